@@ -1,0 +1,6 @@
+"""`python -m ptcompile`."""
+
+from ptcompile.cli import run
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,263 @@
+"""The verbs, as functions: text, bytes, a mapping or a `Spec` in, a result out. No files, no printing.
+
+Heavy parts are imported where they are used: linting manifests needs no pydantic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+from ptcompile import emit, source
+from ptcompile.diagnostics import Diagnostic, Path, Problem, code_of
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+    from ptcompile.spec import Spec
+    from ptcompile.versions import Versions
+
+
+class CompileError(Exception):
+    """A spec that does not compile, for those who asked for an exception with `unwrap()`."""
+
+    def __init__(self, diagnostics: tuple[Diagnostic, ...]) -> None:
+        self.diagnostics = diagnostics
+        super().__init__("\n".join(f"{d.code} {d.message}" for d in diagnostics if d.severity == "error"))
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What compiling gave: manifests as plain data, and everything there is to say about them.
+
+    A document with an error gives no manifest; the other documents of its stream do.
+    """
+
+    manifests: tuple[dict[str, Any], ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error. Warnings are fine."""
+        return not any(d.severity == "error" for d in self.diagnostics)
+
+    def yaml(self) -> str:
+        """The manifests as one YAML stream."""
+        return emit.emit_all(self.manifests)
+
+    def unwrap(self) -> tuple[dict[str, Any], ...]:
+        """The manifests. Raises `CompileError` where there is an error."""
+        if not self.ok:
+            raise CompileError(self.diagnostics)
+        return self.manifests
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What linting found, and what it looked at."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    documents: int
+    """How many documents there were."""
+    unchecked: tuple[str, ...]
+    """The documents that nobody here can judge, as `Kind/name`."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error. Warnings are fine."""
+        return not any(d.severity == "error" for d in self.diagnostics)
+
+
+def compile(
+    spec: str | bytes | Mapping[str, Any] | Spec,
+    *,
+    target: str | None = None,
+    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    filename: str | None = None,
+    overrides: Sequence[tuple[Path, Any]] = (),
+) -> Result:
+    """Compile every TrainingJob of a stream into manifests.
+
+    `target` overrides the spec's own; `cluster` is a ClusterProfile in any form, the built-in one where absent.
+    `filename` is for the positions in diagnostics only. `overrides` are values by path, laid over each document before
+    it is looked at. Raises nothing for what a user may have written.
+    """
+    from ptcompile.compiler import compile_document  # pydantic starts here
+
+    read = _read(spec, filename)
+    profile, found = read_cluster(cluster)
+    found += [_stamp(problem, None, filename) for problem in read.problems]
+    manifests: list[dict[str, Any]] = []
+    if profile is None:
+        return Result((), tuple(found))
+    for document in read.documents:
+        data = document.data
+        for path, value in overrides:
+            data = _laid_over(data, path, value)
+        compiled = compile_document(data, profile, target)
+        manifests += compiled.manifests
+        found += [_stamp(problem, document, filename) for problem in compiled.problems]
+    if not read.documents and not read.problems:
+        found.append(_stamp(_nothing(), None, filename))
+    return Result(tuple(manifests), tuple(found))
+
+
+def read_cluster(
+    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None, *, filename: str | None = None
+) -> tuple[ClusterProfile | None, list[Diagnostic]]:
+    """A ClusterProfile in any form, the built-in one for None; or None and what is wrong with it."""
+    from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+    from ptcompile.frontends.spec import read_cluster as read_document
+
+    if cluster is None:
+        return DEFAULT_CLUSTER, []
+    if isinstance(cluster, ClusterProfile):
+        return cluster, []
+    read = _read(cluster, filename)
+    found = [_stamp(problem, None, filename) for problem in read.problems]
+    if found:
+        return None, found
+    documents = [d for d in read.documents if d.data.get("kind") == "ClusterProfile"] or read.documents
+    if len(documents) != 1:
+        message = f"a profile is one document of kind ClusterProfile, and here are {len(documents)}"
+        problem = Problem("no-documents", (), message, "give one", authority="ptcompile")
+        return None, [_stamp(problem, None, filename)]
+    profile, problems = read_document(documents[0].data)
+    return profile, [_stamp(problem, documents[0], filename) for problem in problems]
+
+
+def lint(
+    source: str | bytes | Mapping[str, Any],
+    *,
+    filename: str | None = None,
+    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    kubernetes: str | None = None,
+    webhooks: bool = True,
+    unknown_kinds: Literal["count", "error"] = "count",
+) -> Report:
+    """Say what an API server and the operators would say of every object of a stream, at the line where it is wrong.
+
+    `kubernetes` is the server's version, such as "1.34": the profile's, or the newest known, where absent.
+    `webhooks=False` is the API server with the CRDs alone, as on a cluster without the operators' webhooks.
+    `unknown_kinds="error"` makes a finding of each kind that nobody here knows; they are counted in any case.
+    """
+    read = _read(source, filename)
+    found = [_stamp(problem, None, filename) for problem in read.problems]
+    profile = None
+    if cluster is not None:
+        profile, wrong = read_cluster(cluster)
+        found += wrong
+    versions = _versions(profile, kubernetes)
+    unchecked: list[str] = []
+    for document in read.documents:
+        for at, manifest in _objects(document.data):
+            problems = _judge(manifest, profile, versions, webhooks=webhooks)
+            if problems is None:
+                unchecked.append(_resource(manifest) or "a document without kind")
+                problems = [_unknown(manifest)] if unknown_kinds == "error" else []
+            found += [_stamp(problem, document, filename, at, manifest) for problem in problems]
+    if not read.documents and not read.problems:
+        found.append(_stamp(_nothing(), None, filename))
+    return Report(tuple(found), len(read.documents), tuple(unchecked))
+
+
+def _judge(
+    manifest: Mapping[str, Any], profile: ClusterProfile | None, versions: Versions, *, webhooks: bool
+) -> Iterable[Problem] | None:
+    """The problems of one object, or None where it is of a kind that nobody here knows."""
+    from ptcompile.validate import supported, validate
+
+    if supported(manifest):
+        return validate(manifest, versions=versions, webhooks=webhooks)
+    if not str(manifest.get("apiVersion")).startswith("ptcompile/"):
+        return None
+    from ptcompile.cluster import DEFAULT_CLUSTER
+    from ptcompile.compiler import compile_document
+    from ptcompile.frontends.spec import read_cluster as read_document
+
+    if manifest.get("kind") == "ClusterProfile":
+        return read_document(manifest)[1]
+    return compile_document(manifest, profile or DEFAULT_CLUSTER).problems
+
+
+def _objects(data: Mapping[str, Any]) -> Iterable[tuple[Path, Mapping[str, Any]]]:
+    """The objects of a document with their paths: itself, or the items of a List."""
+    items = data.get("items")
+    if data.get("kind") == "List" and data.get("apiVersion") == "v1" and isinstance(items, list):
+        return [(("items", i), item) for i, item in enumerate(items) if isinstance(item, Mapping)]
+    return [((), data)]
+
+
+def _versions(profile: ClusterProfile | None, kubernetes: str | None) -> Versions:
+    from ptcompile.versions import Versions, parse_version
+
+    versions = profile.versions() if profile is not None else Versions()
+    return replace(versions, kubernetes=parse_version(kubernetes)) if kubernetes else versions
+
+
+def _read(given: str | bytes | Mapping[str, Any] | Spec, filename: str | None) -> source.Source:
+    if isinstance(given, str | bytes):
+        return source.read(given, filename)
+    if isinstance(given, Mapping):
+        return source.from_data(dict(given))
+    said = given.model_dump(by_alias=True, exclude_unset=True)
+    return source.from_data({"apiVersion": given.api_version, "kind": given.kind, **said})
+
+
+def _unknown(manifest: Mapping[str, Any]) -> Problem:
+    kind = f"{manifest.get('apiVersion')}/{manifest.get('kind')}"
+    return Problem(
+        "unknown-kind", ("kind",), f"{kind} is not checked: nobody here knows it", None, authority="ptcompile"
+    )
+
+
+def _laid_over(data: Any, path: Path, value: Any) -> Any:
+    """A copy of the data with one value changed; what is missing on the way there is made."""
+    if not path:
+        return value
+    head, *rest = path
+    if isinstance(data, list) and isinstance(head, int) and head < len(data):
+        return [_laid_over(item, tuple(rest), value) if i == head else item for i, item in enumerate(data)]
+    below = data if isinstance(data, Mapping) else {}
+    return {**below, str(head): _laid_over(below.get(str(head)), tuple(rest), value)}
+
+
+def _nothing() -> Problem:
+    return Problem("no-documents", (), "there is no document here", "write one", authority="ptcompile")
+
+
+def _stamp(
+    problem: Problem,
+    document: source.Document | None,
+    filename: str | None,
+    under: Path = (),
+    manifest: Mapping[str, Any] | None = None,
+) -> Diagnostic:
+    """A problem as a diagnostic: with its code, its position and the object it is about."""
+    path = (*under, *problem.path)
+    span = problem.span
+    if span is None and document is not None:
+        span = document.span(path, on_key=problem.on_key)
+    return Diagnostic(
+        code=code_of(problem.name),
+        name=problem.name,
+        severity=problem.severity,
+        message=problem.message,
+        help=problem.help,
+        path=path,
+        span=span,
+        stage=problem.stage,
+        authority=problem.authority,
+        filename=filename,
+        document=document.index if document is not None else 0,
+        resource=_resource(manifest if manifest is not None else document.data if document is not None else {}),
+    )
+
+
+def _resource(manifest: Mapping[str, Any]) -> str | None:
+    """`Kind/name`, as far as an object has them."""
+    kind, metadata = manifest.get("kind"), manifest.get("metadata")
+    if not isinstance(kind, str):
+        return None
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    return f"{kind}/{name}" if isinstance(name, str) else kind

@@ -1,0 +1,134 @@
+"""The command line: the only part that touches files, standard streams, the environment and exit codes.
+
+Exit status: 0 clean, 1 findings or a spec that does not compile, 2 usage, unreadable input or a fault of ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import sys
+from collections.abc import Callable, Sequence
+
+from ptcompile import __version__
+from ptcompile.cli import files
+
+COMMANDS = ("compile", "lint", "schema", "targets")
+RESERVED = ("simulate", "explain", "diff", "convert", "rules", "init")
+"""Words that are commands of their own in a coming version, and so never files here."""
+
+EPILOG = """\
+examples:
+  ptcompile spec.yaml                      manifests on standard output, for what the job needs
+  ptcompile spec.yaml --target volcano     the same job for another operator
+  ptcompile spec.yaml --cluster prod.yaml  with the platform's profile
+  ptcompile specs/ -o manifests/           one file of manifests for each file of specs
+  ptcompile lint manifests/                what an API server would say of any manifest, offline
+  helm template . | ptcompile lint -       the same for rendered templates
+
+The first word may be a command (compile, lint, schema, targets); without one it is compile.
+`ptcompile COMMAND --help` tells more. A file that is called like a command is reached as ./compile.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit status."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if words and words[0] in RESERVED:
+        sys.stderr.write(f"ptcompile: this version has no command {words[0]!r} yet (a file: ./{words[0]})\n")
+        return 2
+    if not words or words[0] not in (*COMMANDS, "-h", "--help", "--version"):
+        words.insert(0, "compile")
+    options = _parser().parse_args(words)
+    command: Callable[[argparse.Namespace], int] = options.run
+    return command(options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="ptcompile",
+        description="Compile PyTorch training specs into Kubernetes manifests, and check manifests, offline.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"ptcompile {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _add_compile(commands)
+    _add_lint(commands)
+    schema = commands.add_parser("schema", help="print the JSON Schema of our own kinds, for editors")
+    schema.add_argument("what", choices=("spec", "cluster"))
+    schema.set_defaults(run=_schema)
+    commands.add_parser("targets", help="list the targets").set_defaults(run=_targets)
+    return parser
+
+
+def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    one = commands.add_parser("compile", help="specs into manifests (the default)", allow_abbrev=False)
+    one.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, or - for standard input")
+    one.add_argument("--target", metavar="T", help="the operator's API to write (see ptcompile targets)")
+    one.add_argument(
+        "--set", action="append", default=[], metavar="PATH=VALUE", help="such as spec.nodes=4, repeatable"
+    )
+    one.add_argument("-o", "--output", metavar="OUT", help="a file, or a directory with / at its end")
+    one.add_argument("--format", choices=("yaml", "json"), default="yaml", help="of the manifests (yaml)")
+    _add_common(one)
+    one.set_defaults(run=_compile)
+
+
+def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    one = commands.add_parser("lint", help="what an API server and the operators would say", allow_abbrev=False)
+    one.add_argument("paths", nargs="*", metavar="FILE", help="files, directories, globs, or - for standard input")
+    one.add_argument("--kubernetes-version", metavar="V", help="such as 1.34: the server's (the newest known)")
+    one.add_argument("--no-webhooks", action="store_true", help="the API server and the CRDs alone")
+    one.add_argument(
+        "--unknown-kinds", choices=("count", "error"), default="count", help="kinds that nobody here knows"
+    )
+    _add_common(one)
+    one.set_defaults(run=_lint)
+
+
+def _add_common(one: argparse.ArgumentParser) -> None:
+    one.add_argument("--cluster", metavar="FILE", help="the platform's profile (kind: ClusterProfile)")
+    one.add_argument(
+        "--output-format", choices=("full", "concise", "json"), default="full", help="of the findings (full)"
+    )
+
+
+def _compile(options: argparse.Namespace) -> int:
+    from ptcompile.cli.compile_command import run as command
+
+    return command(options)
+
+
+def _lint(options: argparse.Namespace) -> int:
+    from ptcompile.cli.lint_command import run as command
+
+    return command(options)
+
+
+def _schema(options: argparse.Namespace) -> int:
+    import json
+
+    from ptcompile import cluster, spec
+
+    schema = spec.json_schema() if options.what == "spec" else cluster.json_schema()
+    return files.write_stdout(json.dumps(schema, indent=2) + "\n")
+
+
+def _targets(_options: argparse.Namespace) -> int:
+    from ptcompile.targets import TARGETS
+
+    return files.write_stdout("".join(f"{name:<12} {target.title}\n" for name, target in TARGETS.items()))
+
+
+def run() -> None:
+    """The console command: `main`, with every fault of ours as one line and exit status 2."""
+    gc.disable()  # a short process: nothing it could free is worth the time
+    try:
+        status = main()
+    except KeyboardInterrupt:
+        status = 2
+    except Exception as error:  # the last resort: a person never sees a traceback
+        status = files.fault(error)
+    files.leave(status)

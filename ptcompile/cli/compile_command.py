@@ -1,0 +1,78 @@
+"""`ptcompile compile`: specs in, manifests out."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from ptcompile import api, scalars
+from ptcompile.cli import files
+from ptcompile.cli.files import UsageError
+from ptcompile.cli.findings import Findings
+from ptcompile.diagnostics import Path
+from ptcompile.emit import emit_all
+
+
+def run(options: argparse.Namespace) -> int:
+    """Compile every spec of every file. One error anywhere, and nothing is written."""
+    from ptcompile.targets import TARGETS
+
+    if not options.paths:
+        raise UsageError("no spec given; ptcompile --help shows how (- reads standard input)")
+    if options.target is not None and options.target not in TARGETS:
+        raise UsageError(f"no target {options.target!r}; the targets are {', '.join(TARGETS)}")
+    overrides = [_override(text) for text in options.set]
+    findings = Findings(options.output_format)
+    inputs, unreadable = files.read_all(options.paths)
+    findings.unreadable(unreadable)
+    profile = findings.profile(options.cluster)
+    outputs: dict[str, list[dict[str, object]]] = {}
+    for file in inputs if profile is not None else ():
+        result = api.compile(
+            file.content, target=options.target, cluster=profile, filename=file.name, overrides=overrides
+        )
+        if not file.named and all(d.name == "unknown-kind" for d in result.diagnostics) and not result.manifests:
+            findings.skip(file.name)
+            continue
+        findings.add(file, result.diagnostics)
+        outputs[file.name] = list(result.manifests)
+    status = findings.finish()
+    if status:
+        return status
+    return _write(outputs, options.output, options.format)
+
+
+def _override(text: str) -> tuple[Path, object]:
+    """`spec.elastic.nnodes=2:4` as a path and a value; the value is read as YAML reads a plain word."""
+    path, equals, value = text.partition("=")
+    if not equals or not path:
+        raise UsageError(f"--set {text}: it must be PATH=VALUE, such as spec.nodes=4")
+    parts = tuple(int(part) if part.isascii() and part.isdigit() else part for part in path.split("."))
+    return parts, scalars.resolve(value)
+
+
+def _write(outputs: dict[str, list[dict[str, object]]], output: str | None, form: str) -> int:
+    if output is None:
+        return files.write_stdout(_text([one for manifests in outputs.values() for one in manifests], form))
+    if not output.endswith(os.sep) and not os.path.isdir(output):
+        everything = [one for manifests in outputs.values() for one in manifests]
+        files.write_files({output: _text(everything, form)})
+        return 0
+    contents: dict[str, str] = {}
+    for name, manifests in outputs.items():
+        stem = os.path.splitext(os.path.basename(name))[0].strip("<>")
+        path = os.path.join(output, f"{stem}.{form}")
+        if path in contents:
+            raise UsageError(f"two specs would be written to {path}: give their files different names")
+        contents[path] = _text(manifests, form)
+    files.write_files(contents)
+    return 0
+
+
+def _text(manifests: list[dict[str, object]], form: str) -> str:
+    if form == "yaml":
+        return emit_all(manifests)
+    import json
+
+    whole = manifests[0] if len(manifests) == 1 else {"apiVersion": "v1", "kind": "List", "items": manifests}
+    return json.dumps(whole, indent=2) + "\n"

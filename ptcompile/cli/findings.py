@@ -1,0 +1,92 @@
+"""What a run found, over all its files, and how it is told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ptcompile import api
+from ptcompile.cli import files
+from ptcompile.cli.files import File
+from ptcompile.diagnostics import Diagnostic
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+
+
+class Findings:
+    """Collects diagnostics with the text they point into, and prints them once, at the end."""
+
+    def __init__(self, output_format: str) -> None:
+        self._format = output_format
+        self._diagnostics: list[Diagnostic] = []
+        self._texts: dict[str | None, str] = {}
+        self._files = self._documents = 0
+        self._unchecked: list[str] = []
+        self._skipped: list[str] = []
+        self._unreadable = False
+
+    def unreadable(self, reasons: Sequence[str]) -> None:
+        """Say which files could not be read; the run goes on and ends with status 2."""
+        for reason in reasons:
+            self._unreadable = True
+            files.say(f"ptcompile: {reason}\n")
+
+    def profile(self, path: str | None) -> ClusterProfile | None:
+        """The profile of a file, the built-in one without a file; None where it is wrong, which is then a finding."""
+        content = files.read(path) if path is not None else None
+        profile, found = api.read_cluster(content, filename=path)
+        if path is not None and content is not None:
+            self.add(File(path, content, True), found)
+        return profile
+
+    def add(
+        self, file: File, found: Sequence[Diagnostic], *, documents: int = 1, unchecked: Sequence[str] = ()
+    ) -> None:
+        """Count a file; keep its findings, and its text where there are any."""
+        self._files += 1
+        self._documents += documents
+        self._unchecked += unchecked
+        self._diagnostics += found
+        if found:
+            self._texts[file.name] = file.content.decode("utf-8-sig", errors="replace")
+
+    def skip(self, name: str) -> None:
+        """A file of a directory with nothing of ours in it."""
+        self._skipped.append(name)
+
+    def finish(self, *, always: bool = False) -> int:
+        """Print what there is to say and return the exit status; `always` prints a summary of a clean run too.
+
+        Findings are the result of a lint, and so go to standard output; those of a compile go to standard error.
+        """
+        status = 0
+        if self._diagnostics or (always and self._format == "json"):
+            from ptcompile.report import FORMATS
+
+            text = FORMATS[self._format](self._diagnostics, self._texts)
+            if always:
+                status = files.write_stdout(text)
+            else:
+                files.say(text)
+        if always or self._diagnostics or self._skipped:
+            files.say(self._summary(judged=always))
+        if self._unreadable or status:
+            return 2
+        return int(any(d.severity == "error" for d in self._diagnostics))
+
+    def _summary(self, *, judged: bool) -> str:
+        errors = sum(d.severity == "error" for d in self._diagnostics)
+        parts = [_count(errors, "error"), _count(len(self._diagnostics) - errors, "warning")]
+        if judged:
+            parts = [_count(self._files, "file"), _count(self._documents, "document"), *parts]
+        if self._unchecked:
+            kinds = sorted({name.partition("/")[0] for name in self._unchecked})
+            parts.append(f"not checked: {len(self._unchecked)} ({', '.join(kinds)})")
+        if self._skipped:
+            parts.append(f"skipped, no TrainingJob in them: {len(self._skipped)} ({', '.join(self._skipped[:5])})")
+        return f"ptcompile: {', '.join(parts)}\n"
+
+
+def _count(n: int, what: str) -> str:
+    return f"{n} {what}{'' if n == 1 else 's'}"

@@ -1,0 +1,163 @@
+"""The platform's vocabulary: `kind: ClusterProfile`. A job says what it is; a profile says where it runs.
+
+The words follow Flyte's K8s plugin configuration where it has them (resource tolerations, interruptible nodes, default
+env and labels). The built-in profile tolerates `flyte/gpu=dedicated:NoSchedule` on GPU pods, as Flyte's documents do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from ptcompile import quantity
+from ptcompile.ir import Job
+from ptcompile.versions import Versions, parse_version
+from ptcompile.vocabulary import Json, Model, Quantity
+
+ACCELERATORS = frozenset(
+    {
+        "nvidia.com/gpu",
+        "amd.com/gpu",
+        "gpu.intel.com/i915",
+        "gpu.intel.com/xe",
+        "habana.ai/gaudi",
+        "google.com/tpu",
+        "aws.amazon.com/neuron",
+        "aws.amazon.com/neuroncore",
+        "aws.amazon.com/neurondevice",
+    }
+)
+"""Resource names of whole accelerators, by their device plugins' documents; a share is NAME.shared, for example."""
+
+SLICES = ("nvidia.com/mig-", "huawei.com/Ascend")
+"""What the names of accelerators begin with that are one of a family, such as nvidia.com/mig-1g.5gb."""
+
+
+class Toleration(Model):
+    """A taint that pods accept, as in a pod."""
+
+    key: str | None = None
+    operator: Literal["Exists", "Equal"] | None = None
+    value: str | None = None
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None = None
+    toleration_seconds: int | None = None
+
+    def to_kubernetes(self) -> dict[str, Any]:
+        """The toleration as Kubernetes writes it."""
+        return self.model_dump(by_alias=True, exclude_none=True)
+
+
+class Gpu(Model):
+    """What `gpu` means in this cluster."""
+
+    resource_name: str = Field("nvidia.com/gpu", description="Resource that `gpu` asks for.")
+    tolerations: list[Toleration] = Field(
+        [Toleration(key="flyte/gpu", operator="Equal", value="dedicated", effect="NoSchedule")],
+        description="Added to pods that ask for an accelerator, and to no others.",
+    )
+
+
+class Accelerator(Model):
+    """One entry of the catalogue: a name that jobs may ask for."""
+
+    resource_name: str | None = Field(None, description="Resource of this accelerator, where `gpu` is another one.")
+    node_labels: dict[str, str] = Field(description="Labels that nodes with it carry; pods get a node affinity.")
+    tolerations: list[Toleration] = Field([], description="Taints of those nodes.")
+
+
+class Spot(Model):
+    """Nodes that can be taken away."""
+
+    node_labels: dict[str, str] = Field({}, description="Labels that such nodes carry; pods get a node affinity.")
+    tolerations: list[Toleration] = Field([], description="Taints of such nodes.")
+
+
+class Defaults(Model):
+    """What every job gets that does not say otherwise."""
+
+    env: dict[str, str] = Field({}, description="Environment variables.")
+    labels: dict[str, str] = Field({}, description="Labels of objects and pods.")
+    annotations: dict[str, str] = Field({}, description="Annotations of objects and pods.")
+    requests: dict[str, Quantity] = Field({}, description="Requests by Kubernetes resource name.")
+    limits: dict[str, Quantity] = Field({}, description="Limits by Kubernetes resource name.")
+    node_selector: dict[str, str] = Field({}, description="Labels that every node must have.")
+    tolerations: list[Toleration] = Field([], description="Tolerations of every pod.")
+    queue: str | None = Field(None, description="Queue of jobs that name none.")
+    scheduler_name: str | None = Field(None, description="Scheduler of jobs that name none.")
+    service_account_name: str | None = Field(None, description="Identity of pods that name none.")
+    image_pull_secrets: list[Json] = Field([], description="Registry credentials of pods that name none.")
+
+
+class OperatorVersions(Model):
+    """Versions of what is installed; the newest known where absent."""
+
+    kubernetes: str | None = Field(None, pattern=r"^1\.\d{1,3}$", description='Such as "1.34".')
+    training_operator: str | None = Field(None, pattern=r"^\d+\.\d+", description='Such as "1.9".')
+    trainer: str | None = Field(None, pattern=r"^\d+\.\d+", description='Such as "2.2".')
+    jobset: str | None = Field(None, pattern=r"^\d+\.\d+", description='Such as "0.10".')
+    volcano: str | None = Field(None, pattern=r"^\d+\.\d+", description='Such as "1.12".')
+    kueue: str | None = Field(None, pattern=r"^\d+\.\d+", description='Such as "0.19".')
+
+
+class ProfileSpec(Model):
+    """What the platform decides."""
+
+    versions: OperatorVersions = Field(OperatorVersions(), description="Kubernetes and the operators.")
+    gpu: Gpu = Field(Gpu(), description="What `gpu` means here.")
+    accelerators: dict[str, Accelerator] = Field({}, description="The catalogue, by the names that jobs use.")
+    spot: Spot = Field(Spot(), description="Nodes that can be taken away.")
+    queue_system: Literal["kueue", "volcano"] = Field(
+        "kueue", description="Who admits a queue's jobs, where the target leaves the choice."
+    )
+    defaults: Defaults = Field(Defaults(), description="What every job gets that does not say otherwise.")
+
+
+class ProfileMetadata(Model):
+    """The profile's name."""
+
+    name: str
+
+
+class ClusterProfile(Model):
+    """One cluster, as jobs see it."""
+
+    model_config = ConfigDict(title="ClusterProfile")
+
+    api_version: Literal["ptcompile/v1"] = Field("ptcompile/v1", description="Version of this vocabulary.")
+    kind: Literal["ClusterProfile"] = Field("ClusterProfile", description="What this document is.")
+    metadata: ProfileMetadata = Field(ProfileMetadata(name="default"), description="The profile's name.")
+    spec: ProfileSpec = Field(ProfileSpec(), description="What the platform decides.")
+
+    def versions(self) -> Versions:
+        """The versions in force: those given, else the newest known."""
+        given = self.spec.versions.model_dump(exclude_none=True)
+        return Versions(**{name: parse_version(text) for name, text in given.items()})
+
+    def gpu_resource(self, job: Job) -> str:
+        """What `gpu` is called for this job: the named accelerator's resource, else the cluster's."""
+        accelerator = self.spec.accelerators.get(job.accelerator or "")
+        return (accelerator and accelerator.resource_name) or self.spec.gpu.resource_name
+
+    def is_accelerator(self, resource: str) -> bool:
+        """Whether a resource name stands for an accelerator here."""
+        own = {self.spec.gpu.resource_name, *(a.resource_name for a in self.spec.accelerators.values())}
+        whole = resource.partition("/")[0] + "/" + resource.partition("/")[2].partition(".")[0]
+        return resource in own or resource == "gpu" or whole in ACCELERATORS or resource.startswith(SLICES)
+
+    def accelerators_in(self, amounts: Mapping[str, str]) -> int:
+        """How many accelerators these amounts are, of whatever kind."""
+        counts = (quantity.parse(text) for name, text in amounts.items() if self.is_accelerator(name))
+        return sum(count.value for count in counts if count is not None)
+
+
+DEFAULT_CLUSTER = ClusterProfile()
+"""The profile that is used where none is given."""
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a ClusterProfile document, for editors."""
+    schema = ClusterProfile.model_json_schema(by_alias=True)
+    schema["required"] = ["apiVersion", "kind"]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "cluster.schema.json", **schema}

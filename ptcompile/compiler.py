@@ -1,0 +1,106 @@
+"""One TrainingJob document to manifests: read, check, lower, run the passes, emit, validate what was emitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from ptcompile import names, passes
+from ptcompile.cluster import ClusterProfile
+from ptcompile.diagnostics import Problem
+from ptcompile.freeform import freeform
+from ptcompile.frontends import checks
+from ptcompile.frontends.origin import locate, settle
+from ptcompile.frontends.spec import lower, read_spec
+from ptcompile.ir import Context, Job, Target
+from ptcompile.spec import Spec
+from ptcompile.targets import TARGETS, default_target
+from ptcompile.validate import validate
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """What became of one document. Without manifests there is an error among the problems."""
+
+    manifests: tuple[Json, ...]
+    problems: tuple[Problem, ...]
+    target: Target | None = None
+    steps: tuple[passes.Step, ...] = ()
+
+
+def compile_document(data: Any, cluster: ClusterProfile, target: str | None = None) -> Compiled:
+    """Compile one decoded document for a target: the one named here, else the spec's own, else what the job needs."""
+    if problem := not_ours(data):
+        return Compiled((), (problem,))
+    spec, problems = read_spec(data)
+    if spec is None:
+        return Compiled((), tuple(problems))
+    problems += checks.check(spec, cluster)
+    problems += freeform(spec, data)
+    wanted = target or spec.spec.target
+    if wanted is not None and wanted not in TARGETS:
+        problems.append(_unknown_target(wanted))
+    if _failed(problems):
+        return Compiled((), tuple(problems))
+    job = lower(spec, cluster)
+    chosen = TARGETS[wanted] if wanted is not None else default_target(job, cluster)
+    return _for_target(data, spec, job, cluster, chosen, problems)
+
+
+def _for_target(
+    data: Mapping[str, Any], spec: Spec, job: Job, cluster: ClusterProfile, target: Target, problems: list[Problem]
+) -> Compiled:
+    refused = [replace(one, path=settle(one.path, data)) for one in target.unsupported(job, cluster)]
+    problems = [*problems, *checks.reserved_env(spec, job, cluster, target), *dict.fromkeys(refused)]
+    if _failed(problems):
+        return Compiled((), tuple(problems), target)
+    job, steps = passes.run(job, Context(cluster, target))
+    manifests = tuple(target.emit(job, cluster))
+    problems += _refusals(manifests, data, cluster)
+    return Compiled(() if _failed(problems) else manifests, tuple(problems), target, steps)
+
+
+def _refusals(manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: ClusterProfile) -> Iterator[Problem]:
+    """What the offline API server says of our own manifests, each finding once, at the line of the spec it is about."""
+    seen = set()
+    for manifest in manifests:
+        for problem in validate(manifest, versions=cluster.versions()):
+            path = locate(problem.path, manifest, data)
+            if (path, problem.name) not in seen:
+                seen.add((path, problem.name))
+                yield replace(problem, path=path)
+
+
+def not_ours(data: Any) -> Problem | None:
+    """Why a document is not a TrainingJob; None where it is one."""
+    kind = data.get("kind") if isinstance(data, Mapping) else None
+    version = data.get("apiVersion") if isinstance(data, Mapping) else None
+    if kind == "TrainingJob" or (isinstance(version, str) and version.startswith("ptcompile/") and _near(kind)):
+        return None
+    if kind == "ClusterProfile":
+        help = "give it with --cluster FILE"
+    elif kind is None:
+        help = "begin it with apiVersion: ptcompile/v1 and kind: TrainingJob"
+    else:
+        help = "to check a manifest, use ptcompile lint"
+    shown = f"{version}/{kind}" if version and kind else kind or "a document without kind"
+    return Problem("unknown-kind", ("kind",), f"{shown} is not a TrainingJob", help, authority="ptcompile")
+
+
+def _near(kind: object) -> bool:
+    return kind is None or (isinstance(kind, str) and names.suggest(kind, ["TrainingJob"]) is not None)
+
+
+def _unknown_target(name: str) -> Problem:
+    near = names.suggest(name, TARGETS)
+    help = f"did you mean {near}?" if near else f"the targets are {', '.join(TARGETS)}"
+    return Problem(
+        "unknown-target", ("spec", "target"), f"spec.target: no target {name!r}", help, authority="ptcompile"
+    )
+
+
+def _failed(problems: list[Problem]) -> bool:
+    return any(problem.severity == "error" for problem in problems)

@@ -1,0 +1,122 @@
+"""What is wrong with a file, as values: `Problem` from those who find it, `Diagnostic` for those who read it.
+
+A user's mistake is never an exception here. Producers (frontends, validators, rules) yield a `Problem`: a path into
+the document and a sentence. The runner in `api.py` turns it into a `Diagnostic` with its code and its position.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+from ptcompile.codes import CODES
+
+Path = tuple[str | int, ...]
+"""Keys and indexes from the root of one document down to a value."""
+
+Severity = Literal["error", "warning"]
+
+Stage = Literal["apply", "pod", "run", "style"]
+"""When it would have failed: the object is refused (apply); the object is accepted and its pods are refused (pod);
+the pods start and the job hangs, crashes or wastes what it asked for (run); it works (style)."""
+
+Authority = Literal[
+    "kube-apiserver",
+    "training-operator",
+    "trainer",
+    "jobset",
+    "volcano",
+    "kueue",
+    "kubelet",
+    "torchrun",
+    "ptcompile",
+]
+"""Who says so."""
+
+
+class Span(NamedTuple):
+    """A stretch of text. Lines and columns count from 1, in code points; the end is exclusive."""
+
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One mistake, as the producer knows it: which rule, where in the document, and why.
+
+    `name` is a key of `codes.CODES`; `on_key` asks for the position of the last key of `path` instead of its value
+    (unknown fields, duplicate keys). A `path` that does not exist in the document points at its nearest ancestor.
+    """
+
+    name: str
+    path: Path
+    message: str
+    help: str | None = None
+    severity: Severity = "error"
+    stage: Stage = "apply"
+    authority: Authority = "kube-apiserver"
+    on_key: bool = False
+    span: Span | None = None
+    """Known already: the reader's findings, which have no path."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One finding, complete: the contract of the public API and of the JSON report."""
+
+    code: str
+    name: str
+    severity: Severity
+    message: str
+    help: str | None
+    path: Path
+    span: Span | None
+    stage: Stage
+    authority: Authority
+    filename: str | None = None
+    document: int = 0
+    """Index of the document in its stream, from 0."""
+    resource: str | None = None
+    """`Kind/name` of the object, where it has them."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form: the same names; `span` as an object or null, `path` as a list."""
+        return {
+            "code": self.code,
+            "name": self.name,
+            "severity": self.severity,
+            "message": self.message,
+            "help": self.help,
+            "path": list(self.path),
+            "span": self.span._asdict() if self.span else None,
+            "stage": self.stage,
+            "authority": self.authority,
+            "filename": self.filename,
+            "document": self.document,
+            "resource": self.resource,
+        }
+
+
+def code_of(name: str) -> str:
+    """The code of a rule's name, for example `PTC501` of `unknown-field`."""
+    return CODES[name]
+
+
+def field_path(path: Iterable[str | int]) -> str:
+    """A path in the API server's notation: `spec.containers[0].env[1].name`, `metadata.labels[app.kubernetes.io/x]`.
+
+    A key that is not a plain word stands in brackets, as the server writes map keys.
+    """
+    out = ""
+    for part in path:
+        if isinstance(part, int):
+            out += f"[{part}]"
+        elif part.replace("_", "").replace("-", "").isalnum():
+            out += f".{part}" if out else part
+        else:
+            out += f"[{part}]"
+    return out

@@ -1,0 +1,244 @@
+"""What an operator creates from a manifest, as values: pods on demand, and the objects around them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+from ptcompile.plain import Json, at, integer, items, mapping, text, texts
+from ptcompile.versions import Versions
+
+
+@dataclass(frozen=True, slots=True)
+class ContainerView:
+    """One container as the operator writes it: `spec` is the container's own JSON."""
+
+    name: str
+    init: bool
+    spec: Json
+
+    @property
+    def image(self) -> str | None:
+        """The image, or None where the container has none."""
+        return text(self.spec.get("image")) or None
+
+    @property
+    def env(self) -> tuple[Json, ...]:
+        """The env entries in the order they are written; of two with one name the last one counts."""
+        return tuple(items(self.spec.get("env")))
+
+    @property
+    def ports(self) -> tuple[Json, ...]:
+        """The container ports."""
+        return tuple(items(self.spec.get("ports")))
+
+    @property
+    def command(self) -> tuple[str, ...] | None:
+        """The command as written, or None for the image's own."""
+        return tuple(texts(self.spec["command"])) if self.spec.get("command") else None
+
+    @property
+    def args(self) -> tuple[str, ...] | None:
+        """The arguments as written, or None for the image's own."""
+        return tuple(texts(self.spec["args"])) if self.spec.get("args") else None
+
+    @property
+    def resources(self) -> Json:
+        """Requests, limits and claims."""
+        return mapping(self.spec.get("resources"))
+
+    @property
+    def mounts(self) -> tuple[Json, ...]:
+        """The volume mounts."""
+        return tuple(items(self.spec.get("volumeMounts")))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "name": self.name,
+            "init": self.init,
+            "image": self.image,
+            "command": None if self.command is None else list(self.command),
+            "args": None if self.args is None else list(self.args),
+            "env": [env_entry(e) for e in self.env],
+            "ports": [port_entry(p) for p in self.ports],
+            "resources": self.resources,
+            "mounts": [text(m.get("mountPath")) for m in self.mounts],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class PodView:
+    """One pod as the operator asks for it. `spec` is the pod's own JSON, with what the operator adds."""
+
+    name: str
+    """Without the random part; `random_suffix` says whether the controller puts five random characters behind it."""
+    role: str
+    index: int
+    spec: Json
+    random_suffix: bool = False
+    namespace: str = "default"
+    hostname: str | None = None
+    """None where nobody sets one: then the host name is the pod's own name."""
+    subdomain: str | None = None
+    dns: str | None = None
+    """The full name that other pods can resolve, or None when no Service gives it one."""
+    job: str | None = None
+    """The Job that owns the pod, where one stands between."""
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    main: str | None = None
+    """The container that trains; the first one when None or not there."""
+
+    @property
+    def restart_policy(self) -> str:
+        """Always where nothing is said (Kubernetes' default)."""
+        return text(self.spec.get("restartPolicy")) or "Always"
+
+    @property
+    def containers(self) -> tuple[ContainerView, ...]:
+        """Init containers first, then the others."""
+        return tuple(
+            ContainerView(text(c.get("name")), init, c)
+            for key, init in (("initContainers", True), ("containers", False))
+            for c in items(self.spec.get(key))
+        )
+
+    @property
+    def main_container(self) -> ContainerView | None:
+        """The container that trains, or None in a pod without containers."""
+        mains = [c for c in self.containers if not c.init]
+        return next((c for c in mains if c.name == self.main), mains[0] if mains else None)
+
+    @property
+    def node_selector(self) -> Json:
+        """Labels that a node must have."""
+        return mapping(self.spec.get("nodeSelector"))
+
+    @property
+    def tolerations(self) -> tuple[Json, ...]:
+        """Taints that the pod bears."""
+        return tuple(items(self.spec.get("tolerations")))
+
+    @property
+    def volumes(self) -> tuple[Json, ...]:
+        """The pod's volumes."""
+        return tuple(items(self.spec.get("volumes")))
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """Pods that differ by their index alone. `pod(i)` builds the i-th; nothing is built before it is asked for."""
+
+    name: str
+    count: int
+    pod: Callable[[int], PodView]
+
+
+class Pods(Sequence[PodView]):
+    """The pods of all roles, one after another; built when asked for."""
+
+    __slots__ = ("roles",)
+
+    def __init__(self, roles: Sequence[Role]) -> None:
+        self.roles = tuple(roles)
+
+    def __len__(self) -> int:
+        return sum(role.count for role in self.roles)
+
+    @overload
+    def __getitem__(self, index: int) -> PodView: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[PodView]: ...
+    def __getitem__(self, index: int | slice) -> PodView | list[PodView]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        left = index if index >= 0 else len(self) + index
+        for role in self.roles:
+            if 0 <= left < role.count:
+                return role.pod(left)
+            left -= role.count
+        raise IndexError(index)
+
+    def __iter__(self) -> Iterator[PodView]:
+        return (role.pod(i) for role in self.roles for i in range(role.count))
+
+    def folded(self, edge: int = 2) -> Iterator[PodView]:
+        """The first `edge` pods and the last one of each role."""
+        for role in self.roles:
+            shown = range(role.count) if role.count <= edge + 1 else (*range(edge), role.count - 1)
+            yield from (role.pod(i) for i in shown)
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """All that an operator creates from one manifest."""
+
+    roles: tuple[Role, ...] = ()
+    services: tuple[Json, ...] = ()
+    """Services as the operator writes them: Kubernetes objects without apiVersion and kind."""
+    pod_group: Json | None = None
+    configmaps_of: Callable[[], tuple[Json, ...]] = tuple
+    """Makes the ConfigMaps: they name every pod, so they are made only when asked for."""
+    jobs: tuple[Json, ...] = ()
+    """Jobs between the operator's object and the pods: name, role, parallelism, completions, mode."""
+    notes: tuple[str, ...] = ()
+    """What was assumed, and what does not show in the objects."""
+    refused: tuple[str, ...] = ()
+    """Why nothing is created: the controller fails, or the API server refuses what it creates."""
+
+    @property
+    def pods(self) -> Pods:
+        """Every pod, in the order of the roles."""
+        return Pods(self.roles)
+
+    @property
+    def configmaps(self) -> tuple[Json, ...]:
+        """ConfigMaps as the operator writes them."""
+        return self.configmaps_of()
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What an expander may look at beside the manifest."""
+
+    versions: Versions = field(default_factory=Versions)
+    others: Sequence[Json] = ()
+    """The other objects of the same stream or folder: runtimes, Services."""
+
+
+Expand = Callable[[Json, Context], Expansion]
+"""A manifest of one kind -> what its operator creates. Total: any data, never an exception."""
+
+_REFERENCES = {"secretKeyRef": "secret", "configMapKeyRef": "configmap"}
+
+
+def env_entry(entry: Json) -> dict[str, Any]:
+    """One env entry in the JSON form: `{name, value}`, `{name, fieldRef}` or `{name, from}`.
+
+    `from` is `secret:NAME/KEY` or `configmap:NAME/KEY`; any other source stands as Kubernetes writes it.
+    """
+    out: dict[str, Any] = {"name": text(entry.get("name"))}
+    source = {k: v for k, v in mapping(entry.get("valueFrom")).items() if isinstance(v, Mapping)}
+    if entry.get("value") or not source:
+        return {**out, "value": text(entry.get("value"))}
+    if "fieldRef" in source:
+        return {**out, "fieldRef": text(source["fieldRef"].get("fieldPath"))}
+    for key, word in _REFERENCES.items():
+        if key in source:
+            return {**out, "from": f"{word}:{text(source[key].get('name'))}/{text(source[key].get('key'))}"}
+    return {**out, **source}
+
+
+def port_entry(port: Json) -> dict[str, Any]:
+    """One container port in the JSON form."""
+    out: dict[str, Any] = {"containerPort": integer(port.get("containerPort"))}
+    if text(port.get("name")):
+        out = {"name": text(port.get("name")), **out}
+    return {**out, "protocol": text(port.get("protocol")) or "TCP"}
+
+
+def template_parts(template: Any) -> tuple[Json, Json]:
+    """Metadata and spec of a pod template."""
+    return at(template, "metadata"), at(template, "spec")

@@ -1,0 +1,69 @@
+"""The parts of a spec that are written in Kubernetes' own words, against Kubernetes' own structure.
+
+They are checked before anything is built from them, so that passes and targets may trust their shapes, and so that the
+finding stands at the line of the spec that is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.frontends.checks import blocks
+from ptcompile.frontends.errors import problem
+from ptcompile.frontends.origin import locate
+from ptcompile.frontends.spec import template_of
+from ptcompile.spec import PodFields, Spec
+from ptcompile.validate.partial import partial_pod
+
+_PATCH_METADATA = {"labels", "annotations", "finalizers"}
+
+
+def freeform(spec: Spec, data: Mapping[str, Any]) -> Iterator[Problem]:
+    """What Kubernetes' decoder has against volumes, tolerations, affinity, ... and the pod template patches."""
+    for path, fields in blocks(spec.spec):
+        yield from _fields(path[1:], fields, data)
+        yield from _patch((*path, "podTemplate"), fields.pod_template)
+
+
+def _fields(block: Path, fields: PodFields, data: Mapping[str, Any]) -> Iterator[Problem]:
+    pod = {"kind": "Pod", **template_of(fields)}
+    for one in (*partial_pod(pod), *_nulls(pod, ())):
+        where = locate(one.path, pod, data, [block])
+        yield replace(one, path=where, message=_moved(one, where))
+
+
+def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
+    if not patch:
+        return
+    for key in patch.keys() - {"metadata", "spec"}:
+        help = "it belongs under podTemplate.spec" if key[:1].islower() else "a pod template has metadata and spec"
+        yield problem("spec-unknown-field", (*path, key), "no such field in a pod template", help, on_key=True)
+    metadata = patch.get("metadata")
+    for key in metadata.keys() - _PATCH_METADATA if isinstance(metadata, Mapping) else ():
+        message, help = "pods are named after the job", "only labels and annotations have a meaning here"
+        yield problem("spec-unknown-field", (*path, "metadata", key), message, help, on_key=True)
+    own = {key: value for key, value in patch.items() if key in {"metadata", "spec"}}
+    for one in (*partial_pod({"kind": "Pod", **own}), *_nulls(own, ())):
+        where = (*path, *one.path)
+        yield replace(one, path=where, message=_moved(one, where))
+
+
+def _moved(one: Problem, where: Path) -> str:
+    """The message with the path in the spec in place of the path in the pod."""
+    return f"{field_path(where)}{one.message.removeprefix(field_path(one.path))}"
+
+
+def _nulls(value: Any, path: Path) -> Iterator[Problem]:
+    """Items of lists that are null: Kubernetes takes them for empty ones, and nobody means that."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _nulls(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            if inner is None:
+                yield problem("spec-wrong-type", (*path, index), "null in a list", "remove it")
+            else:
+                yield from _nulls(inner, (*path, index))

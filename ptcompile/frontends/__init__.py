@@ -1,0 +1,1 @@
+"""What people write, read into a `Job`."""

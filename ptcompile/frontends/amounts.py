@@ -1,0 +1,31 @@
+"""How much a node of a spec asks for, before the passes say it: needed to count its processes and to check them."""
+
+from __future__ import annotations
+
+from ptcompile import ir, quantity
+from ptcompile.cluster import ClusterProfile
+from ptcompile.spec import JobSpec, PodFields
+from ptcompile.vocabulary import Resources
+
+
+def lowered(resources: Resources) -> ir.Resources:
+    """The spec's resources as requests and limits: a plain amount is both."""
+    flat = resources.by_name()
+    return ir.Resources({**flat, **resources.requests.by_name()}, {**flat, **resources.limits.by_name()})
+
+
+def effective(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> ir.Resources:
+    """A block's amounts over the job's over the profile's defaults, as the resources pass will decide them."""
+    defaults = cluster.spec.defaults
+    below = lowered(job.resources).over(ir.Resources(defaults.requests, defaults.limits))
+    return lowered(fields.resources).over(below)
+
+
+def gpus_per_node(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> int:
+    """How many accelerators a node of this block has; 0 where it asks for none."""
+    return cluster.accelerators_in(effective(job, fields, cluster).limits)
+
+
+def amount(text: str) -> quantity.Quantity:
+    """The quantity of a text that the vocabulary has already taken as one."""
+    return quantity.parse(text) or quantity.Quantity(0)

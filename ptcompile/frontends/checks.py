@@ -1,0 +1,157 @@
+"""What pydantic cannot say of a spec: fields that contradict each other, a profile, or arithmetic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ptcompile import names
+from ptcompile.cluster import ClusterProfile
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.frontends.checks_amounts import amounts_of
+from ptcompile.frontends.errors import bad, conflict, problem
+from ptcompile.ir import Job, Target
+from ptcompile.spec import EnvSource, JobSpec, PodFields, Spec
+from ptcompile.vocabulary import split_endpoint
+
+
+def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
+    """Every contradiction in a spec that has the right shape."""
+    if reason := names.why_not_dns_label(spec.metadata.name):
+        yield bad(("metadata", "name"), f"{spec.metadata.name!r} {reason}", "such as 'llama-sft'")
+    job = spec.spec
+    yield from _start(job)
+    yield from _shape(job)
+    yield from _torchrun(job)
+    yield from _profile(job, cluster)
+    yield from _volcano(job)
+    for path, fields in blocks(job):
+        yield from _env(path, fields)
+        if fields.image is None and job.image is None and (len(path) > 1 or not _roles(job)):
+            yield problem("spec-missing-field", (*path, "image"), "is missing: every node needs one", "add image")
+    yield from amounts_of(job, blocks(job), cluster)
+
+
+def reserved_env(spec: Spec, job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
+    """Variables whose value the operator overwrites: refused, with the operator named."""
+    lost = dict(cluster.spec.defaults.env)
+    for name in _overwritten(lost, target):
+        text = f"the profile's defaults.env sets {name}"
+        yield _reserved(("spec",), text, name, target)
+    for role in job.roles:
+        own = {str(e.get("name")): e.get("value") for e in role.template.main.env}
+        for name in _overwritten(own, target):
+            path = _said(spec.spec, role.name, name)
+            yield _reserved(path, field_path(path), name, target)
+
+
+def _overwritten(env: Mapping[str, Any], target: Target) -> list[str]:
+    return [k for k, v in env.items() if k in target.overwrites and (v is None or v != target.overwrites[k])]
+
+
+def _said(job: JobSpec, role: str, name: str) -> Path:
+    """Where a spec sets a variable of a role: in the role's env, the job's, or one of the two patches."""
+    own = getattr(job, role, None)
+    for path, fields in ((("spec", role), own), (("spec",), job)):
+        if fields is not None and name in fields.env:
+            return (*path, "env", name)
+    return ("spec", role, "podTemplate") if own is not None and own.pod_template else ("spec", "podTemplate")
+
+
+def _reserved(path: Path, text: str, name: str, target: Target) -> Problem:
+    message = f"{text}: on the target {target.name} the operator sets {name} itself, and its value wins"
+    return problem(
+        "reserved-env", path, message, f"remove {name}", stage="run", authority=target.authority, on_key=True
+    )
+
+
+def blocks(job: JobSpec) -> list[tuple[Path, PodFields]]:
+    """The parts of a spec that describe pods, with their paths: the job, then the roles that are written."""
+    roles = [(("spec", name), role) for name, role in _roles(job).items()]
+    return [(("spec",), job), *roles]
+
+
+def _roles(job: JobSpec) -> Mapping[str, PodFields]:
+    pairs = {"master": job.master, "worker": job.worker}
+    return {name: role for name, role in pairs.items() if role is not None}
+
+
+def _start(job: JobSpec) -> Iterator[Problem]:
+    given = [name for name in ("script", "module", "command") if getattr(job, name) is not None]
+    for name in given[1:]:
+        yield conflict(("spec", name), f"{given[0]} already says what starts", f"remove {given[0]} or {name}")
+    if job.elastic is not None and (not given or given[0] == "command"):
+        yield conflict(
+            ("spec", "elastic"),
+            "it describes torchrun, which starts a script or a module, and neither is given",
+            "add script or module, or remove elastic",
+        )
+
+
+def _shape(job: JobSpec) -> Iterator[Problem]:
+    ways: list[tuple[Path, bool]] = [
+        (("spec", "nodes"), job.nodes is not None),
+        (("spec", "elastic", "nnodes"), job.elastic is not None and job.elastic.nnodes is not None),
+        (("spec", "master"), job.master is not None),
+        (("spec", "worker"), job.worker is not None and job.master is None),
+    ]
+    given = [path for path, there in ways if there]
+    for path in given[1:]:
+        yield conflict(path, f"{field_path(given[0])} already gives the number of nodes", "say it in one place")
+    if job.master is not None and job.master.replicas != 1:
+        message = f"a job has one master, not {job.master.replicas}"
+        yield bad(("spec", "master", "replicas"), message, "write 1 or leave it out; worker.replicas is the rest")
+
+
+def _torchrun(job: JobSpec) -> Iterator[Problem]:
+    elastic = job.elastic
+    if elastic is None:
+        return
+    at: Path = ("spec", "elastic")
+    least, most = job.node_range()
+    if elastic.rdzv_backend == "static" and least < most:
+        yield conflict((*at, "rdzvBackend"), "a static rendezvous has no range of nodes", "use c10d")
+    etcd = elastic.rdzv_backend in {"etcd", "etcd-v2"}
+    if etcd and most == 1:
+        yield conflict((*at, "rdzvBackend"), "one node has nobody to meet", "remove it, or ask for more nodes")
+    elif etcd and elastic.rdzv_endpoint is None:
+        yield conflict((*at, "rdzvBackend"), f"{elastic.rdzv_backend} needs a server", "add rdzvEndpoint: HOST:PORT")
+    if elastic.rdzv_endpoint is not None and not etcd:
+        yield conflict((*at, "rdzvEndpoint"), "it is for etcd only: other backends meet at node 0", "remove it")
+    elif elastic.rdzv_endpoint is not None and split_endpoint(elastic.rdzv_endpoint) is None:
+        yield bad((*at, "rdzvEndpoint"), f"{elastic.rdzv_endpoint!r} is not HOST:PORT", "such as etcd.infra:2379")
+    for key, value in elastic.rdzv_configs.items():
+        if "," in f"{key}{value}" or "=" in key:
+            message = "torchrun splits its --rdzv-conf at commas and '=', so neither may stand here"
+            yield bad((*at, "rdzvConfigs", key), message, None)
+
+
+def _profile(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
+    catalogue = cluster.spec.accelerators
+    if job.accelerator is not None and job.accelerator not in catalogue:
+        near = names.suggest(job.accelerator, catalogue)
+        known = f"the catalogue has {', '.join(sorted(catalogue))}" if catalogue else "the catalogue is empty"
+        message = f"{job.accelerator!r} is not in the catalogue of the profile {cluster.metadata.name!r}"
+        yield bad(("spec", "accelerator"), message, f"did you mean {near}?" if near else known)
+    spot = cluster.spec.spot
+    if job.spot and not (spot.node_labels or spot.tolerations):
+        message = f"spec.spot: the profile {cluster.metadata.name!r} says nothing of spot nodes, so nothing changes"
+        yield problem(
+            "spec-invalid-value", ("spec", "spot"), message, "add spec.spot to the profile", severity="warning"
+        )
+
+
+def _volcano(job: JobSpec) -> Iterator[Problem]:
+    tasks = {"masterTask": job.volcano.master_task, "workerTask": job.volcano.worker_task}
+    for field, name in tasks.items():
+        if reason := names.why_not_dns_label(name):
+            yield bad(("spec", "volcano", field), f"{name!r} {reason}", "such as master")
+    if len(set(tasks.values())) == 1:
+        yield conflict(("spec", "volcano", "workerTask"), "both tasks have one name", "give them different names")
+
+
+def _env(path: Path, fields: PodFields) -> Iterator[Problem]:
+    for name, value in fields.env.items():
+        if isinstance(value, EnvSource) and len(value.model_dump(exclude_none=True)) != 1:
+            help = "give one of secretKeyRef, configMapKeyRef, fieldRef, resourceFieldRef"
+            yield bad((*path, "env", name), "a variable has exactly one source", help)

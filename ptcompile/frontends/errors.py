@@ -1,0 +1,181 @@
+"""pydantic's errors as problems: one for each place in the file, in plain words, with the name that was meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ptcompile import names
+from ptcompile.diagnostics import Authority, Path, Problem, Severity, Stage, field_path
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+    from pydantic_core import ErrorDetails
+
+
+def problem(
+    name: str,
+    path: Path,
+    message: str,
+    help: str | None,
+    *,
+    severity: Severity = "error",
+    stage: Stage = "apply",
+    authority: Authority = "ptcompile",
+    on_key: bool = False,
+) -> Problem:
+    """A mistake in a document of ours. The message begins with the field's path unless it already names a place."""
+    text = message if message.startswith((f"{path[0]}.", "the profile")) else f"{field_path(path)}: {message}"
+    return Problem(name, path, text, help, severity, stage, authority, on_key)
+
+
+def bad(path: Path, message: str, help: str | None) -> Problem:
+    """A value that means nothing."""
+    return problem("spec-invalid-value", path, message, help)
+
+
+def conflict(path: Path, message: str, help: str) -> Problem:
+    """Two fields that cannot both be meant."""
+    return problem("spec-conflict", path, message, help)
+
+
+_KINDS = {
+    "string_type": "a string",
+    "int_type": "a whole number",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "a mapping",
+    "model_type": "a mapping",
+}
+
+
+def problems(error: ValidationError, data: Any, model: type[BaseModel]) -> list[Problem]:
+    """Every mistake that pydantic found, at most one for each value of the document."""
+    by_path: dict[Path, list[tuple[int, ErrorDetails]]] = {}
+    for detail in error.errors(include_url=False):
+        path, known = _resolve(detail["loc"], data)
+        by_path.setdefault(path, []).append((known, detail))
+    deepest = [path for path in by_path if not any(_inside(other, path) for other in by_path)]
+    return [_problem(path, [detail for _, detail in by_path[path]], data, model) for path in deepest]
+
+
+def _inside(path: Path, outer: Path) -> bool:
+    """Whether a path lies below another: a union's other branch complains of the whole, this one of the part."""
+    return len(path) > len(outer) and path[: len(outer)] == outer
+
+
+def _resolve(loc: Iterable[str | int], data: Any) -> tuple[Path, int]:
+    """pydantic's location as a path in the data: union tags, which are no keys of the file, are left out.
+
+    The last part of a missing or an unknown key is kept.
+    """
+    parts = list(loc)
+    path: list[str | int] = []
+    for at, part in enumerate(parts):
+        if isinstance(data, Mapping) and (part in data or (at == len(parts) - 1 and _is_key(part))):
+            path.append(part)
+            data = data.get(part)
+        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+            path.append(part)
+            data = data[part]
+    return tuple(path), len(path)
+
+
+def _is_key(part: str | int) -> bool:
+    """Whether a trailing part is a key rather than a union's tag, such as `str`, `bool` or a class name."""
+    tags = {"str", "int", "bool", "float", "dict", "list"}
+    return isinstance(part, str) and part.isidentifier() and part[0].islower() and part not in tags
+
+
+def _problem(path: Path, details: list[ErrorDetails], data: Any, model: type[BaseModel]) -> Problem:
+    detail = details[0]
+    kind = detail["type"]
+    if kind == "extra_forbidden":
+        return _unknown(path, data, model)
+    if kind == "missing":
+        return problem("spec-missing-field", path, "is missing", f"add {path[-1]}")
+    if kind == "literal_error":
+        return _literal(path, details)
+    wanted = list(dict.fromkeys(_KINDS[d["type"]] for d in details if d["type"] in _KINDS))
+    if wanted:
+        given = detail["input"]
+        help = f"write it in quotes: {_quoted(given)}" if "a string" in wanted and _is_scalar(given) else None
+        return problem("spec-wrong-type", path, f"{_shown(given)} is not {' or '.join(wanted)}", help)
+    message = str(detail.get("ctx", {}).get("error") or detail["msg"])
+    return bad(path, f"{message[:1].lower()}{message[1:]}", None)
+
+
+def _literal(path: Path, details: list[ErrorDetails]) -> Problem:
+    given = details[0]["input"]
+    allowed = [part.strip("' ") for part in details[0]["ctx"]["expected"].replace(" or ", ", ").split(", ")]
+    others = [_KINDS[d["type"]] for d in details if d["type"] in _KINDS]
+    near = names.suggest(str(given), allowed) if isinstance(given, str) else None
+    help = f"did you mean {near}?" if near else None
+    if isinstance(given, bool) or given is None:
+        help = "YAML reads a plain word such as this as something else than text: write it in quotes"
+    return bad(path, f"{_shown(given)} is not one of {', '.join([*others, *allowed])}", help)
+
+
+def _unknown(path: Path, data: Any, model: type[BaseModel]) -> Problem:
+    key = str(path[-1])
+    siblings = _fields(model, path[:-1])
+    near = names.suggest(key, siblings)
+    message = "no such field" + (f" in {field_path(path[:-1])}" if len(path) > 1 else "")
+    if near:
+        help = f"did you mean {near}?"
+    elif siblings:
+        help = f"the fields are {', '.join(sorted(siblings))}"
+    else:
+        help = "remove it"
+    return problem("spec-unknown-field", path, message, help, on_key=True)
+
+
+def _fields(model: type[BaseModel], path: Path) -> list[str]:
+    """The YAML names of the fields that the model at a path has."""
+    for part in path:
+        field = next((f for f in model.model_fields.values() if f.alias == part), None)
+        inner = None if field is None else _model_in(field.annotation)
+        if inner is None:
+            return _fields_of_values(field.annotation) if field is not None else []
+        model = inner
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _fields_of_values(annotation: Any) -> list[str]:
+    inner = _model_in(annotation, into_values=True)
+    return [] if inner is None else [field.alias or name for name, field in inner.model_fields.items()]
+
+
+def _model_in(annotation: Any, *, into_values: bool = False) -> type[BaseModel] | None:
+    """The model that a field's annotation names, through `| None` and, if asked, `dict[str, ...]`."""
+    if isinstance(annotation, type) and hasattr(annotation, "model_fields"):
+        return annotation
+    if getattr(annotation, "__origin__", None) is dict and not into_values:
+        return None
+    for inner in getattr(annotation, "__args__", ()):
+        found = _model_in(inner, into_values=into_values)
+        if found is not None:
+            return found
+    return None
+
+
+def _is_scalar(value: Any) -> bool:
+    return isinstance(value, bool | int | float)
+
+
+def _quoted(value: Any) -> str:
+    return f'"{str(value).lower() if isinstance(value, bool) else value}"'
+
+
+def _shown(value: Any) -> str:
+    """A value as a person wrote it, more or less, and not for long."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, Mapping):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    text = repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,141 @@
+"""From a place in a manifest that we wrote back to the place in the spec that it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ptcompile.diagnostics import Path
+from ptcompile.podtemplate import MERGE_KEYS
+
+_CONTAINER = {
+    "image": "image",
+    "imagePullPolicy": "imagePullPolicy",
+    "command": "command",
+    "args": "args",
+    "workingDir": "workingDir",
+    "envFrom": "envFrom",
+    "env": "env",
+    "resources": "resources",
+    "volumeMounts": "volumeMounts",
+    "securityContext": "securityContext",
+}
+_POD = {
+    **{
+        name: name
+        for name in (
+            "serviceAccountName", "schedulerName", "priorityClassName", "hostNetwork", "imagePullSecrets", "affinity",
+            "terminationGracePeriodSeconds", "nodeSelector", "tolerations", "volumes", "restartPolicy",
+        )
+    },
+    "securityContext": "podSecurityContext",
+}  # fmt: skip
+_RUN_POLICY = {"ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit", "suspend", "cleanPodPolicy"}
+
+
+def locate(
+    path: Path, manifest: Mapping[str, Any], spec: Mapping[str, Any], blocks: Sequence[Path] | None = None
+) -> Path:
+    """The path in the spec that a path in its manifest comes from; the nearest one that the spec has.
+
+    A value that no line of the spec gives, such as a default, belongs to `spec` itself. `blocks` are the parts of the
+    spec that may have said it, `("master",)` or `()` for the job; taken from the path where absent.
+    """
+    for candidate in _candidates(path, manifest):
+        for block in _blocks(path) if blocks is None else blocks:
+            found = _resolve(("spec", *block, *candidate), manifest, path, spec)
+            if found is not None:
+                return found
+    if path[:1] == ("metadata",):
+        return path
+    if len(path) > 1 and path[0] == "spec" and path[-1] in _RUN_POLICY:
+        return ("spec", "runPolicy", path[-1])
+    return ("spec",)
+
+
+def settle(path: Path, spec: Mapping[str, Any]) -> Path:
+    """A role's field at the job's where the role does not say it: both are written, and one of them is in the file."""
+    if len(path) < 3 or path[0] != "spec" or path[1] not in {"master", "worker"}:
+        return path
+    job = spec.get("spec")
+    role = job.get(path[1]) if isinstance(job, Mapping) else None
+    if isinstance(role, Mapping) and path[2] in role:
+        return path
+    return ("spec", *path[2:]) if isinstance(job, Mapping) and path[2] in job else path
+
+
+def _template(path: Path) -> int | None:
+    """How many parts of a path lead to a pod template: a Pod is one, the others have one under `template`."""
+    return path.index("template") + 1 if "template" in path else None
+
+
+def _blocks(path: Path) -> list[Path]:
+    """The parts of a spec that may have said it: the role's own first, then the job's."""
+    words = {str(part).lower() for part in path[:4]}
+    role = next((name for name in ("master", "worker") if name in words), None)
+    return [(role,), ()] if role else [("worker",), ("master",), ()]
+
+
+def _candidates(path: Path, manifest: Mapping[str, Any]) -> Iterator[Path]:
+    start = _template(path)
+    if start is None and manifest.get("kind") != "Pod":
+        return
+    rest = path[start:] if start is not None else path
+    yield ("podTemplate", *rest)
+    if rest[:2] == ("metadata", "labels"):
+        yield ("podLabels", *rest[2:])
+    elif rest[:2] == ("metadata", "annotations"):
+        yield ("podAnnotations", *rest[2:])
+    elif rest[:2] == ("spec", "containers") and len(rest) > 3 and rest[3] in _CONTAINER:
+        yield (_CONTAINER[str(rest[3])], *rest[4:])
+    elif len(rest) > 1 and rest[1] in _POD:
+        yield (_POD[str(rest[1])], *rest[2:])
+
+
+def _resolve(wanted: Path, manifest: Mapping[str, Any], path: Path, spec: Any) -> Path | None:
+    """The longest part of a wanted path that the spec has, following list items by what identifies them."""
+    names = _identities(manifest, path)
+    found: list[str | int] = []
+    for part in wanted:
+        if isinstance(spec, Mapping) and isinstance(part, int) and names:
+            part = next((name for name in names if name in spec), part)
+        if isinstance(spec, Mapping) and part in spec:
+            spec = spec[part]
+        elif isinstance(spec, Sequence) and not isinstance(spec, str) and isinstance(part, int):
+            at = next((i for i, item in enumerate(spec) if _identity(item) in names), None)
+            if at is None:
+                break
+            part, spec = at, spec[at]
+        elif isinstance(spec, Mapping) and part in {"requests", "limits"}:
+            continue
+        elif part in {"ephemeral-storage"} and isinstance(spec, Mapping) and "ephemeralStorage" in spec:
+            part, spec = "ephemeralStorage", spec["ephemeralStorage"]
+        else:
+            break
+        found.append(part)
+    said = {"podTemplate"} & set(found)
+    deep_enough = len(found) > (4 if said else 1) and found[-1] not in {"master", "worker", "podTemplate", "spec"}
+    return tuple(found) if deep_enough else None
+
+
+def _identities(manifest: Any, path: Path) -> list[Any]:
+    """What identifies the list items that a path runs through: names, mount paths, or the item itself."""
+    out = []
+    for part in path:
+        if isinstance(manifest, Mapping):
+            manifest = manifest.get(str(part))
+        elif isinstance(manifest, Sequence) and not isinstance(manifest, str) and isinstance(part, int):
+            manifest = manifest[part] if part < len(manifest) else None
+            out.append(_identity(manifest))
+        else:
+            break
+    return out
+
+
+def _identity(item: Any) -> Any:
+    if not isinstance(item, Mapping):
+        return item
+    if "mountPath" in item:
+        return item["mountPath"]
+    keys = dict.fromkeys(MERGE_KEYS.values())
+    return next((item[key] for key in keys if key in item), str(item))

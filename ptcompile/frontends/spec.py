@@ -1,0 +1,176 @@
+"""Our own kinds: a TrainingJob document to a `Job`, a ClusterProfile document to a profile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from ptcompile import ir, podtemplate
+from ptcompile.cluster import ClusterProfile
+from ptcompile.diagnostics import Problem
+from ptcompile.frontends import errors
+from ptcompile.frontends.amounts import gpus_per_node, lowered
+from ptcompile.spec import EnvSource, JobSpec, PodFields, RoleSpec, Spec
+
+MAIN = "pytorch"
+"""What the container that trains is called in a spec's own words, and on every target that leaves the choice."""
+
+MEETING_SECONDS = 900
+"""How long nodes wait for each other where the user says nothing: flytekitplugins-kfpytorch 1.16 `Elastic`."""
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def read_spec(data: Any) -> tuple[Spec | None, list[Problem]]:
+    """A decoded TrainingJob document as a `Spec`, or what is wrong with it."""
+    return _read(Spec, data)
+
+
+def read_cluster(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
+    """A decoded ClusterProfile document, or what is wrong with it."""
+    return _read(ClusterProfile, data)
+
+
+def _read(model: type[_Model], data: Any) -> tuple[_Model | None, list[Problem]]:
+    try:
+        return model.model_validate(data), []
+    except ValidationError as error:
+        return None, errors.problems(error, data, model)
+
+
+def lower(spec: Spec, cluster: ClusterProfile) -> ir.Job:
+    """A checked spec as a `Job`: every default of the vocabulary decided, nothing of the profile applied yet."""
+    job = spec.spec
+    least, _most = job.node_range()
+    policy = job.run_policy
+    return ir.Job(
+        name=spec.metadata.name,
+        namespace=spec.metadata.namespace,
+        labels=spec.metadata.labels,
+        annotations=spec.metadata.annotations,
+        roles=_roles(job),
+        min_nodes=least,
+        resources=lowered(job.resources),
+        launch=_launch(spec, cluster),
+        run_policy=ir.RunPolicy(
+            clean_pod_policy=policy.clean_pod_policy,
+            ttl_seconds_after_finished=policy.ttl_seconds_after_finished,
+            active_deadline_seconds=policy.active_deadline_seconds,
+            backoff_limit=policy.backoff_limit,
+            suspend=policy.suspend,
+        ),
+        shared_memory=job.shared_memory,
+        accelerator=job.accelerator,
+        spot=job.spot,
+        queue=job.queue,
+        master_port=job.master_port,
+        task_names=(job.volcano.master_task, job.volcano.worker_task),
+    )
+
+
+def _roles(job: JobSpec) -> tuple[ir.Role, ...]:
+    if job.master is None and job.worker is None:
+        return (_role("node", job.node_range()[1], job, None),)
+    workers = job.worker.replicas if job.worker is not None else 0
+    master = _role("master", 1, job, job.master)
+    return (master, _role("worker", workers, job, job.worker)) if workers else (master,)
+
+
+def _role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None) -> ir.Role:
+    """One role: the job's words, the role's laid over them, then both patches."""
+    template = template_of(job)
+    if role is not None:
+        template = podtemplate.merge(template, template_of(role))
+        resources = lowered(role.resources)
+        template["spec"]["containers"][0]["resources"] = {"requests": resources.requests, "limits": resources.limits}
+    template = podtemplate.merge(template, job.pod_template)
+    if role is not None:
+        template = podtemplate.merge(template, role.pod_template)
+    restart = (role.restart_policy if role is not None else None) or job.restart_policy
+    return ir.Role(name, replicas, podtemplate.read(template, MAIN), restart)
+
+
+def template_of(fields: PodFields) -> dict[str, Any]:
+    """What a block says of its pods, as a Kubernetes pod template with only the fields that it gives."""
+    container = {
+        "name": MAIN,
+        "image": fields.image,
+        "imagePullPolicy": fields.image_pull_policy,
+        "command": fields.command,
+        "args": fields.args,
+        "workingDir": fields.working_dir,
+        "envFrom": fields.env_from,
+        "env": [_variable(name, value) for name, value in fields.env.items()],
+        "volumeMounts": fields.volume_mounts,
+        "securityContext": fields.security_context,
+    }
+    pod = {
+        "serviceAccountName": fields.service_account_name,
+        "schedulerName": fields.scheduler_name,
+        "priorityClassName": fields.priority_class_name,
+        "hostNetwork": fields.host_network or None,
+        "dnsPolicy": "ClusterFirstWithHostNet" if fields.host_network else None,
+        "terminationGracePeriodSeconds": fields.termination_grace_period_seconds,
+        "imagePullSecrets": fields.image_pull_secrets,
+        "securityContext": fields.pod_security_context,
+        "nodeSelector": fields.node_selector,
+        "affinity": fields.affinity,
+        "tolerations": fields.tolerations,
+        "containers": [_given(container)],
+        "volumes": fields.volumes,
+    }
+    metadata = {"labels": fields.pod_labels, "annotations": fields.pod_annotations}
+    return {"metadata": _given(metadata), "spec": _given(pod)}
+
+
+def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what is not said: null, and empty lists and mappings. An empty argument list is a word of its own."""
+    return {k: v for k, v in fields.items() if v is not None and (v not in ([], {}) or k in {"command", "args"})}
+
+
+def _variable(name: str, value: str | EnvSource) -> dict[str, Any]:
+    if isinstance(value, str):
+        return {"name": name, "value": value}
+    return {"name": name, "valueFrom": value.model_dump(by_alias=True, exclude_none=True)}
+
+
+def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
+    """How torchrun starts the job; None where it does not."""
+    job, elastic = spec.spec, spec.spec.elastic
+    if job.script is not None:
+        entry: tuple[str, ...] = (job.script,)
+    elif job.module is not None:
+        entry = ("-m", job.module)
+    else:
+        return None
+    least, most = job.node_range()
+    restarts = elastic.max_restarts if elastic else 0
+    own_conf = {k: str(v) for k, v in (elastic.rdzv_configs if elastic else {}).items()}
+    waits = {"timeout": str(MEETING_SECONDS), "join_timeout": str(MEETING_SECONDS)} if most > 1 else {}
+    meets_again = most > 1 and (least < most or restarts > 0)
+    return ir.Launch(
+        entry=entry,
+        nproc_per_node=elastic.nproc_per_node if elastic else _one_a_gpu(job, cluster),
+        rdzv_backend=(elastic and elastic.rdzv_backend) or ("c10d" if meets_again else "static"),
+        rdzv_id=(elastic and elastic.rdzv_id) or spec.metadata.name,
+        rdzv_endpoint=elastic.rdzv_endpoint if elastic else None,
+        rdzv_conf={**waits, **own_conf},
+        monitor_interval=elastic.monitor_interval if elastic else 5,
+        max_restarts=restarts,
+        start_method=elastic.start_method if elastic else "spawn",
+    )
+
+
+def _one_a_gpu(job: JobSpec, cluster: ClusterProfile) -> int:
+    """Processes on a node of a job that does not say: one for each GPU of a worker, one without GPUs."""
+    block: PodFields = job.worker or job.master or job
+    return gpus_per_node(job, block, cluster) or 1
+
+
+READERS: dict[str, Callable[[Any], tuple[BaseModel | None, list[Problem]]]] = {
+    "TrainingJob": read_spec,
+    "ClusterProfile": read_cluster,
+}
+"""Our own kinds, each with its reader."""

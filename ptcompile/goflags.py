@@ -1,0 +1,85 @@
+"""Command line flags as Go's `flag` package reads them: Volcano's plugins take their arguments so.
+
+Volcano only logs a parse error: what was read before it stays, the rest keeps its default (Volcano 1.16).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+Value = str | int | bool
+
+_MAX, _MIN = 2**63 - 1, -(2**63)
+_TRUE = frozenset({"1", "t", "T", "TRUE", "true", "True"})
+_FALSE = frozenset({"0", "f", "F", "FALSE", "false", "False"})
+
+
+def parse(args: Sequence[str], flags: Mapping[str, Value]) -> tuple[dict[str, Value], str | None]:
+    """The flags with their values, and why reading stopped early, or None.
+
+    `flags` gives every flag's default; the type of the default is the type of the flag. One dash or two are equal.
+    """
+    out = dict(flags)
+    rest = list(args)
+    while rest:
+        arg = rest.pop(0)
+        if len(arg) < 2 or arg[0] != "-":
+            return out, f"{arg!r} is no flag: it and all that follows is ignored"
+        if arg == "--":
+            return out, "`--` ends the flags" if rest else None
+        name, has_value, value = _split(arg)
+        if name is None or name not in flags:
+            return out, f"unknown flag {arg!r}" if name is not None else f"bad flag syntax {arg!r}"
+        if not has_value and not isinstance(flags[name], bool):
+            if not rest:
+                return out, f"flag {arg!r} needs a value"
+            value = rest.pop(0)
+        elif not has_value:
+            value = "true"
+        out[name], ok = _convert(flags[name], value)
+        if not ok:
+            return out, f"{value!r} is not a value for flag --{name}"
+    return out, None
+
+
+def _split(arg: str) -> tuple[str | None, bool, str]:
+    """Name, whether a value follows `=`, and the value. The name is None when the syntax is bad."""
+    body = arg[2:] if arg[1] == "-" else arg[1:]
+    if not body or body[0] in "-=":
+        return None, False, ""
+    name, equals, value = body.partition("=")
+    return name, bool(equals), value
+
+
+def _convert(default: Value, value: str) -> tuple[Value, bool]:
+    if isinstance(default, bool):
+        return value in _TRUE, value in _TRUE or value in _FALSE
+    if isinstance(default, int):
+        return parse_int(value)
+    return value, True
+
+
+def parse_int(value: str) -> tuple[int, bool]:
+    """A number as `strconv.ParseInt(value, 0, 64)` reads it, and whether it could: 0 on bad syntax, the nearest
+    64-bit number on overflow, as the flag then holds."""
+    sign, digits = (value[0], value[1:]) if value[:1] in {"+", "-"} else ("", value)
+    if not digits or not digits.isascii() or digits[0] in "+-_ " or digits != digits.strip():
+        return 0, False
+    old_octal = len(digits) > 1 and digits[0] == "0" and digits[1] in "01234567_"
+    try:
+        number = int(digits.replace("_", "", 1) if old_octal else digits, 8 if old_octal else 0)
+    except ValueError:
+        return 0, False
+    number = -number if sign == "-" else number
+    if not _MIN <= number <= _MAX:
+        return (_MAX if number > 0 else _MIN), False
+    return number, True
+
+
+def atoi(value: str) -> int | None:
+    """A number as `strconv.Atoi` reads it: an optional sign and decimal digits that fit 64 bits, else None."""
+    digits = value[1:] if value[:1] in {"+", "-"} else value
+    if not digits or not digits.isascii() or not digits.isdigit() or len(digits) > 400:
+        return None
+    number = int(value)
+    return number if _MIN <= number <= _MAX else None

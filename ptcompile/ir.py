@@ -1,0 +1,201 @@
+"""The compiler's own vocabulary: a `Job` with its roles, and what a `Pass` and a `Target` are.
+
+Everything is frozen. A value that a person may leave out is `None` or empty only until the pass that decides it has
+run; a target reads decided values. Kubernetes objects that the compiler only carries stay plain mappings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+    from ptcompile.diagnostics import Authority, Problem
+
+Json = Mapping[str, Any]
+"""A Kubernetes object or a part of one, as plain data. Never changed in place."""
+
+RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
+CleanPodPolicy = Literal["None", "All", "Running"]
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """Requests and limits by resource name; quantities as text. The name `gpu` stands for the profile's GPU."""
+
+    requests: Mapping[str, str] = field(default_factory=dict)
+    limits: Mapping[str, str] = field(default_factory=dict)
+
+    def over(self, below: Resources) -> Resources:
+        """These amounts where they name a resource, and `below`'s elsewhere.
+
+        A level names a resource whole: its missing limit is its request, and its missing request its limit.
+        """
+        requests: dict[str, str] = {}
+        limits: dict[str, str] = {}
+        for level in (self, below):
+            both = {**level.requests, **level.limits}
+            for name in both.keys() - requests.keys():
+                requests[name] = level.requests.get(name, both[name])
+                limits[name] = level.limits.get(name, both[name])
+        return Resources(_in_order(requests), _in_order(limits))
+
+
+@dataclass(frozen=True, slots=True)
+class Container:
+    """The container that trains. `extra` keeps every container field that has no place of its own here."""
+
+    name: str
+    image: str | None = None
+    command: tuple[str, ...] | None = None
+    args: tuple[str, ...] | None = None
+    env: tuple[Json, ...] = ()
+    resources: Resources = Resources()
+    mounts: tuple[Json, ...] = ()
+    extra: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PodTemplate:
+    """A pod template: the fields that passes look at, and in `extra` and `metadata` all the others as they are."""
+
+    main: Container
+    sidecars: tuple[Json, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    volumes: tuple[Json, ...] = ()
+    tolerations: tuple[Json, ...] = ()
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    affinity: Json = field(default_factory=dict)
+    metadata: Json = field(default_factory=dict)
+    extra: Json = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """Pods of one kind: `replicas` of one template. `restart_policy` None leaves it to the target."""
+
+    name: str
+    replicas: int
+    template: PodTemplate
+    restart_policy: RestartPolicy | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A torchrun launch. Absent from a job whose containers start their own command."""
+
+    entry: tuple[str, ...]
+    """What torchrun starts: `("train.py",)` or `("-m", "pkg.train")`."""
+    nproc_per_node: int | str
+    rdzv_backend: str
+    rdzv_id: str
+    rdzv_endpoint: str | None
+    """HOST:PORT of an etcd server; None where node 0 is the meeting point."""
+    rdzv_conf: Mapping[str, str]
+    monitor_interval: int
+    """Seconds."""
+    max_restarts: int
+    start_method: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunPolicy:
+    """When a job ends and what is left of it. None is "not said"; 0 is a value. Times are seconds."""
+
+    clean_pod_policy: CleanPodPolicy | None = None
+    ttl_seconds_after_finished: int | None = None
+    active_deadline_seconds: int | None = None
+    backoff_limit: int | None = None
+    suspend: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One training job, on its way from what a person wrote to what a target emits."""
+
+    name: str
+    roles: tuple[Role, ...]
+    """The first pod of the first role is node 0. A job of equal nodes has one role."""
+    min_nodes: int
+    """Fewer nodes than there are pods where the job is elastic, else their number."""
+    namespace: str | None = None
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    resources: Resources = Resources()
+    """The job's own, for roles that do not say better."""
+    launch: Launch | None = None
+    run_policy: RunPolicy = RunPolicy()
+    shared_memory: bool | str = True
+    """Whether /dev/shm is a memory volume; a quantity is its size limit."""
+    accelerator: str | None = None
+    spot: bool = False
+    queue: str | None = None
+    master_port: int = 23456
+    task_names: tuple[str, str] = ("master", "worker")
+    """What Volcano calls the two tasks."""
+
+    @property
+    def nodes(self) -> int:
+        """The number of pods."""
+        return sum(role.replicas for role in self.roles)
+
+    @property
+    def elastic(self) -> bool:
+        """Whether it may run with fewer nodes than it has pods."""
+        return self.min_nodes < self.nodes
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """How the processes of a job find each other on one target: what the rendezvous pass must know."""
+
+    host: str
+    """A name of node 0 that resolves from every pod."""
+    injected: frozenset[str] = frozenset()
+    """The torchrun options that the operator hands over by itself, as PET_* variables."""
+    node_rank: str | None = None
+    """The node's rank, as text that the kubelet expands in a command; None where the operator hands it over."""
+    env: tuple[Json, ...] = ()
+    """What a plain command needs and nobody else sets."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One operator's API."""
+
+    name: str
+    title: str
+    authority: Authority
+    wiring: Callable[[Job], Wiring]
+    overwrites: Mapping[str, str | None]
+    """Env names whose user's value is lost at run time, each with the value that wins where it is constant."""
+    unsupported: Callable[[Job, ClusterProfile], Iterable[Problem]]
+    """What this operator cannot express of a job; paths are those of a spec."""
+    emit: Callable[[Job, ClusterProfile], list[dict[str, Any]]]
+    main_container: str = "pytorch"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What a pass may look at besides the job."""
+
+    cluster: ClusterProfile
+    target: Target
+
+
+Pass = Callable[[Job, Context], Job]
+"""Pure, total and idempotent. Fills gaps; never touches what the user wrote; never complains."""
+
+
+def _in_order(amounts: Mapping[str, str]) -> dict[str, str]:
+    """cpu, memory, scratch disk, then the others by name."""
+    usual = ("cpu", "memory", "ephemeral-storage")
+    return {name: amounts[name] for name in (*usual, *sorted(amounts.keys() - set(usual))) if name in amounts}
+
+
+def map_templates(job: Job, change: Callable[[PodTemplate], PodTemplate]) -> Job:
+    """The job with `change` applied to the template of each role."""
+    return replace(job, roles=tuple(replace(role, template=change(role.template)) for role in job.roles))

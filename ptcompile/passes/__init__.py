@@ -1,0 +1,42 @@
+"""The pipeline: pure passes from `Job` to `Job`, in the one order written here."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ptcompile.ir import Context, Job, Pass
+from ptcompile.passes.env import env
+from ptcompile.passes.metadata import metadata
+from ptcompile.passes.placement import placement
+from ptcompile.passes.rendezvous import rendezvous
+from ptcompile.passes.resources import resources
+from ptcompile.passes.shm import shm
+from ptcompile.passes.tolerations import tolerations
+
+PASSES: tuple[Pass, ...] = (
+    resources,  # first: who asks for a GPU decides tolerations
+    placement,  # where the named accelerator and spot nodes are
+    tolerations,  # after placement: the catalogue entry's taints and the GPU's are one sorted list
+    shm,  # a volume of the pod, before nothing else that looks at volumes
+    rendezvous,  # what torchrun or a plain command is told
+    env,  # after rendezvous: the profile's names must not hide what the command needs
+    metadata,  # last: it names nothing that another pass reads
+)
+
+
+class Step(NamedTuple):
+    """What one pass did: the job before and after it."""
+
+    name: str
+    before: Job
+    after: Job
+
+
+def run(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES) -> tuple[Job, tuple[Step, ...]]:
+    """The job after all passes, and the steps on the way. Another tuple of passes extends the compiler."""
+    steps = []
+    for one in passes:
+        after = one(job, context)
+        steps.append(Step(one.__name__, job, after))
+        job = after
+    return job, tuple(steps)

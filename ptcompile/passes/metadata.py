@@ -1,0 +1,25 @@
+"""Metadata: the profile's labels and annotations, on objects and pods; the user's stand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ptcompile.ir import Context, Job, PodTemplate, map_templates
+
+
+def metadata(job: Job, context: Context) -> Job:
+    """The job's objects and pods carry the profile's labels and annotations beside their own."""
+    defaults = context.cluster.spec.defaults
+
+    def mark(template: PodTemplate) -> PodTemplate:
+        return replace(
+            template,
+            labels={**defaults.labels, **template.labels},
+            annotations={**defaults.annotations, **template.annotations},
+        )
+
+    return replace(
+        map_templates(job, mark),
+        labels={**defaults.labels, **job.labels},
+        annotations={**defaults.annotations, **job.annotations},
+    )

@@ -1,0 +1,43 @@
+"""Shared memory: a memory volume at /dev/shm.
+
+A container without one has 64 MiB there, the "bus error" of DataLoader workers and NCCL. The volume is an emptyDir with
+medium Memory, mounted in the container that trains. It has no sizeLimit unless the user asks for one: the kubelet then
+takes the pod's memory limit (Kubernetes 1.36). A user's own mount at /dev/shm stands.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ptcompile.ir import Context, Job, PodTemplate, map_templates
+
+PATH = "/dev/shm"  # noqa: S108
+
+
+def shm(job: Job, _context: Context) -> Job:
+    """Each role's main container gets a memory volume at /dev/shm, where the job wants one."""
+    if job.shared_memory is False:
+        return job
+    empty_dir = {"medium": "Memory"}
+    if isinstance(job.shared_memory, str):
+        empty_dir["sizeLimit"] = job.shared_memory
+
+    def mount(template: PodTemplate) -> PodTemplate:
+        if any(m.get("mountPath", "").rstrip("/") == PATH for m in template.main.mounts):
+            return template
+        name = _free_name({volume.get("name") for volume in template.volumes})
+        return replace(
+            template,
+            main=replace(template.main, mounts=(*template.main.mounts, {"name": name, "mountPath": PATH})),
+            volumes=(*template.volumes, {"name": name, "emptyDir": empty_dir}),
+        )
+
+    return map_templates(job, mount)
+
+
+def _free_name(taken: set[str | None]) -> str:
+    """`shm`, or the first of `shm-2`, `shm-3`, ... that the user's volumes leave free."""
+    name, n = "shm", 2
+    while name in taken:
+        name, n = f"shm-{n}", n + 1
+    return name

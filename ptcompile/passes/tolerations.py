@@ -1,0 +1,34 @@
+"""Tolerations: the profile's, beside the user's.
+
+GPU pods, and only they, get the profile's GPU tolerations and those of the accelerator that the job names; spot jobs
+get the spot nodes'; every pod gets the profile's defaults. The user's stand first as written; what is added follows,
+sorted, without what is there already.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from ptcompile.ir import Context, Job, Json, PodTemplate, map_templates
+
+
+def tolerations(job: Job, context: Context) -> Job:
+    """Each role's pods tolerate the taints of the nodes that they are meant for."""
+    profile = context.cluster.spec
+    everywhere = [*profile.defaults.tolerations, *(profile.spot.tolerations if job.spot else ())]
+    accelerator = profile.accelerators.get(job.accelerator or "")
+    on_gpu = [*profile.gpu.tolerations, *(accelerator.tolerations if accelerator else ())]
+
+    def tolerate(template: PodTemplate) -> PodTemplate:
+        gpu = context.cluster.accelerators_in(template.main.resources.limits)
+        added = [one.to_kubernetes() for one in (*everywhere, *(on_gpu if gpu else ()))]
+        there = {_meaning(one) for one in template.tolerations}
+        new = {_meaning(one): one for one in added if _meaning(one) not in there}
+        return replace(template, tolerations=(*template.tolerations, *(new[key] for key in sorted(new))))
+
+    return map_templates(job, tolerate)
+
+
+def _meaning(toleration: Json) -> tuple[str, ...]:
+    """What a toleration says: two texts that mean the same are equal. Equal is what an absent operator means."""
+    fields = {"operator": "Equal", **toleration}
+    return tuple(str(fields.get(name) or "") for name in ("key", "operator", "value", "effect", "tolerationSeconds"))

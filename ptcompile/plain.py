@@ -1,0 +1,73 @@
+"""Reading plain data of unknown shape: each function gives what Go decodes, or its zero value, and never raises."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+Json = Mapping[str, Any]
+"""A Kubernetes object or a part of one, as plain data. Never changed in place."""
+
+GENERATED = "abcde"
+"""Stands for the five random characters that the API server puts behind `metadata.generateName`."""
+
+_NOTHING: Json = {}
+
+
+def mapping(value: Any) -> Json:
+    """The value when it is a mapping, else an empty one."""
+    return value if isinstance(value, Mapping) else _NOTHING
+
+
+def at(value: Any, *keys: str) -> Json:
+    """The mapping under these keys, or an empty one."""
+    for key in keys:
+        value = mapping(value).get(key)
+    return mapping(value)
+
+
+def items(value: Any) -> list[Json]:
+    """The mappings of a list; a null item is an empty one, as Go decodes it, and other items are left out."""
+    if not isinstance(value, list | tuple):
+        return []
+    return [mapping(item) for item in value if item is None or isinstance(item, Mapping)]
+
+
+def text(value: Any, default: str = "") -> str:
+    """The value when it is a string, else the default."""
+    return value if isinstance(value, str) else default
+
+
+def texts(value: Any) -> list[str]:
+    """The strings of a list; null is an empty string, as Go decodes it, and other items are left out."""
+    if not isinstance(value, list | tuple):
+        return []
+    return [item or "" for item in value if item is None or isinstance(item, str)]
+
+
+def integer(value: Any, default: int = 0) -> int:
+    """The value when it is a whole number, else the default. Booleans are no numbers."""
+    return value if isinstance(value, int) and not isinstance(value, bool) else default
+
+
+def string_map(value: Any) -> dict[str, str]:
+    """The string values of a mapping; null is an empty string, and other values are left out."""
+    return {str(k): v or "" for k, v in mapping(value).items() if v is None or isinstance(v, str)}
+
+
+def object_name(manifest: Json) -> str:
+    """`metadata.name`, or `metadata.generateName` with `GENERATED` behind it, or an empty string."""
+    metadata = at(manifest, "metadata")
+    name = text(metadata.get("name"))
+    prefix = text(metadata.get("generateName"))
+    return name or (prefix and prefix + GENERATED)
+
+
+def namespace(manifest: Json) -> str:
+    """`metadata.namespace`, or `default`."""
+    return text(at(manifest, "metadata").get("namespace")) or "default"
+
+
+def kind_of(manifest: Json) -> tuple[str, str]:
+    """`apiVersion` and `kind`."""
+    return text(manifest.get("apiVersion")), text(manifest.get("kind"))

@@ -1,0 +1,159 @@
+"""Kubernetes pod templates to and from `ir.PodTemplate`, and the patch that reaches what the spec has no word for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ptcompile.ir import Container, Json, PodTemplate, Resources
+
+_CONTAINER_ORDER = (
+    "name", "image", "imagePullPolicy", "command", "args", "workingDir", "ports", "envFrom", "env", "resources",
+    "volumeMounts",
+)  # fmt: skip
+_CONTAINER_OWN = frozenset({"name", "image", "command", "args", "env", "resources", "volumeMounts"})
+_POD_OWN = frozenset({"containers", "volumes", "tolerations", "nodeSelector", "affinity"})
+_POD_FIRST = (
+    "restartPolicy", "subdomain", "hostname", "serviceAccountName", "schedulerName", "priorityClassName",
+    "hostNetwork", "dnsPolicy", "terminationGracePeriodSeconds", "activeDeadlineSeconds", "imagePullSecrets",
+    "securityContext", "nodeSelector", "affinity", "tolerations", "initContainers", "containers", "volumes",
+)  # fmt: skip
+
+MERGE_KEYS = {
+    "containers": "name",
+    "initContainers": "name",
+    "env": "name",
+    "volumes": "name",
+    "volumeMounts": "mountPath",
+    "volumeDevices": "devicePath",
+    "ports": "containerPort",
+    "imagePullSecrets": "name",
+    "hostAliases": "ip",
+    "resourceClaims": "name",
+    "schedulingGates": "name",
+    "topologySpreadConstraints": "topologyKey",
+}
+"""The key by which a patch finds the item it means, as strategic merge patch does (Kubernetes 1.36, core/v1)."""
+
+
+def read(template: Json, main: str) -> PodTemplate:
+    """A template as the compiler holds it. `main` names the container that trains; without it the first one is."""
+    spec: Json = template.get("spec") or {}
+    metadata: Json = template.get("metadata") or {}
+    containers: Sequence[Json] = spec.get("containers") or [{"name": main}]
+    at = next((i for i, c in enumerate(containers) if c.get("name") == main), 0)
+    return PodTemplate(
+        main=_read_container(containers[at]),
+        sidecars=tuple(c for i, c in enumerate(containers) if i != at),
+        labels=metadata.get("labels") or {},
+        annotations=metadata.get("annotations") or {},
+        volumes=tuple(spec.get("volumes") or ()),
+        tolerations=tuple(spec.get("tolerations") or ()),
+        node_selector=spec.get("nodeSelector") or {},
+        affinity=spec.get("affinity") or {},
+        metadata={k: v for k, v in metadata.items() if k not in {"labels", "annotations"}},
+        extra={k: v for k, v in spec.items() if k not in _POD_OWN},
+    )
+
+
+def _read_container(container: Json) -> Container:
+    resources: Json = container.get("resources") or {}
+    command, args = container.get("command"), container.get("args")
+    extra = {k: v for k, v in container.items() if k not in _CONTAINER_OWN}
+    if "claims" in resources:
+        extra["resources"] = {"claims": resources["claims"]}
+    return Container(
+        name=container.get("name", ""),
+        image=container.get("image"),
+        command=None if command is None else tuple(command),
+        args=None if args is None else tuple(args),
+        env=tuple(container.get("env") or ()),
+        resources=Resources(resources.get("requests") or {}, resources.get("limits") or {}),
+        mounts=tuple(container.get("volumeMounts") or ()),
+        extra=extra,
+    )
+
+
+def write(template: PodTemplate, *, main: str | None = None, **spec: Any) -> dict[str, Any]:
+    """A template as Kubernetes wants it, keys in the usual order. `main` renames the container that trains;
+    `spec` adds pod fields that a target decides, such as `restartPolicy`."""
+    metadata: dict[str, Any] = dict(template.metadata)
+    if template.labels:
+        metadata["labels"] = dict(template.labels)
+    if template.annotations:
+        metadata["annotations"] = dict(template.annotations)
+    pod: dict[str, Any] = {
+        **template.extra,
+        **{k: v for k, v in spec.items() if v is not None},
+        "nodeSelector": dict(template.node_selector),
+        "affinity": template.affinity,
+        "tolerations": list(template.tolerations),
+        "containers": [_write_container(template.main, main), *template.sidecars],
+        "volumes": list(template.volumes),
+    }
+    pod = {k: v for k, v in pod.items() if v or k not in _POD_OWN}
+    out: dict[str, Any] = {"spec": ordered(pod, _POD_FIRST)}
+    return {"metadata": metadata, **out} if metadata else out
+
+
+def _write_container(container: Container, name: str | None) -> dict[str, Any]:
+    resources = dict(container.extra.get("resources", {}))
+    if container.resources.requests:
+        resources["requests"] = dict(container.resources.requests)
+    if container.resources.limits:
+        resources["limits"] = dict(container.resources.limits)
+    out: dict[str, Any] = {**container.extra, "name": name or container.name, "image": container.image}
+    out["command"] = None if container.command is None else list(container.command)
+    out["args"] = None if container.args is None else list(container.args)
+    out["env"] = list(container.env) or None
+    out["resources"] = resources or None
+    out["volumeMounts"] = list(container.mounts) or None
+    return ordered({k: v for k, v in out.items() if v is not None}, _CONTAINER_ORDER)
+
+
+def ordered(data: Mapping[str, Any], first: Sequence[str]) -> dict[str, Any]:
+    """The same mapping with the keys of `first` in front, in that order, and the others behind as they stood."""
+    out = {k: data[k] for k in first if k in data}
+    out.update((k, v) for k, v in data.items() if k not in out)
+    return out
+
+
+def merge(base: Any, patch: Any, key: str | None = None) -> Any:
+    """A patch laid over a value: mappings merge, named lists merge by name, other lists and scalars replace.
+
+    null takes a key away, as in a JSON merge patch. `key` is the field that holds the value. Tolerations have no
+    name: the patch's are added where an equal one is not there.
+    """
+    if isinstance(patch, Mapping):
+        base = base if isinstance(base, Mapping) else {}
+        out = {k: v for k, v in base.items() if patch.get(k, ...) is not None}
+        for k, v in patch.items():
+            if v is not None:
+                out[k] = merge(out.get(k), v, k)
+        return out
+    if isinstance(base, Sequence) and isinstance(patch, Sequence) and not isinstance(patch, str):
+        if key == "tolerations":
+            return [*base, *(item for item in patch if item not in base)]
+        if key in MERGE_KEYS:
+            return _merge_named(base, patch, MERGE_KEYS[key])
+    return patch
+
+
+def _merge_named(base: Sequence[Any], patch: Sequence[Any], name: str) -> list[Any]:
+    out = list(base)
+    for item in patch:
+        at = next((i for i, old in enumerate(out) if _named(old, name) == _named(item, name) is not None), None)
+        if at is None:
+            out.append(item)
+        else:
+            out[at] = _replace_source(out[at], item) if "valueFrom" in item or "value" in item else merge(out[at], item)
+    return out
+
+
+def _named(item: Any, name: str) -> Any:
+    return item.get(name) if isinstance(item, Mapping) else None
+
+
+def _replace_source(old: Json, new: Json) -> Json:
+    """An env entry has a value or a source, never both: the patch's stands for both."""
+    return {**{k: v for k, v in old.items() if k not in {"value", "valueFrom"}}, **new}

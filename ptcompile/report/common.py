@@ -1,0 +1,27 @@
+"""What the formats for people share: where a finding is, the order of findings, harmless text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ptcompile.diagnostics import Diagnostic
+
+
+def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """By file as given, then by position; findings without one first."""
+    found = list(diagnostics)
+    files = {name: i for i, name in reversed(list(enumerate(d.filename for d in found)))}
+    return sorted(found, key=lambda d: (files[d.filename], d.span or (0,), d.document, d.code))
+
+
+def place(diagnostic: Diagnostic) -> str:
+    """`file:line:column`, as far as it is known."""
+    where = printable(diagnostic.filename or "<input>")
+    return where if diagnostic.span is None else f"{where}:{diagnostic.span.line}:{diagnostic.span.column}"
+
+
+def printable(text: str) -> str:
+    """The text with control characters and direction marks shown as escapes: a file cannot steer a terminal."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -1,0 +1,53 @@
+"""For people: the finding, the lines it is about with a caret, who would have refused it and when, how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from ptcompile.diagnostics import Diagnostic, Span
+from ptcompile.report.common import in_order, place, printable
+
+_WHEN = {
+    "apply": "refused when it is created",
+    "pod": "accepted, and its pods refused",
+    "run": "seen only when it runs",
+    "style": "it works",
+}
+_WIDTH = 160
+"""Characters of a source line that are shown."""
+
+
+def full(diagnostics: Sequence[Diagnostic], texts: Mapping[str | None, str]) -> str:
+    """A paragraph a finding, with an empty line between."""
+    lines = {name: text.splitlines() for name, text in texts.items()}
+    return "\n".join("\n".join(_finding(d, lines.get(d.filename, []))) + "\n" for d in in_order(diagnostics))
+
+
+def _finding(diagnostic: Diagnostic, lines: Sequence[str]) -> Iterator[str]:
+    yield f"{diagnostic.severity}[{diagnostic.code} {diagnostic.name}]: {printable(diagnostic.message)}"
+    yield f"  --> {place(diagnostic)}"
+    if diagnostic.span is not None and diagnostic.span.line <= len(lines):
+        yield from _frame(diagnostic.span, lines)
+    ours = (diagnostic.stage, diagnostic.authority) == ("apply", "ptcompile")
+    yield f"  = {'it does not compile' if ours else _WHEN[diagnostic.stage]} ({diagnostic.authority})"
+    if diagnostic.help:
+        yield f"  = help: {printable(diagnostic.help)}"
+
+
+def _frame(span: Span, lines: Sequence[str]) -> Iterator[str]:
+    """The line before, the line itself, and carets under the part of it that is meant."""
+    gutter = len(str(span.line))
+    first = max(1, span.line - 1)
+    start = max(0, span.column - _WIDTH // 2) if span.column > _WIDTH else 0
+    yield f"{'':>{gutter}} |"
+    for number in range(first, span.line + 1):
+        yield f"{number:>{gutter}} | {_shown(lines[number - 1], start)}".rstrip()
+    text = lines[span.line - 1]
+    end = span.end_column if span.end_line == span.line else len(text.rstrip()) + 1
+    width = max(1, min(end, start + _WIDTH) - span.column)
+    yield f"{'':>{gutter}} | {'':>{span.column - 1 - start}}{'^' * width}"
+
+
+def _shown(line: str, start: int) -> str:
+    """A part of a source line, one character for each of its own, so that the carets stand right."""
+    return "".join(c if c.isprintable() else " " if c == "\t" else "�" for c in line[start : start + _WIDTH])

@@ -1,0 +1,77 @@
+"""What every pod will see: manifests -> the world that their operators would make of them. Pure, offline, lazy."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ptcompile.expand import EXPANDERS, expand
+from ptcompile.plain import Json, at, items, kind_of, object_name, text
+from ptcompile.simulation.failure import on_failure
+from ptcompile.simulation.podgroup import pod_group
+from ptcompile.simulation.same import same_world
+from ptcompile.simulation.world import Job, Pod, Pods, World, joined
+from ptcompile.versions import Versions
+
+__all__ = ["Job", "Pod", "Pods", "World", "joined", "same_world", "simulate"]
+
+_ASIDE = frozenset(
+    {
+        ("v1", "Service"),
+        ("v1", "ConfigMap"),
+        ("v1", "Secret"),
+        ("v1", "PersistentVolumeClaim"),
+        ("v1", "Namespace"),
+        ("v1", "ServiceAccount"),
+        ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime"),
+        ("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime"),
+        ("ptcompile/v1", "ClusterProfile"),
+    }
+)
+"""Kinds that make no pods of their own, but decide how pods of the same stream live."""
+
+
+def simulate(
+    documents: Iterable[Json], *, versions: Versions | None = None, others: Sequence[Json] = (), target: str | None = None
+) -> World:
+    """The world of a stream of plain manifests; items of a List count as documents.
+
+    `others` are objects to look at only, such as runtimes from another file. `target` is written on the jobs. Total:
+    any data, never an exception. Pods are built when they are asked for.
+    """
+    objects = [one for document in documents for one in _flat(document)]
+    given = (*objects, *(one for document in others for one in _flat(document)))
+    jobs: list[Job] = []
+    skipped: list[str] = []
+    for one in objects:
+        if kind_of(one) in EXPANDERS:
+            jobs.append(_job(one, given, versions or Versions(), target))
+        elif kind_of(one) not in _ASIDE:
+            skipped.append(f"{text(one.get('kind')) or 'a document without kind'}/{object_name(one)}".rstrip("/"))
+    return World(tuple(jobs), tuple(skipped))
+
+
+def _flat(document: Json) -> Iterator[Json]:
+    if kind_of(document) == ("v1", "List"):
+        yield from items(document.get("items"))
+    else:
+        yield document
+
+
+def _job(manifest: Json, given: tuple[Json, ...], versions: Versions, target: str | None) -> Job:
+    expansion = expand(manifest, versions=versions, others=[one for one in given if one is not manifest])
+    return Job(
+        manifest=manifest,
+        expansion=expansion,
+        failure=on_failure(manifest, given),
+        given=given,
+        target=target,
+        pod_group=pod_group(manifest, expansion),
+        notes=(*expansion.notes, *_waiting(manifest)),
+    )
+
+
+def _waiting(manifest: Json) -> Iterator[str]:
+    """Who has to let the job in before there are pods."""
+    queue = text(at(manifest, "metadata", "labels").get("kueue.x-k8s.io/queue-name"))
+    if queue:
+        yield f"waits until Kueue admits it from the queue {queue!r}"

@@ -1,0 +1,142 @@
+"""The JSON form of a world: schemas/world.schema.json. Names are never reused; `version` changes when a field does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ptcompile.expand.world import env_entry
+from ptcompile.plain import Json, at, items, kind_of, object_name, text
+from ptcompile.simulation import amounts
+from ptcompile.simulation.meeting import claims, meeting
+from ptcompile.simulation.world import Job, Pod, World, owner_of
+
+VERSION = 1
+
+
+def world_to_dict(world: World, *, all_pods: bool = False) -> dict[str, Any]:
+    """The whole world; wide roles folded unless `all_pods`."""
+    pods = list(world.pods if all_pods else world.pods.folded())
+    return {
+        "version": VERSION,
+        "jobs": [job_to_dict(job) for job in world.jobs],
+        "pods": [pod_to_dict(pod) for pod in pods],
+        "podsTotal": len(world.pods),
+        "folded": len(pods) < len(world.pods),
+        "skipped": list(world.skipped),
+        "diagnostics": [d.to_dict() for d in world.diagnostics],
+    }
+
+
+def job_to_dict(job: Job) -> dict[str, Any]:
+    """One job without its pods."""
+    found = meeting(job)
+    totals = job.totals()
+    return {
+        "apiVersion": kind_of(job.manifest)[0],
+        "kind": job.kind,
+        "name": job.name,
+        "namespace": job.namespace,
+        "target": job.target,
+        "roles": [{"name": role.name, "count": role.count} for role in job.roles],
+        "podsTotal": job.size,
+        "rendezvous": None if found is None else found.to_dict(),
+        "totals": amounts.as_text(totals),
+        "accelerators": amounts.accelerators(totals),
+        "services": [_service(service) for service in job.expansion.services],
+        "podGroup": None if job.pod_group is None else dict(job.pod_group),
+        "jobs": [dict(one) for one in job.expansion.jobs],
+        "onFailure": list(job.failure),
+        "notes": list(job.notes),
+        "refused": list(job.expansion.refused),
+    }
+
+
+def _service(service: Json) -> dict[str, Any]:
+    spec = at(service, "spec")
+    return {
+        "name": object_name(service),
+        "headless": spec.get("clusterIP") == "None",
+        "publishNotReadyAddresses": spec.get("publishNotReadyAddresses") is True,
+        "selector": dict(at(spec, "selector")),
+        "ports": [dict(port) for port in items(spec.get("ports"))],
+    }
+
+
+def pod_to_dict(pod: Pod) -> dict[str, Any]:
+    """One pod in full."""
+    view = pod.view
+    command, args = pod.command, pod.args
+    return {
+        "name": pod.name,
+        "randomSuffix": pod.random_suffix,
+        "owner": owner_of(pod),
+        "job": pod.job.title,
+        "target": pod.job.target,
+        "namespace": view.namespace,
+        "hostname": pod.hostname,
+        "subdomain": view.subdomain,
+        "dns": pod.dns,
+        "role": pod.role,
+        "index": pod.index,
+        "labels": dict(view.labels),
+        "annotations": dict(view.annotations),
+        "restartPolicy": view.restart_policy,
+        "qosClass": pod.qos,
+        "mainContainer": pod.main.name if pod.main else None,
+        "env": pod.env,
+        "envFrom": env_from(pod),
+        "command": command,
+        "args": args,
+        "resources": {str(k): v for k, v in pod.resources.items()},
+        "requests": amounts.as_text(pod.requests),
+        "nodeSelector": dict(view.node_selector),
+        "tolerations": [dict(one) for one in view.tolerations],
+        "nodeRequirements": list(node_requirements(view.spec)),
+        "volumes": [{"name": n, "type": sort, "source": source} for n, sort, source in claims(view.spec)],
+        "rendezvous": pod.rendezvous.to_dict(),
+        "containers": [_container(one.to_dict(), one.spec) for one in pod.containers],
+    }
+
+
+def _container(container: dict[str, Any], spec: Json) -> dict[str, Any]:
+    """The container's own JSON form, its mounts with the names of their volumes."""
+    mounts = [{"name": text(m.get("name")), "mountPath": text(m.get("mountPath"))} for m in items(spec.get("volumeMounts"))]
+    return {**container, "mounts": mounts}
+
+
+def env_from(pod: Pod) -> list[str]:
+    """Where further variables come from as a whole: `secret:NAME` or `configmap:NAME`, the prefix before."""
+    if pod.main is None:
+        return []
+    out: list[str] = []
+    for source in items(pod.main.spec.get("envFrom")):
+        for key, word in (("secretRef", "secret"), ("configMapRef", "configmap")):
+            if key in source:
+                out.append(f"{text(source.get('prefix'))}{word}:{text(at(source, key).get('name'))}")
+    return out
+
+
+def node_requirements(spec: Json) -> Iterator[str]:
+    """What a node must have, in words: selector, required affinity, tolerated taints."""
+    for name, wanted in at(spec, "nodeSelector").items():
+        yield f"{name} is {wanted}"
+    required = at(spec, "affinity", "nodeAffinity", "requiredDuringSchedulingIgnoredDuringExecution")
+    terms = [" and ".join(_terms(term)) for term in items(required.get("nodeSelectorTerms"))]
+    if terms:
+        yield " or ".join(terms)
+    for one in items(spec.get("tolerations")):
+        taint = f"{text(one.get('key')) or 'any taint'}={text(one.get('value')) or '*'}"
+        yield f"may be tainted {taint}" + (f":{text(one.get('effect'))}" if one.get("effect") else "")
+
+
+def _terms(term: Json) -> Iterator[str]:
+    for one in items(term.get("matchExpressions")) + items(term.get("matchFields")):
+        values = one.get("values")
+        shown = ", ".join(str(v) for v in values) if isinstance(values, list) else ""
+        yield f"{text(one.get('key'))} {text(one.get('operator'))} {shown}".rstrip()
+
+
+def env_written(pod: Pod) -> list[dict[str, Any]]:
+    """The main container's entries as they are written, in the JSON form."""
+    return [env_entry(entry) for entry in pod.main.env] if pod.main else []

@@ -1,0 +1,132 @@
+"""Finding the launcher in a container's command line, and its options.
+
+torchrun's options and their spellings are those of PyTorch 2.13 (torch/distributed/run.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ptcompile.simulation import shell
+
+Launcher = Literal["torchrun", "accelerate", "deepspeed", "mpirun", "tune", "command", "image"]
+"""Who starts the processes: `command` is the command itself, `image` what nobody but the image knows."""
+
+_MODULES = frozenset({"torch.distributed.run", "torch.distributed.launch"})
+_OTHERS: dict[str, Launcher] = {"accelerate": "accelerate", "deepspeed": "deepspeed", "mpirun": "mpirun"}
+_SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ash"})
+_FLAGS = frozenset({"standalone", "module", "no-python", "run-path", "use-env", "virtual-local-rank", "help"})
+_SHORT = {"-m": "module", "-r": "redirects", "-t": "tee", "-h": "help"}
+_PYTHON_WITH_VALUE = frozenset({"-X", "-W", "-Q", "--check-hash-based-pycs"})
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """What a command line starts: the launcher, its options by their dashed names, and what it runs."""
+
+    launcher: Launcher
+    options: Mapping[str, str] = field(default_factory=dict)
+    entry: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    """The environment that the launcher finds: the container's, with what a shell script sets before."""
+    in_shell: bool = False
+
+
+def read(argv: Sequence[str], env: Mapping[str, str], *, depth: int = 0) -> Launch:
+    """The launch of a command line. The last launcher of a shell script counts: what stands before prepares."""
+    if not argv:
+        return Launch("image", env=env)
+    script = _script(argv)
+    if script is None or depth > 3:
+        return _plain(argv, env)
+    found = [read(words, own, depth=depth + 1) for words, own in shell.commands(script, env)]
+    known = [one for one in found if one.launcher != "command"] or found
+    if not known:
+        return Launch("command", entry=tuple(argv), env=env, in_shell=True)
+    last = known[-1]
+    return Launch(last.launcher, last.options, last.entry, last.env, in_shell=True)
+
+
+def _script(argv: Sequence[str]) -> str | None:
+    """The script of `sh -c SCRIPT`, in all its spellings (`-ec`, `-l -c`)."""
+    if _base(argv[0]) not in _SHELLS:
+        return None
+    for i, word in enumerate(argv[1:], 1):
+        if word.startswith("-") and not word.startswith("--") and "c" in word:
+            return argv[i + 1] if i + 1 < len(argv) else None
+        if not word.startswith("-"):
+            return None
+    return None
+
+
+def _base(word: str) -> str:
+    return word.rpartition("/")[2]
+
+
+def _plain(argv: Sequence[str], env: Mapping[str, str]) -> Launch:
+    start = _torchrun(argv)
+    if start is not None:
+        options, entry = _options(argv[start:])
+        return Launch("torchrun", options, entry, env)
+    name = _base(argv[0])
+    if name == "tune" and argv[1:2] == ["run"]:
+        options, entry = _options(argv[2:])
+        return Launch("tune", options, entry, env)
+    if name in _OTHERS:
+        return Launch(_OTHERS[name], entry=tuple(argv), env=env)
+    return Launch("command", entry=tuple(argv), env=env)
+
+
+def _torchrun(argv: Sequence[str]) -> int | None:
+    """Where torchrun's own options begin, behind wrappers such as `numactl` and Python's options; None without it."""
+    for i, word in enumerate(argv):
+        if word.endswith(".py") and i:
+            return None
+        if _base(word) == "torchrun" and (i == 0 or not _takes_value(argv[i - 1])):
+            return i + 1
+        if word == "-m" and argv[i + 1 : i + 2] and argv[i + 1] in _MODULES:
+            return i + 2
+    return None
+
+
+def _takes_value(word: str) -> bool:
+    """Whether the word behind this one is its value: `--launcher torchrun` starts nothing."""
+    return word.startswith("--") and "=" not in word
+
+
+def _options(words: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """torchrun's options, dashes and underscores alike, and all from the script on."""
+    out: dict[str, str] = {}
+    i = 0
+    while i < len(words):
+        word = words[i]
+        if word == "--":
+            return out, tuple(words[i + 1 :])
+        if not word.startswith("-") or word == "-":
+            break
+        name, equals, value = word.partition("=")
+        name = _SHORT.get(name, name.lstrip("-").replace("_", "-"))
+        i += 1
+        if name in _FLAGS:
+            out[name] = "1"
+        elif equals:
+            out[name] = value
+        elif i < len(words):
+            out[name] = words[i]
+            i += 1
+    return out, tuple(words[i:])
+
+
+def entry_words(launch: Launch) -> tuple[str, ...]:
+    """What the processes run, however it was started: script and arguments without interpreter and its options."""
+    words = launch.entry
+    if launch.launcher == "torchrun" and launch.options.get("module"):
+        return ("-m", *words)
+    if launch.launcher != "command" or not words or not _base(words[0]).startswith("python"):
+        return words
+    i = 1
+    while i < len(words) and words[i].startswith("-") and words[i] not in ("-m", "-c"):
+        i += 2 if words[i] in _PYTHON_WITH_VALUE else 1
+    return words[i:]

@@ -1,0 +1,193 @@
+"""What all pods of a job make of one another: who trains, where they meet, how many processes, what cannot work."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ptcompile.expand import Role
+from ptcompile.plain import Json, at, items, object_name, text
+from ptcompile.simulation.rendezvous import AT_RENDEZVOUS, Rendezvous
+from ptcompile.simulation.world import Job, Pod
+
+LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared with, never bound
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """The rendezvous of a job's training pods, as its first one sees it."""
+
+    roles: tuple[tuple[Role, Rendezvous], ...]
+    """The roles that train, each with what its first pod makes of it."""
+    host: str | None
+    """The pod or Service that the endpoint names, None where no object of the job answers to it."""
+    outside: bool
+    """Whether the endpoint is a name that this stream cannot know, such as a database's."""
+    notes: tuple[str, ...]
+
+    @property
+    def first(self) -> Rendezvous:
+        """What the first training pod makes of it."""
+        return self.roles[0][1]
+
+    @property
+    def nodes(self) -> int:
+        """Pods that train."""
+        return sum(role.count for role, _ in self.roles)
+
+    @property
+    def processes(self) -> tuple[int, int] | None:
+        """The least and the most processes in all; None where the machine decides."""
+        counted = [(role.count, seen.processes) for role, seen in self.roles]
+        if any(n is None for _, n in counted) or self.first.nodes is None:
+            return None
+        started = sum(count * (n or 0) for count, n in counted)
+        if self.first.launcher == "command" or self.first.nodes[0] == self.first.nodes[1]:
+            return started, started
+        least = min(n or 0 for _, n in counted) * self.first.nodes[0]
+        return least, min(started, max(n or 0 for _, n in counted) * self.first.nodes[1])
+
+    @property
+    def processes_text(self) -> str:
+        """The processes as a number, a range, or in words."""
+        if self.processes is None:
+            return self.first.world_text
+        low, high = self.processes
+        return str(high) if low == high else f"{low} to {high}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            **self.first.to_dict(),
+            "pods": self.nodes,
+            "processes": None if self.processes is None else list(self.processes),
+            "roles": [role.name for role, _ in self.roles],
+            "host": self.host,
+            "notes": list(self.notes),
+        }
+
+
+def meeting(job: Job) -> Meeting | None:
+    """How the job's pods meet; None for a job without pods."""
+    seen = [(role, pod, pod.rendezvous) for role, pod in job.firsts() if pod.main is not None]
+    leads = [one for one in seen if one[2].launcher in ("torchrun", "tune")]
+    leads = leads or [one for one in seen if one[2].backend != "none"] or seen[:1]
+    if not leads:
+        return None
+    roles = tuple((role, found) for role, _, found in leads)
+    first = leads[0]
+    host = resolve(job, first[2].host, first[1]) if first[2].host else None
+    outside = host is None and "." in first[2].host and first[2].backend not in ("static", "env")
+    made = Meeting(roles, host, outside, ())
+    return Meeting(roles, host, outside, tuple(dict.fromkeys(_notes(job, made, [pod for _, pod, _ in leads]))))
+
+
+def resolve(job: Job, host: str, asking: Pod) -> str | None:
+    """The pod or Service that a host name leads to from one of the job's pods, in words; None for nobody."""
+    if host in LOCAL:
+        return "each pod itself"
+    for role in job.roles:
+        for index in _indexes(host, role):
+            pod = job.pod(role, index)
+            if host in names(pod):
+                return pod.shown
+            if host == pod.hostname and (role.name, index) == (asking.role, asking.index) and job.size == 1:
+                return pod.shown
+    for service in (*job.expansion.services, *(o for o in job.given if o.get("kind") == "Service")):
+        space = text(at(service, "metadata").get("namespace")) or job.namespace
+        if host in short_names(f"{object_name(service)}.{space}.svc.cluster.local", space):
+            return f"Service {object_name(service)}"
+    return None
+
+
+def names(pod: Pod) -> list[str]:
+    """The names under which the pods of the same namespace find a pod."""
+    return short_names(pod.dns, pod.view.namespace) if pod.dns else []
+
+
+def short_names(full: str, namespace: str) -> list[str]:
+    """A cluster name and its short forms within its namespace, as the search domains complete them."""
+    svc = full.removesuffix(".cluster.local")
+    inside = svc.removesuffix(".svc")
+    return [full, svc, inside, inside.removesuffix(f".{namespace}")]
+
+
+def _indexes(host: str, role: Role) -> list[int]:
+    """Where to look for a host: the numbers at the end of its first label, and the role's ends."""
+    parts = host.partition(".")[0].split("-")[-2:]
+    numbers = [int(part) for part in parts if part.isascii() and part.isdigit() and len(part) < 12]
+    if not role.count:
+        return []
+    return sorted({i for i in (0, *numbers) if i < role.count})
+
+
+def _notes(job: Job, made: Meeting, pods: list[Pod]) -> Iterator[str]:
+    first, total = made.first, made.nodes
+    yield from (note for _, seen in made.roles for note in seen.notes)
+    if first.nodes is not None:
+        yield from _counted(first, total)
+    if first.host in LOCAL and total > 1:
+        yield f"every pod waits for itself: the endpoint is {first.endpoint}, and there are {total} pods"
+    elif first.host and made.host is None and not made.outside:
+        yield f"no pod and no Service of this stream answers to {first.host}"
+    endpoints = {seen.endpoint for _, seen in made.roles if seen.endpoint}
+    if len(endpoints) > 1:
+        yield f"the roles do not meet: their endpoints are {', '.join(sorted(endpoints))}"
+    yield from _ranks(job, made)
+    unresolved = [pod.shown for pod in pods if pod.dns is None]
+    if first.backend == "c10d" and total > 1 and unresolved:
+        yield f"c10d hands out a pod's own host name, and no Service makes that of {unresolved[0]} resolve"
+
+
+def _counted(first: Rendezvous, total: int) -> Iterator[str]:
+    """Whether the number of pods fits the number of nodes that they wait for."""
+    low, high = first.nodes or (1, 1)
+    if first.backend == "none" and total > 1:
+        yield f"{total} pods know nothing of one another: each is a world of its own"
+    elif total < low:
+        yield f"the rendezvous waits for {low} nodes, and there are {total} pods"
+    elif total > high:
+        alone = "each is a world of its own" if high == 1 else f"{total - high} of them wait outside"
+        yield f"{total} pods come to a rendezvous of at most {high} nodes: {alone}"
+
+
+def _ranks(job: Job, made: Meeting) -> Iterator[str]:
+    """Ranks at the ends of each role: they have to be 0 to n-1, each once."""
+    if made.first.node_rank == AT_RENDEZVOUS or made.nodes < 2 or made.first.backend == "none":
+        return
+    seen: dict[str, str] = {}
+    for role, _ in made.roles:
+        for index in sorted({0, min(1, role.count - 1), role.count - 1}):
+            pod = job.pod(role, index)
+            rank = pod.rendezvous.node_rank
+            if rank in seen:
+                yield f"{seen[rank]} and {pod.shown} both have rank {rank}"
+                return
+            seen[rank] = pod.shown
+
+
+def claims(spec: Json) -> list[tuple[str, str, str]]:
+    """The volumes of a pod spec as name, sort and source, such as `("data", "claim", "datasets")`."""
+    return [(text(volume.get("name")), *_source(volume)) for volume in items(spec.get("volumes"))]
+
+
+_NAMED = {
+    "persistentVolumeClaim": ("claim", "claimName"),
+    "configMap": ("configmap", "name"),
+    "secret": ("secret", "secretName"),
+    "hostPath": ("host", "path"),
+    "nfs": ("nfs", "path"),
+}
+
+
+def _source(volume: Json) -> tuple[str, str]:
+    for key, (sort, field) in _NAMED.items():
+        if key in volume:
+            return sort, text(at(volume, key).get(field))
+    empty = at(volume, "emptyDir")
+    if empty.get("medium") == "Memory":
+        return "memory", str(empty.get("sizeLimit") or "")
+    if "emptyDir" in volume:
+        return "scratch", str(empty.get("sizeLimit") or "")
+    return next((str(key) for key in volume if key != "name"), "scratch"), ""

@@ -1,0 +1,188 @@
+"""A world for people: a paragraph a job, a table of its pods, the variables of the first one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.expand import Role
+from ptcompile.plain import Json, at, items, kind_of, mapping, object_name
+from ptcompile.quantity import Quantity
+from ptcompile.simulation import folding
+from ptcompile.simulation.amounts import is_accelerator
+from ptcompile.simulation.as_json import node_requirements
+from ptcompile.simulation.layout import finished, labelled, quoted, shortened, table
+from ptcompile.simulation.meeting import Meeting, claims, meeting
+from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
+from ptcompile.simulation.world import Job, Pod, World
+
+VALUE = 96
+"""Characters of a value that the overview shows; --pod shows all."""
+
+
+def overview(world: World) -> str:
+    """All jobs of a world; wide roles folded."""
+    blocks = [list(_job(job)) for job in world.jobs]
+    lines = [line for i, block in enumerate(blocks) for line in ([""] if i else []) + block]
+    if world.skipped:
+        lines += ["" * bool(lines), f"makes no pods: {', '.join(world.skipped)}"]
+    return finished(lines)
+
+
+def _job(job: Job) -> Iterator[str]:
+    target = f", target {job.target}" if job.target else ""
+    yield f"{job.title}  ({kind_of(job.manifest)[0]}, namespace {job.namespace}{target})"
+    yield from labelled("refused", job.expansion.refused)
+    found = meeting(job)
+    yield from labelled("pods", [_pods(job)])
+    if found is not None:
+        yield from _meeting(job, found)
+    yield from labelled("asks for", [asked(job.totals()) or "nothing"])
+    yield from labelled("node", _union(list(node_requirements(pod.view.spec)) for _, pod in job.firsts()))
+    yield from labelled("volumes", _union([volume_text(*one) for one in claims(pod.view.spec)] for _, pod in job.firsts()))
+    yield from labelled("services", _services(job))
+    yield from labelled("pod group", _group(job.pod_group))
+    yield from labelled("on failure", job.failure)
+    yield from labelled("notes", [*(found.notes if found else ()), *job.notes])
+    if found is not None:
+        yield ""
+        yield from table(list(_rows(job)), cut=80)
+        yield ""
+        yield from _environment(job, found)
+
+
+def _pods(job: Job) -> str:
+    roles = ", ".join(f"{role.count} {role.name}" for role in job.roles)
+    return f"{job.size} ({roles})" if len(job.roles) > 1 else f"{job.size}"
+
+
+def _meeting(job: Job, found: Meeting) -> Iterator[str]:
+    first = found.first
+    each = f"{found.nodes} {'pod' if found.nodes == 1 else 'pods'} with {first.processes_text} each"
+    yield from labelled("processes", [f"{found.processes_text} in all: {each}"])
+    yield from labelled("rendezvous", [rendezvous_text(found)])
+    for role, pod in job.firsts():
+        launch = pod.launch
+        words = [*(pod.command or ()), *(pod.args or ())]
+        shown = shortened(quoted(words), 140) if words else "the image's own command"
+        inside = f"  ({launch.launcher} in a shell)" if launch.in_shell and launch.launcher != "command" else ""
+        yield from labelled("runs" if len(job.roles) == 1 else f"{role.name}"[:11], [shown + inside])
+
+
+def rendezvous_text(found: Meeting) -> str:
+    """The rendezvous in one line: backend, endpoint and who answers there, nodes, how ranks are given."""
+    first = found.first
+    if first.backend == "none":
+        return "none: each process is alone"
+    where = "nobody of this stream" if found.host is None and not found.outside else found.host or "outside of this stream"
+    wait = f"{first.nodes_text} {'node' if first.nodes == (1, 1) else 'nodes'}"
+    if first.backend == "env":
+        wait = f"WORLD_SIZE {first.nodes_text}"
+    rank = f"node rank {AT_RENDEZVOUS}" if first.node_rank == AT_RENDEZVOUS else "node rank set for each pod"
+    restarts = f", up to {first.max_restarts} restarts" if first.max_restarts != "0" else ""
+    name = {"env": "MASTER_ADDR and RANK"}.get(first.backend, first.backend)
+    return f"{name} at {first.endpoint or '?'} ({where}), {wait}, {rank}{restarts}"
+
+
+def asked(totals: dict[str, Quantity]) -> str:
+    """Accelerators first, then CPU and memory, then the rest."""
+    order = sorted(totals, key=lambda n: (not is_accelerator(n), n not in ("cpu", "memory"), n))
+    return ", ".join(f"{totals[name]} {name}" for name in order)
+
+
+def volume_text(name: str, sort: str, source: str) -> str:
+    """A volume in words, such as `data: claim datasets`."""
+    words = {"memory": "shared memory", "scratch": "empty directory"}.get(sort, sort)
+    return f"{name}: {words} {source}".rstrip()
+
+
+def _union(parts: Iterator[list[str]]) -> list[str]:
+    return list(dict.fromkeys(line for part in parts for line in part))
+
+
+def _services(job: Job) -> list[str]:
+    services = job.expansion.services
+    if len(services) > 4:
+        return [f"{folding.names_of([object_name(s) for s in services])}, one for each pod"]
+    return [_service(service) for service in services]
+
+
+def _service(service: Json) -> str:
+    spec = at(service, "spec")
+    ports = ", ".join(str(port.get("port")) for port in items(spec.get("ports")))
+    early = "answers before pods are ready" if spec.get("publishNotReadyAddresses") is True else "answers for ready pods"
+    headless = "headless, " if spec.get("clusterIP") == "None" else ""
+    return f"{object_name(service)}: {headless}{early}" + (f", ports {ports}" if ports else "")
+
+
+def _group(group: Json | None) -> list[str]:
+    if group is None:
+        return []
+    least = ", ".join(f"{amount} {name}" for name, amount in mapping(group.get("minResources")).items())
+    only = f" (only with {group['onlyWith']})" if group.get("onlyWith") else ""
+    queue = f", queue {group['queue']}" if group.get("queue") else ""
+    return [f"minMember {group.get('minMember')}{queue}, minResources {least or 'none'}{only}"]
+
+
+def _rows(job: Job) -> Iterator[list[str]]:
+    yield ["POD", "HOST NAME", "DNS NAME", "RANK", "QOS"]
+    for role in job.roles:
+        if role.count:
+            yield _row(job.pod(role, 0))
+        if role.count == 2:
+            yield _row(job.pod(role, 1))
+        if role.count > 2:
+            yield [folding.span(job, role, 1), *_others(job, role)]
+
+
+def _row(pod: Pod) -> list[str]:
+    seen = pod.rendezvous
+    rank = {AT_RENDEZVOUS: "at rendezvous"}.get(seen.node_rank, seen.node_rank)
+    return [pod.shown, pod.hostname or "random", pod.dns or "none", rank, pod.qos]
+
+
+def _others(job: Job, role: Role) -> list[str]:
+    second, last = _row(job.pod(role, 1)), _row(job.pod(role, role.count - 1))
+    rank = second[3] if second[3] == last[3] else f"{second[3]}..{last[3]}"
+    host = second[1] if second[1] == last[1] else "likewise"
+    return [host, "none" if last[2] == "none" else "likewise", rank, second[4]]
+
+
+def _environment(job: Job, found: Meeting) -> Iterator[str]:
+    """The variables of the first training pod; the other pods by their differences."""
+    role = found.roles[0][0]
+    first = job.pod(role, 0)
+    yield from env_table(first, cut=VALUE)
+    for other in job.roles:
+        start = 1 if other is role else 0
+        if other.count > start:
+            pod, last = job.pod(other, start), job.pod(other, other.count - 1)
+            differences = folding.but(pod, first, last)
+            same = "but " + ", ".join(shortened(one, 60) for one in differences) if differences else "in all"
+            yield f"  {folding.span(job, other, start)}: as {first.shown} {same}"
+
+
+def env_table(pod: Pod, *, cut: int = 0, indent: str = "  ") -> list[str]:
+    """The main container's variables in order: `+` before what the operator adds, what was written behind."""
+    if pod.main is None:
+        return []
+    if not pod.main.env:
+        return [f"{indent}no variables in {pod.shown}, container {pod.main.name}"]
+    added, values = folding.injected(pod), pod.env
+    rows = [
+        ["+" if i in added else " ", str(entry.get("name") or ""), *_value(entry, values)]
+        for i, entry in enumerate(pod.main.env)
+    ]
+    head = f"{indent}environment of {pod.shown}, container {pod.main.name}" + ("  (+ set by the operator)" if added else "")
+    return [head, *table(rows, indent + "  ", cut=cut)]
+
+
+def _value(entry: Json, values: dict[str, str]) -> list[str]:
+    """The value after expansion, and behind it what was written where that is something else."""
+    name, written = str(entry.get("name") or ""), entry.get("value")
+    value = values.get(name, "")
+    source = at(entry, "valueFrom")
+    if "fieldRef" in source:
+        return [value, f"from {at(source, 'fieldRef').get('fieldPath')}"] if not value.startswith("<") else [value]
+    if not isinstance(written, str) or not written or written == value:
+        return [value or '""']
+    return [value, f"written {written}" if "$(" in written else "an earlier value; the later one counts"]

@@ -1,0 +1,127 @@
+"""Law 5: whatever the target, the same world. Differences between two worlds, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from ptcompile.plain import at
+from ptcompile.simulation import amounts
+from ptcompile.simulation.launch import entry_words
+from ptcompile.simulation.meeting import Meeting, meeting
+from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
+from ptcompile.simulation.world import Job, Pod, World
+
+MOST: Final = 512
+"""Pods that are compared one by one; of a wider role the first two and the last."""
+
+OPERATORS_OWN: Final = ("PET_", "VC_", "VK_", "TF_CONFIG", "MPI_HOST", "JOB_COMPLETION_INDEX")
+_OWN_NAMES: Final = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PYTHONUNBUFFERED"})
+_SAME_OPTIONS: Final = ("rdzv-conf", "max-restarts", "monitor-interval", "start-method")
+
+
+def same_world(a: World, b: World) -> list[str]:
+    """What differs between two worlds of one spec; empty where law 5 holds.
+
+    Compared: the number of training pods and processes, the rendezvous (nodes, restarts, an endpoint that a pod of the
+    job answers to), unique ranks, and of each pod, in the order of ranks, what it runs, its variables without those
+    that operators add, its resources, volumes and node requirements.
+    """
+    if len(a.jobs) != 1 or len(b.jobs) != 1:
+        return [] if len(a.jobs) == len(b.jobs) == 0 else [f"jobs: {len(a.jobs)} and {len(b.jobs)}, not one each"]
+    one, other = a.jobs[0], b.jobs[0]
+    first, second = meeting(one), meeting(other)
+    if first is None or second is None:
+        return [] if first is second else [f"{(one if first is None else other).title} makes no pods"]
+    out = [*_alone(one, first), *_alone(other, second), *_together(first, second)]
+    if first.nodes == second.nodes:
+        out += _pods(_in_order(one, first), _in_order(other, second))
+    return list(dict.fromkeys(out))
+
+
+def _alone(job: Job, found: Meeting) -> Iterator[str]:
+    """What is wrong within one world: it cannot be the same as a right one."""
+    if job.expansion.refused:
+        yield f"{job.title} is refused: {job.expansion.refused[0]}"
+    if found.nodes > 1 and found.host is None and not found.outside:
+        yield f"{job.title}: nothing answers to the endpoint {found.first.endpoint or '(none)'}"
+    ranks = [pod.rendezvous.node_rank for pod in _in_order(job, found)]
+    if found.nodes > MOST or AT_RENDEZVOUS in ranks or found.first.backend == "none":
+        return
+    if sorted(ranks, key=lambda r: (len(r), r)) != [str(i) for i in range(found.nodes)]:
+        yield f"{job.title}: ranks are {', '.join(ranks[:8])}, not 0 to {found.nodes - 1}"
+
+
+def _together(a: Meeting, b: Meeting) -> Iterator[str]:
+    pairs: list[tuple[str, object, object]] = [
+        ("training pods", a.nodes, b.nodes),
+        ("processes", a.processes_text, b.processes_text),
+        ("nodes", a.first.nodes_text, b.first.nodes_text),
+        ("started by", a.first.launcher, b.first.launcher),
+    ]
+    if a.nodes > 1:
+        pairs.append(("backend", a.first.backend, b.first.backend))
+    if a.first.launcher == "torchrun":
+        pairs += [(name, a.first.options.get(name), b.first.options.get(name)) for name in _SAME_OPTIONS]
+    yield from _differences("", pairs)
+
+
+def _differences(where: str, pairs: list[tuple[str, object, object]]) -> Iterator[str]:
+    for what, x, y in pairs:
+        if x != y:
+            yield f"{where}{what}: {x!r} and {y!r}"
+
+
+def _in_order(job: Job, found: Meeting) -> list[Pod]:
+    """The training pods by rank; in the order of the roles where ranks are assigned later."""
+    wide = found.nodes > MOST
+    pods = [
+        job.pod(role, i)
+        for role, _ in found.roles
+        for i in (sorted({0, min(1, role.count - 1), role.count - 1}) if wide else range(role.count))
+    ]
+    ranks = [pod.rendezvous.node_rank for pod in pods]
+    if not all(rank.isdigit() for rank in ranks):
+        return pods
+    order = sorted(range(len(pods)), key=lambda i: int(ranks[i]))
+    return [pods[i] for i in order]
+
+
+def _pods(a: list[Pod], b: list[Pod]) -> Iterator[str]:
+    if len(a) != len(b):  # folded by roles of different widths: the ends can be compared
+        a, b = [a[0], a[-1]], [b[0], b[-1]]
+    for one, other in zip(a, b, strict=True):
+        where = f"{one.shown} and {other.shown}: "
+        pairs: list[tuple[str, object, object]] = [
+            ("runs", entry_words(one.launch), entry_words(other.launch)),
+            ("requests", amounts.as_text(one.requests), amounts.as_text(other.requests)),
+            ("limits", _limits(one), _limits(other)),
+            ("image", one.main and one.main.image, other.main and other.main.image),
+            ("tolerations", list(one.view.tolerations), list(other.view.tolerations)),
+            ("node selector", one.view.node_selector, other.view.node_selector),
+            ("affinity", at(one.view.spec, "affinity"), at(other.view.spec, "affinity")),
+            ("mounts", _mounts(one), _mounts(other)),
+        ]
+        yield from _differences(where, pairs)
+        yield from _env(where, users_env(one), users_env(other))
+
+
+def _limits(pod: Pod) -> dict[str, str]:
+    return amounts.as_text(amounts.amounts(pod.resources, "limits"))
+
+
+def _mounts(pod: Pod) -> list[str]:
+    """Mount paths of the main container, without those of Volcano's own volumes."""
+    mounts = pod.main.mounts if pod.main else ()
+    return sorted(str(m.get("mountPath")) for m in mounts if m.get("mountPath") != "/etc/volcano")
+
+
+def users_env(pod: Pod) -> dict[str, str]:
+    """The variables without those that operators add and without those that pods of every target get differently."""
+    return {k: v for k, v in pod.env.items() if k not in _OWN_NAMES and not k.startswith(OPERATORS_OWN)}
+
+
+def _env(where: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[str]:
+    for name in dict.fromkeys((*a, *b)):
+        if a.get(name) != b.get(name):
+            yield f"{where}env {name}: {a.get(name)!r} and {b.get(name)!r}"

@@ -1,0 +1,83 @@
+"""Reading what `bash -c` would run, as far as a launcher's command line needs it. Nothing is run.
+
+Understood: quotes, `;`, `&&`, newlines, assignments, `export`, and `$X`, `${X}`, `${X:-y}`, `${X##*-}`. A variable
+that no manifest sets, and `$(command)`, stay as they are written.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+MAX_SCRIPT: Final = 1 << 16
+"""Longer scripts are not read."""
+
+_token = re.compile(
+    r"(?P<blank>[ \t\r]+|\\\n)"
+    r"|(?P<comment>(?:(?<=[\s;&|])|^)\#[^\n]*)"
+    r"|(?P<end>[\n;&|]+)"
+    r"|'(?P<single>[^']*)'"
+    r'|"(?P<double>(?:[^"\\]|\\.)*)"'
+    r"|(?P<run>\$\([^()]*(?:\([^()]*\)[^()]*)*\))"
+    r"|\\(?P<escaped>.)"
+    r"|(?P<plain>[^\s;&|'\"\\$]+|.)",
+    re.DOTALL,
+)
+_variable = re.compile(r"\$(?:\{(\w+)(?::?-([^}]*)|(##\*-))?\}|([A-Za-z_]\w*))")
+_assignment = re.compile(r"[A-Za-z_]\w*=")
+_SKIPPED = frozenset({"exec", "time", "nohup", "command", "env", "then", "do", "else", "{", "("})
+
+
+def expand(text: str, env: Mapping[str, str]) -> str:
+    """`$X` and its like replaced by what the environment says."""
+    if "$" not in text:
+        return text
+
+    def replace(match: re.Match[str]) -> str:
+        name, default, tail, bare = match.groups()
+        value = env.get(name or bare)
+        if value is None or (not value and default is not None):
+            return match[0] if default is None else default
+        return value.rpartition("-")[2] if tail else value
+
+    return _variable.sub(replace, text)
+
+
+def commands(script: str, env: Mapping[str, str]) -> list[tuple[list[str], dict[str, str]]]:
+    """The simple commands of a script in order, each with the environment that it finds."""
+    seen = dict(env)
+    out: list[tuple[list[str], dict[str, str]]] = []
+    for words in _statements(script[:MAX_SCRIPT]):
+        own: dict[str, str] = {}
+        rest = [*words]
+        while rest and (rest[0] in _SKIPPED or rest[0] == "export" or _assignment.match(rest[0])):
+            word = rest.pop(0)
+            if _assignment.match(word):
+                name, _, value = word.partition("=")
+                own[name] = expand(value, {**seen, **own})
+        if rest:
+            found = {**seen, **own}
+            out.append(([expand(word, seen) for word in rest], found))
+        else:
+            seen.update(own)
+    return out
+
+
+def _statements(script: str) -> list[list[str]]:
+    """The words of each statement, quotes taken off; variables still stand in them."""
+    statements: list[list[str]] = [[]]
+    word: str | None = None
+    for match in _token.finditer(script):
+        kind = match.lastgroup
+        if kind not in ("blank", "end", "comment"):
+            word = (word or "") + (match[kind] if kind else "")
+            continue
+        if word is not None:
+            statements[-1].append(word)
+            word = None
+        if kind == "end":
+            statements.append([])
+    if word is not None:
+        statements[-1].append(word)
+    return [words for words in statements if words]

@@ -1,0 +1,167 @@
+"""The user's vocabulary: `kind: TrainingJob`. Short, forgiving in shape and strict in names.
+
+Names and defaults are those of the systems it speaks for: torchrun's and flytekitplugins-kfpytorch 1.16 `Elastic` for
+the launch (monitor interval 5 s, no restarts, 15 minutes to meet, shared memory on), Kubernetes' for the pod, Kubeflow
+training-operator 1.9 for the run policy, Volcano's PyTorch plugin for its task names and port.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from ptcompile.vocabulary import (
+    Count,
+    Json,
+    Metadata,
+    Model,
+    Nnodes,
+    NprocPerNode,
+    Port,
+    Quantity,
+    Resources,
+    Seconds,
+    nnodes_range,
+)
+
+
+class EnvSource(Model):
+    """A variable that is read when the pod starts: exactly one source."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+
+    secret_key_ref: Json | None = Field(None, description="{name, key} of a Secret.")
+    config_map_key_ref: Json | None = Field(None, description="{name, key} of a ConfigMap.")
+    field_ref: Json | None = Field(None, description="{fieldPath} of the pod, such as metadata.name.")
+    resource_field_ref: Json | None = Field(None, description="{resource} of the container, such as limits.memory.")
+
+
+class Elastic(Model):
+    """How torchrun runs the job. Every field is torchrun's."""
+
+    nnodes: Nnodes | None = Field(
+        None, description="Number of nodes, or MIN:MAX. Default 1, or the count that `nodes` or the roles give."
+    )
+    nproc_per_node: NprocPerNode = Field(1, description="Processes on a node: a number, auto, cpu or gpu.")
+    start_method: Literal["spawn", "fork", "forkserver"] = Field(
+        "spawn", description="How torchrun starts processes of a Python function."
+    )
+    monitor_interval: int = Field(5, ge=1, description="Seconds between two looks at the processes.")
+    max_restarts: Count = Field(0, description="How often torchrun restarts the whole group of processes.")
+    rdzv_backend: Literal["c10d", "static", "etcd", "etcd-v2"] | None = Field(
+        None, description="How nodes meet. Default: c10d for a range of nodes or with restarts, else static."
+    )
+    rdzv_id: str | None = Field(None, description="Name of the meeting. Default: the job's name.")
+    rdzv_endpoint: str | None = Field(None, description="HOST:PORT of an etcd server; the others are found by name.")
+    rdzv_configs: dict[str, str | int] = Field(
+        {}, description="Added to the defaults timeout and join_timeout, 900 seconds each."
+    )
+
+
+class RunPolicy(Model):
+    """When the job ends and what is left of it. 0 is a value; absent means the operator's own default."""
+
+    clean_pod_policy: Literal["None", "All", "Running"] | None = Field(
+        None, description="Which pods to delete at the end."
+    )
+    ttl_seconds_after_finished: Seconds | None = Field(None, description="Delete the job this long after its end.")
+    active_deadline_seconds: int | None = Field(None, ge=1, description="End the job after this long.")
+    backoff_limit: Count | None = Field(None, description="How many failures are retried. 0: none.")
+    suspend: bool = Field(False, description="Create the job without starting it.")
+
+
+class Volcano(Model):
+    """What Volcano's PyTorch plugin calls the two tasks."""
+
+    master_task: str = Field("master", description="Name of the task with node 0 (--master).")
+    worker_task: str = Field("worker", description="Name of the task with the other nodes (--worker).")
+
+
+RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
+
+
+class PodFields(Model):
+    """What a job says of its nodes, and a role may say better of its own."""
+
+    image: str | None = Field(None, description="Container image.")
+    command: list[str] | None = Field(None, description="Start this instead of torchrun.")
+    args: list[str] | None = Field(None, description="Arguments of the script, module, command or image.")
+    working_dir: str | None = Field(None, description="Working directory of the container.")
+    image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(None, description="When to pull.")
+    resources: Resources = Field(Resources(), description="Per node.")
+    env: dict[str, str | EnvSource] = Field({}, description="Environment variables, in order.")
+    env_from: list[Json] = Field([], description="Whole ConfigMaps or Secrets as variables.")
+    volumes: list[Json] = Field([], description="Volumes, as in a pod.")
+    volume_mounts: list[Json] = Field([], description="Where the container sees them, as in a pod.")
+    restart_policy: RestartPolicy | None = Field(None, description="What happens to a failed pod.")
+    service_account_name: str | None = Field(None, description="Identity of the pods.")
+    image_pull_secrets: list[Json] = Field([], description="[{name}] of registry credentials.")
+    node_selector: dict[str, str] = Field({}, description="Labels that a node must have.")
+    tolerations: list[Json] = Field([], description="Taints that the pods accept, as in a pod.")
+    affinity: Json = Field({}, description="As in a pod.")
+    priority_class_name: str | None = Field(None, description="Which pods may be preempted for these.")
+    security_context: Json = Field({}, description="Of the container.")
+    pod_security_context: Json = Field({}, description="Of the pod.")
+    scheduler_name: str | None = Field(None, description="Scheduler other than the cluster's.")
+    host_network: bool = Field(False, description="Use the node's network.")
+    termination_grace_period_seconds: Seconds | None = Field(None, description="Between SIGTERM and SIGKILL.")
+    pod_labels: dict[str, str] = Field({}, description="Labels of the pods.")
+    pod_annotations: dict[str, str] = Field({}, description="Annotations of the pods.")
+    pod_template: Json = Field(
+        {},
+        description="A pod template laid over the result for all else: {metadata, spec}. Containers (the one that "
+        "trains is called pytorch), env, volumes, mounts and tolerations merge by name; null removes a field.",
+    )
+
+
+class RoleSpec(PodFields):
+    """A role's own words; what it does not say is the job's."""
+
+    replicas: Count = Field(1, description="Number of pods. A master has one.")
+
+
+class JobSpec(PodFields):
+    """What the job is. Where it runs is the profile's."""
+
+    target: str | None = Field(None, description="The operator's API to write. Default: what the job needs.")
+    script: str | None = Field(None, description="Python file that torchrun starts on every node.")
+    module: str | None = Field(None, description="Python module that torchrun starts on every node.")
+    nodes: int | None = Field(None, ge=1, description="Number of equal nodes.")
+    elastic: Elastic | None = Field(None, description="torchrun's settings, and the number of nodes where it varies.")
+    master: RoleSpec | None = Field(None, description="Node 0, where it differs from the workers.")
+    worker: RoleSpec | None = Field(None, description="The other nodes.")
+    accelerator: str | None = Field(None, description="Which accelerator, by its name in the profile's catalogue.")
+    spot: bool = Field(False, description="May run on nodes that can be taken away.")
+    shared_memory: bool | Quantity = Field(
+        True, description="Memory volume at /dev/shm; a quantity limits it, else the memory limit does."
+    )
+    run_policy: RunPolicy = Field(RunPolicy(), description="When the job ends and what is left of it.")
+    queue: str | None = Field(None, description="Queue that admits the job (Kueue, or Volcano's).")
+    master_port: Port = Field(23456, description="Port of node 0 where the nodes meet.")
+    volcano: Volcano = Field(Volcano(), description="Task names on Volcano.")
+
+    def node_range(self) -> tuple[int, int]:
+        """Fewest and most nodes, whichever way they are given."""
+        if self.master is not None or self.worker is not None:
+            total = 1 + (self.worker.replicas if self.worker else 0)
+            return total, total
+        if self.elastic is not None and self.elastic.nnodes is not None:
+            return nnodes_range(self.elastic.nnodes)
+        return self.nodes or 1, self.nodes or 1
+
+
+class Spec(Model):
+    """One training job."""
+
+    api_version: Literal["ptcompile/v1"] = Field("ptcompile/v1", description="Version of this vocabulary.")
+    kind: Literal["TrainingJob"] = Field("TrainingJob", description="What this document is.")
+    metadata: Metadata = Field(description="Name, namespace, labels and annotations.")
+    spec: JobSpec = Field(description="The job.")
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a TrainingJob document, for editors."""
+    schema = Spec.model_json_schema(by_alias=True)
+    schema["required"] = ["apiVersion", "kind", "metadata", "spec"]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "spec.schema.json", **schema}

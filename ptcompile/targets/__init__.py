@@ -1,0 +1,20 @@
+"""The targets, by name: one file an operator."""
+
+from __future__ import annotations
+
+from ptcompile.cluster import ClusterProfile
+from ptcompile.ir import Job, Target
+from ptcompile.targets.job import JOB
+from ptcompile.targets.pod import POD
+from ptcompile.targets.pytorchjob import PYTORCHJOB
+from ptcompile.targets.volcano import VOLCANO
+
+TARGETS: dict[str, Target] = {target.name: target for target in (POD, JOB, PYTORCHJOB, VOLCANO)}
+
+
+def default_target(job: Job, cluster: ClusterProfile) -> Target:
+    """What a job gets whose spec names no target: a Pod for one node that needs no more, else an Indexed Job.
+
+    Neither needs an operator in the cluster.
+    """
+    return POD if not any(POD.unsupported(job, cluster)) else JOB

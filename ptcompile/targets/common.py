@@ -1,0 +1,92 @@
+"""What the targets share: object metadata, the refusals that several of them make, name budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ptcompile import names
+from ptcompile.diagnostics import Authority, Path, Problem, field_path
+from ptcompile.ir import Job, Role
+
+KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
+"""Kueue 0.19 reads the queue from this label of the object it admits, never from an annotation."""
+
+SPEC = ("spec",)
+RUN_POLICY = ("spec", "runPolicy")
+
+
+def object_metadata(job: Job, *, queue: bool = False) -> dict[str, Any]:
+    """Metadata of the object with the job's name; with Kueue's label where `queue` says so and the job has one."""
+    labels = dict(job.labels)
+    if queue and job.queue:
+        labels[KUEUE_QUEUE] = job.queue
+    out: dict[str, Any] = {"name": job.name}
+    if job.namespace:
+        out["namespace"] = job.namespace
+    if labels:
+        out["labels"] = labels
+    if job.annotations:
+        out["annotations"] = dict(job.annotations)
+    return out
+
+
+def cannot(path: Path, message: str, help: str | None = None, authority: Authority = "ptcompile") -> Problem:
+    """A refusal: this target has no way to say what the spec says at `path`."""
+    return Problem("unsupported-by-target", path, f"{field_path(path)}: {message}", help, authority=authority)
+
+
+def role_path(role: Role) -> Path:
+    """Where the spec speaks of a role: its own block, or the job for a job of equal nodes.
+
+    What the block leaves to the job is found there when the problem is placed (`frontends.origin.settle`).
+    """
+    return SPEC if role.name == "node" else ("spec", role.name)
+
+
+def restart_policies(job: Job, allowed: tuple[str, ...], why: str) -> Iterator[Problem]:
+    """A refusal for each role whose restart policy the target does not have."""
+    for role in job.roles:
+        if role.restart_policy is not None and role.restart_policy not in allowed:
+            yield cannot(
+                (*role_path(role), "restartPolicy"),
+                f"restartPolicy {role.restart_policy} is not possible here: {why}",
+                f"use {' or '.join(allowed)}",
+            )
+
+
+def too_long(job: Job, suffix: str, what: str, *, limit: int = 63) -> Iterator[Problem]:
+    """A refusal where the job's name with its longest derived suffix is over the limit of characters."""
+    room = limit - len(suffix)
+    if len(job.name) > room:
+        yield Problem(
+            "name-too-long",
+            ("metadata", "name"),
+            f"metadata.name: {job.name!r} has {len(job.name)} characters and leaves no room for {what} "
+            f"<name>{suffix}, which may have {limit}",
+            f"at most {room} characters, such as {job.name[:room].rstrip('-.')!r}",
+        )
+
+
+def dns_1035(job: Job, what: str) -> Iterator[Problem]:
+    """A refusal where the name cannot be that of a Service (DNS-1035: a letter first)."""
+    if not names.is_dns_1035_label(job.name) and len(job.name) <= 63:
+        yield Problem(
+            "spec-invalid-value",
+            ("metadata", "name"),
+            f"metadata.name: {job.name!r} cannot name {what}: "
+            "lower-case letters, digits and '-', a letter first, no '-' at the end",
+            "such as 'llama-sft'",
+        )
+
+
+def equal_roles(job: Job, kind: str) -> Iterator[Problem]:
+    """A refusal where the roles' templates differ and the kind has one template."""
+    first, *others = job.roles
+    for role in others:
+        if role.template != first.template or role.restart_policy != first.restart_policy:
+            yield cannot(
+                ("spec", role.name),
+                f"{kind} has one pod template, and {role.name} differs from {first.name}",
+                "use the target pytorchjob or volcano, or say the same for both",
+            )

@@ -1,0 +1,117 @@
+"""Target `job`: an Indexed batch/v1 Job and a headless Service. Needs no operator: the default for several nodes.
+
+Why each field (Kubernetes 1.36):
+- completionMode Indexed with parallelism equal to completions: every node runs at once, each with a stable host name
+  `<job>-<index>` and JOB_COMPLETION_INDEX. Parallelism defaults to 1, which would run one rank after the other.
+- subdomain and a headless Service of the job's name with publishNotReadyAddresses: `<job>-0.<job>` resolves before
+  the pod is ready, so nobody waits for a probe that waits for the rendezvous.
+- backoffLimit 0 unless the user gives one: a single replaced pod cannot rejoin a static rendezvous, and the default
+  of 6 would leave its peers waiting.
+- restartPolicy Never unless the user says OnFailure, so that a failure counts and its log stays.
+- An elastic job is done when node 0 is (successPolicy, Kubernetes 1.33): the others may never have been needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ptcompile import podtemplate
+from ptcompile.cluster import ClusterProfile
+from ptcompile.diagnostics import Problem
+from ptcompile.ir import Job, Target, Wiring
+from ptcompile.targets.common import (
+    RUN_POLICY,
+    SPEC,
+    cannot,
+    dns_1035,
+    equal_roles,
+    object_metadata,
+    restart_policies,
+    too_long,
+)
+
+INDEX = "batch.kubernetes.io/job-completion-index"
+_SUCCESS_POLICY_SINCE = (1, 33)
+_DIGIT_FIRST_SINCE = (1, 36)
+
+
+def _wiring(job: Job) -> Wiring:
+    host = "localhost" if job.nodes == 1 else f"{job.name}-0.{job.name}"
+    env: tuple[dict[str, Any], ...] = (
+        {"name": "MASTER_ADDR", "value": host},
+        {"name": "MASTER_PORT", "value": str(job.master_port)},
+        {"name": "WORLD_SIZE", "value": str(job.nodes)},
+        {"name": "RANK", "valueFrom": {"fieldRef": {"fieldPath": f"metadata.annotations['{INDEX}']"}}},
+    )
+    return Wiring(host=host, node_rank="$(JOB_COMPLETION_INDEX)", env=env)
+
+
+def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+    yield from equal_roles(job, "a batch/v1 Job")
+    yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a batch/v1 Job end")
+    if job.run_policy.clean_pod_policy == "All":
+        yield cannot(
+            (*RUN_POLICY, "cleanPodPolicy"),
+            "a batch/v1 Job keeps its finished pods as long as itself",
+            "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a Job does",
+        )
+    if job.elastic and cluster.versions().kubernetes < _SUCCESS_POLICY_SINCE:
+        yield cannot(
+            (*SPEC, "elastic", "nnodes"),
+            "a batch/v1 Job ends an elastic job through its success policy, which Kubernetes has since 1.33",
+            "give one number of nodes, or use the target pytorchjob or volcano",
+        )
+    yield from too_long(job, f"-{job.nodes - 1}", "the last pod's host name")
+    if job.nodes > 1 and cluster.versions().kubernetes < _DIGIT_FIRST_SINCE:
+        yield from dns_1035(job, "the job's Service")
+
+
+def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
+    role, policy, several = job.roles[0], job.run_policy, job.nodes > 1
+    spec: dict[str, Any] = {}
+    if policy.suspend:
+        spec["suspend"] = True
+    spec |= {"completionMode": "Indexed", "completions": job.nodes, "parallelism": job.nodes}
+    spec["backoffLimit"] = policy.backoff_limit or 0
+    if job.elastic:
+        spec["successPolicy"] = {"rules": [{"succeededIndexes": "0"}]}
+    if policy.active_deadline_seconds is not None:
+        spec["activeDeadlineSeconds"] = policy.active_deadline_seconds
+    if policy.ttl_seconds_after_finished is not None:
+        spec["ttlSecondsAfterFinished"] = policy.ttl_seconds_after_finished
+    spec["template"] = podtemplate.write(
+        role.template, restartPolicy=role.restart_policy or "Never", subdomain=job.name if several else None
+    )
+    manifest = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": object_metadata(job, queue=True),
+        "spec": spec,
+    }
+    return [_service(job), manifest] if several else [manifest]
+
+
+def _service(job: Job) -> dict[str, Any]:
+    """The Service that gives each pod its name; before the Job, so that it is there when the first pod looks."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": object_metadata(job),
+        "spec": {
+            "clusterIP": "None",
+            "publishNotReadyAddresses": True,
+            "selector": {"batch.kubernetes.io/job-name": job.name},
+        },
+    }
+
+
+JOB = Target(
+    name="job",
+    title="batch/v1 Indexed Job, with a headless Service",
+    authority="kube-apiserver",
+    wiring=_wiring,
+    overwrites={"JOB_COMPLETION_INDEX": None},
+    unsupported=_unsupported,
+    emit=_emit,
+)

@@ -1,0 +1,67 @@
+"""Target `pod`: a plain v1 Pod, for a job of one node. Needs no operator (Kubernetes 1.36).
+
+The pod is never replaced when its node goes, and nothing deletes it: what a run policy says beyond a deadline needs a
+Job. restartPolicy is Never unless the user says otherwise, so that a failure is seen. A plain command finds the same
+MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK as on the other targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ptcompile import podtemplate
+from ptcompile.cluster import ClusterProfile
+from ptcompile.diagnostics import Problem
+from ptcompile.ir import Job, Target, Wiring
+from ptcompile.targets.common import RUN_POLICY, SPEC, cannot, object_metadata, restart_policies
+
+
+def _wiring(job: Job) -> Wiring:
+    env = {"MASTER_ADDR": "localhost", "MASTER_PORT": str(job.master_port), "WORLD_SIZE": "1", "RANK": "0"}
+    return Wiring(host="localhost", node_rank="0", env=tuple({"name": k, "value": v} for k, v in env.items()))
+
+
+def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
+    if job.nodes > 1:
+        yield cannot(
+            SPEC, f"a Pod is one node, and the job has {job.nodes}", "use the target job, pytorchjob or volcano"
+        )
+    yield from restart_policies(job, ("Never", "OnFailure", "Always"), "a pod has no ExitCode policy")
+    policy = job.run_policy
+    needs_job = {
+        "ttlSecondsAfterFinished": policy.ttl_seconds_after_finished is not None,
+        "backoffLimit": bool(policy.backoff_limit),
+        "cleanPodPolicy": policy.clean_pod_policy == "All",
+        "suspend": policy.suspend,
+    }
+    for field, there in needs_job.items():
+        if there:
+            yield cannot((*RUN_POLICY, field), f"a Pod has no {field}: nothing watches over it", "use the target job")
+
+
+def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+    role = job.roles[0]
+    template = podtemplate.write(
+        role.template,
+        restartPolicy=role.restart_policy or "Never",
+        activeDeadlineSeconds=job.run_policy.active_deadline_seconds,
+    )
+    metadata = object_metadata(job, queue=True)
+    defaults = cluster.spec.defaults
+    for key, below in (("labels", defaults.labels), ("annotations", defaults.annotations)):
+        own = {k: v for k, v in template.get("metadata", {}).get(key, {}).items() if below.get(k) != v}
+        if own or key in metadata:
+            metadata[key] = {**metadata.get(key, {}), **own}
+    return [{"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}]
+
+
+POD = Target(
+    name="pod",
+    title="v1 Pod, one node",
+    authority="kube-apiserver",
+    wiring=_wiring,
+    overwrites={},
+    unsupported=_unsupported,
+    emit=_emit,
+)

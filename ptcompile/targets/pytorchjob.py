@@ -1,0 +1,130 @@
+"""Target `pytorchjob`: kubeflow.org/v1 PyTorchJob, for the Kubeflow training-operator 1.7 to 1.9.
+
+Why each field (training-operator 1.9.4):
+- The container that trains is called `pytorch`: the webhook refuses a role without one.
+- A fixed number of nodes is one Master, with `replicas: 1` written out (the webhook refuses its absence), and Workers.
+  The operator then injects PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR, PET_MASTER_PORT and PET_NPROC_PER_NODE, and
+  torchrun needs none of them as arguments. A role without pods is left out: `replicas: 0` is refused.
+- A range of nodes is Workers only, with elasticPolicy: with a Master it would be one agent more than the maximum.
+- `spec.nprocPerNode` is a string; elasticPolicy.nProcPerNode is deprecated and not counted in WORLD_SIZE.
+- restartPolicy is always written: Never, or OnFailure where the user allows retries, since backoffLimit counts the
+  restarts of containers and never sees a pod that is not restarted.
+- A port other than 23456 is a container port called pytorchjob-port, which is where the operator reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from ptcompile import podtemplate
+from ptcompile.cluster import ClusterProfile
+from ptcompile.diagnostics import Problem
+from ptcompile.ir import Job, PodTemplate, Role, Target, Wiring
+from ptcompile.targets.common import dns_1035, object_metadata, restart_policies, too_long
+from ptcompile.vocabulary import split_endpoint
+
+_PORT = 23456
+_STATIC = frozenset({"nnodes", "nproc-per-node", "node-rank", "master-addr", "master-port"})
+_ELASTIC = frozenset(
+    {"nnodes", "nproc-per-node", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf", "max-restarts"}
+)
+
+
+def _wiring(job: Job) -> Wiring:
+    if job.elastic:
+        return Wiring(host=f"{job.name}-worker-0", injected=_ELASTIC)
+    return Wiring(host=f"{job.name}-master-0", injected=_STATIC)
+
+
+def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
+    yield from restart_policies(job, ("Never", "OnFailure", "Always", "ExitCode"), "the operator has four policies")
+    yield from dns_1035(job, "the pods' Services")
+    last = max((count - 1 for key, count, _ in _replicas(job) if key == "Worker"), default=None)
+    suffix = "-master-0" if last is None else f"-worker-{last}"
+    yield from too_long(job, max("" if job.elastic else "-master-0", suffix, key=len), "the Service")
+
+
+def _replicas(job: Job) -> list[tuple[str, int, Role]]:
+    """The operator's roles: key, number of pods, and our role that describes them."""
+    first, *others = job.roles
+    if job.elastic:
+        return [("Worker", job.nodes, first)]
+    workers = [("Worker", role.replicas, role) for role in others]
+    if not others:
+        workers = [("Worker", first.replicas - 1, first)]
+    return [("Master", 1, first), *(entry for entry in workers if entry[1] > 0)]
+
+
+def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+    spec: dict[str, Any] = {}
+    if run_policy := _run_policy(job, cluster):
+        spec["runPolicy"] = run_policy
+    if job.launch is not None:
+        spec["nprocPerNode"] = str(job.launch.nproc_per_node)
+    if job.elastic and job.launch is not None:
+        spec["elasticPolicy"] = {
+            "minReplicas": job.min_nodes,
+            "maxReplicas": job.nodes,
+            "maxRestarts": job.launch.max_restarts,
+            "rdzvBackend": job.launch.rdzv_backend,
+            **_etcd(job.launch.rdzv_endpoint),
+            "rdzvId": job.launch.rdzv_id,
+            "rdzvConf": [{"key": k, "value": v} for k, v in job.launch.rdzv_conf.items()],
+        }
+    retried = "OnFailure" if job.run_policy.backoff_limit else "Never"
+    spec["pytorchReplicaSpecs"] = {
+        key: {
+            "replicas": count,
+            "restartPolicy": role.restart_policy or retried,
+            "template": podtemplate.write(_with_port(role.template, job.master_port)),
+        }
+        for key, count, role in _replicas(job)
+    }
+    metadata = object_metadata(job, queue=cluster.spec.queue_system == "kueue")
+    return [{"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": metadata, "spec": spec}]
+
+
+def _run_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+    policy = job.run_policy
+    out: dict[str, Any] = {
+        "cleanPodPolicy": policy.clean_pod_policy,
+        "ttlSecondsAfterFinished": policy.ttl_seconds_after_finished,
+        "activeDeadlineSeconds": policy.active_deadline_seconds,
+        "backoffLimit": policy.backoff_limit,
+        "suspend": policy.suspend or None,
+    }
+    if job.queue and cluster.spec.queue_system == "volcano":
+        out["schedulingPolicy"] = {"minAvailable": job.min_nodes, "queue": job.queue}
+    return {key: value for key, value in out.items() if value is not None}
+
+
+def _etcd(endpoint: str | None) -> dict[str, Any]:
+    found = split_endpoint(endpoint or "")
+    return {} if found is None else {"rdzvHost": found[0], "rdzvPort": found[1]}
+
+
+def _with_port(template: PodTemplate, port: int) -> PodTemplate:
+    ports = template.main.extra.get("ports") or []
+    if port == _PORT or any(p.get("name") == "pytorchjob-port" for p in ports):
+        return template
+    ports = [*ports, {"name": "pytorchjob-port", "containerPort": port}]
+    return replace(template, main=replace(template.main, extra={**template.main.extra, "ports": ports}))
+
+
+_PET = ("NNODES", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT", "NPROC_PER_NODE", "RDZV_ENDPOINT", "RDZV_BACKEND")
+_OVERWRITTEN = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", *(f"PET_{name}" for name in _PET))
+
+PYTORCHJOB = Target(
+    name="pytorchjob",
+    title="kubeflow.org/v1 PyTorchJob (training-operator)",
+    authority="training-operator",
+    wiring=_wiring,
+    overwrites={
+        "PYTHONUNBUFFERED": "1",
+        **dict.fromkeys((*_OVERWRITTEN, "PET_MAX_RESTARTS", "PET_RDZV_ID", "PET_RDZV_CONF")),
+    },
+    unsupported=_unsupported,
+    emit=_emit,
+)

@@ -1,0 +1,136 @@
+"""Target `volcano`: batch.volcano.sh/v1alpha1 Job with the pytorch and svc plugins, for Volcano 1.12 and newer.
+
+Why each field (Volcano 1.16.0-alpha.1):
+- A task with node 0 and one with the others: the pytorch plugin gives RANK by task, and nothing at all where the task
+  named by --master is missing. torchrun reads none of its variables, so they stand in the command.
+- svc with --publish-not-ready-addresses: names resolve before pods are ready.
+- minAvailable, of the job and of each task, is the number of pods for a fixed job: fewer would hold GPUs and wait for
+  ranks that are not there. For a range it is the minimum.
+- restartPolicy Never and PodFailed, PodEvicted -> RestartJob: without a policy nothing is restarted, and a container
+  that the kubelet restarts never fails its pod. maxRetry is one more than the retries that the user wants, since the
+  try that reaches it fails the job; 0 would become 3 in the webhook.
+- TaskCompleted -> CompleteJob on the master: a worker that hangs at its end must not keep the job running.
+- With restartPolicy OnFailure the kubelet restarts in place, and only TaskFailed can see it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ptcompile import podtemplate
+from ptcompile.cluster import ClusterProfile
+from ptcompile.diagnostics import Problem
+from ptcompile.ir import Job, Role, Target, Wiring
+from ptcompile.targets.common import (
+    RUN_POLICY,
+    cannot,
+    dns_1035,
+    object_metadata,
+    restart_policies,
+    role_path,
+    too_long,
+)
+
+_DIGIT_FIRST_SINCE = (1, 36)
+_SVC_VOLUME = "-svc"
+
+
+def _wiring(job: Job) -> Wiring:
+    host = f"{job.name}-{job.task_names[0]}-0.{job.name}"
+    return Wiring(host="$(MASTER_ADDR)" if job.launch else host, node_rank="$(RANK)")
+
+
+def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+    yield from restart_policies(job, ("Never", "OnFailure"), "a pod that always restarts never completes its task")
+    for field, there, why in (
+        (
+            "activeDeadlineSeconds",
+            job.run_policy.active_deadline_seconds is not None,
+            "Volcano has no deadline for a job",
+        ),
+        ("suspend", job.run_policy.suspend, "Volcano creates no suspended job"),
+        ("cleanPodPolicy", job.run_policy.clean_pod_policy == "All", "Volcano keeps finished pods as long as the job"),
+    ):
+        if there:
+            yield cannot((*RUN_POLICY, field), why)
+    if cluster.versions().kubernetes < _DIGIT_FIRST_SINCE:
+        yield from dns_1035(job, "the job's Service")
+    yield from too_long(job, _SVC_VOLUME, "the svc plugin's volume")
+    suffixes = [f"-{task}-{count - 1}" for task, count, _ in _tasks(job)]
+    yield from too_long(job, max(suffixes, key=len), "the last pod's host name")
+    for role in job.roles:
+        extra = role.template.extra
+        for field in ("hostname", "subdomain"):
+            if field in extra:
+                path = (*role_path(role), "podTemplate", "spec", field)
+                yield cannot(path, f"a pod template's {field} takes the names away that the svc plugin gives each pod")
+
+
+def _tasks(job: Job) -> list[tuple[str, int, Role]]:
+    """Volcano's tasks: name, number of pods, and our role that describes them."""
+    master, worker = job.task_names
+    first, *others = job.roles
+    workers = [(worker, role.replicas, role) for role in others]
+    if not others:
+        workers = [(worker, first.replicas - 1, first)]
+    return [(master, 1, first), *(entry for entry in workers if entry[1] > 0)]
+
+
+def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
+    master, worker = job.task_names
+    spec: dict[str, Any] = {
+        "schedulerName": job.roles[0].template.extra.get("schedulerName", "volcano"),
+        "minAvailable": job.min_nodes,
+    }
+    if job.queue:
+        spec["queue"] = job.queue
+    if priority := job.roles[0].template.extra.get("priorityClassName"):
+        spec["priorityClassName"] = priority
+    spec["maxRetry"] = (job.run_policy.backoff_limit or 0) + 1
+    if job.run_policy.ttl_seconds_after_finished is not None:
+        spec["ttlSecondsAfterFinished"] = job.run_policy.ttl_seconds_after_finished
+    spec["plugins"] = {
+        "pytorch": [f"--master={master}", f"--worker={worker}", f"--port={job.master_port}"],
+        "svc": ["--publish-not-ready-addresses"],
+    }
+    in_place = all(role.restart_policy == "OnFailure" for role in job.roles)
+    events = ["PodEvicted"] if in_place else ["PodFailed", "PodEvicted"]
+    spec["policies"] = [{"events": events, "action": "RestartJob"}]
+    spec["tasks"] = [_task(job, *entry) for entry in _tasks(job)]
+    return [
+        {
+            "apiVersion": "batch.volcano.sh/v1alpha1",
+            "kind": "Job",
+            "metadata": object_metadata(job),
+            "spec": spec,
+        }
+    ]
+
+
+def _task(job: Job, name: str, count: int, role: Role) -> dict[str, Any]:
+    least = count
+    if job.elastic:
+        least = 1 if name == job.task_names[0] else job.min_nodes - 1
+    task: dict[str, Any] = {"name": name, "replicas": count, "minAvailable": least}
+    policies: list[dict[str, Any]] = []
+    if name == job.task_names[0]:
+        policies.append({"event": "TaskCompleted", "action": "CompleteJob"})
+    if role.restart_policy == "OnFailure" and job.run_policy.backoff_limit:
+        task["maxRetry"] = job.run_policy.backoff_limit
+        policies.append({"event": "TaskFailed", "action": "TerminateJob"})
+    if policies:
+        task["policies"] = policies
+    task["template"] = podtemplate.write(role.template, restartPolicy=role.restart_policy or "Never")
+    return task
+
+
+VOLCANO = Target(
+    name="volcano",
+    title="batch.volcano.sh/v1alpha1 Job (Volcano)",
+    authority="volcano",
+    wiring=_wiring,
+    overwrites=dict.fromkeys(("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")),
+    unsupported=_unsupported,
+    emit=_emit,
+)

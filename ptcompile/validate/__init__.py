@@ -1,0 +1,113 @@
+"""The offline API server: structure, then the server's field rules, then the operators' webhooks.
+
+The order of a live cluster is kept where it matters: an operator's mutating webhook runs before the CRD's schema looks,
+its validating webhook after. A server stops at the first layer that refuses; here every independent mistake is told,
+and none twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ptcompile.diagnostics import Problem
+from ptcompile.validate.schemas import BUILT_IN, CUSTOM, known_version
+from ptcompile.validate.structure import covered, outside, structure
+from ptcompile.validate.structure_fault import Fault, to_problem
+from ptcompile.versions import Versions, parse_version
+
+if TYPE_CHECKING:
+    from ptcompile.validate.core import Context
+    from ptcompile.validate.webhooks import Webhook
+
+__all__ = ["supported", "validate"]
+
+Kind = tuple[str, str]
+Others = Sequence[Mapping[str, Any]]
+
+
+def supported(manifest: Mapping[str, Any]) -> bool:
+    """Whether the manifest is of a kind that `validate` knows, by apiVersion and kind together."""
+    return _kind(manifest) is not None
+
+
+def validate(
+    manifest: Mapping[str, Any],
+    *,
+    kubernetes: str | None = None,
+    webhooks: bool = True,
+    versions: Versions | None = None,
+    others: Others = (),
+) -> list[Problem]:
+    """Say what an API server, and with `webhooks` the operators' admission, answer when the manifest is created.
+
+    `versions` are the cluster's releases, the newest known where absent; `kubernetes`, such as `"1.34"`, goes before
+    it. `others` are the objects that are created beside this one: a TrainJob's runtime may be among them. A kind that is not `supported` gives no problems. Raises ValueError when `kubernetes` is no version.
+    """
+    kind = _kind(manifest)
+    if kind is None:
+        return []
+    from ptcompile.validate.core import KINDS, Context
+
+    releases = versions or Versions()
+    context = Context(parse_version(kubernetes) if kubernetes else releases.kubernetes)
+    if kind in BUILT_IN:
+        return _merged(structure(manifest, kind, known_version(context.kubernetes)), KINDS[kind](manifest, context))
+    return _custom(manifest, kind, context, releases, _webhook(kind) if webhooks else None, others)
+
+
+def _webhook(kind: Kind) -> Webhook | None:
+    from ptcompile.validate.webhooks import WEBHOOKS
+
+    return WEBHOOKS.get(kind)
+
+
+def _kind(manifest: Mapping[str, Any]) -> Kind | None:
+    version, kind = manifest.get("apiVersion"), manifest.get("kind")
+    if not isinstance(version, str) or not isinstance(kind, str):
+        return None
+    found = (version, kind)
+    return found if found in BUILT_IN or found in CUSTOM else None
+
+
+def _custom(
+    manifest: Mapping[str, Any],
+    kind: Kind,
+    context: Context,
+    releases: Versions,
+    webhook: Webhook | None,
+    others: Others,
+) -> list[Problem]:
+    from ptcompile.validate.core import metadata_problems
+    from ptcompile.validate.core.templates import template_problems
+    from ptcompile.validate.crd import RULES
+
+    seen = manifest if webhook is None else webhook.default(manifest)
+    faults = structure(seen, kind, known_version(context.kubernetes))
+    layers: list[Iterable[Problem]] = [metadata_problems(seen.get("metadata"), ("metadata",), context, built_in=False)]
+    if kind in RULES:
+        layers.append(RULES[kind](seen))
+    if webhook is not None:
+        for fault in faults:
+            # The webhook decodes the whole object in Go: what would fail in the pods fails here already.
+            fault.stage = "apply"
+        layers += [webhook.check(seen, releases, others), webhook.later(seen, releases, others)]
+    layers.append(template_problems(seen, context))
+    return _merged(faults, _first_told(layers))
+
+
+def _first_told(layers: Iterable[Iterable[Problem]]) -> list[Problem]:
+    """All problems in order, without what a later layer says of a place that an earlier one spoke of."""
+    told: list[Problem] = []
+    for layer in layers:
+        paths = {problem.path for problem in told}
+        told += [problem for problem in layer if problem.path not in paths]
+    return told
+
+
+def _merged(faults: list[Fault], later: Iterable[Problem]) -> list[Problem]:
+    """Both, without what is said of a place that is structurally wrong already."""
+    if not faults:
+        return list(later)
+    paths = covered(faults)
+    return [to_problem(fault) for fault in faults] + [problem for problem in later if outside(problem, paths)]

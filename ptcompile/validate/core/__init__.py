@@ -1,0 +1,98 @@
+"""The API server's own field rules, kind by kind, and one checker of pods for all that hold pods."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+from ptcompile import names
+from ptcompile.diagnostics import Problem
+from ptcompile.validate.core import found as f
+from ptcompile.validate.core.configmap import check_config_map, check_secret
+from ptcompile.validate.core.context import NEWEST, Context
+from ptcompile.validate.core.job import check_job, check_job_pods
+from ptcompile.validate.core.metadata import check_metadata, metadata_problems
+from ptcompile.validate.core.networkpolicy import check_network_policy
+from ptcompile.validate.core.pod import check_pod_spec, pod_spec
+from ptcompile.validate.core.pod_admission import check_pod_annotations
+from ptcompile.validate.core.pvc import check_claim
+from ptcompile.validate.core.service import check_service, why_not_service_name
+
+__all__ = ["KINDS", "NEWEST", "Context", "metadata_problems", "pod_spec"]
+
+Check = Callable[[Mapping[str, Any], Context], Iterator[Problem]]
+
+
+def _pod(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+    found: f.Found = []
+    meta, spec = manifest.get("metadata"), manifest.get("spec")
+    check_metadata(meta, ("metadata",), found, names.why_not_dns_subdomain)
+    check_pod_annotations(meta, spec, ("metadata",), found)
+    check_pod_spec(spec, ("spec",), context, found, template=False)
+    return iter(found)
+
+
+def _job(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+    found: f.Found = []
+    pods: f.Found = []
+    check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
+    check_job(manifest, context, found)
+    check_job_pods(manifest, pods)
+    yield from found
+    yield from f.at_stage(pods, "pod")
+
+
+def _service(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+    found: f.Found = []
+
+    def name_rule(name: str) -> str | None:
+        return why_not_service_name(name, context)
+
+    check_metadata(manifest.get("metadata"), ("metadata",), found, name_rule)
+    check_service(manifest, context, found)
+    return iter(found)
+
+
+def _config_map(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+    found: f.Found = []
+    check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
+    check_config_map(manifest, context, found)
+    return iter(found)
+
+
+def _secret(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+    found: f.Found = []
+    check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
+    check_secret(manifest, context, found)
+    return iter(found)
+
+
+def _claim(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+    found: f.Found = []
+    check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
+    check_claim(manifest, context, found)
+    return iter(found)
+
+
+def _namespace(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+    return metadata_problems(manifest.get("metadata"), ("metadata",), context, name_rule=names.why_not_dns_label)
+
+
+def _network_policy(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+    found: f.Found = []
+    check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
+    check_network_policy(manifest, context, found)
+    return iter(found)
+
+
+KINDS: Final[dict[tuple[str, str], Check]] = {
+    ("v1", "Pod"): _pod,
+    ("batch/v1", "Job"): _job,
+    ("v1", "Service"): _service,
+    ("v1", "ConfigMap"): _config_map,
+    ("v1", "Secret"): _secret,
+    ("v1", "PersistentVolumeClaim"): _claim,
+    ("v1", "Namespace"): _namespace,
+    ("networking.k8s.io/v1", "NetworkPolicy"): _network_policy,
+}
+"""The built-in kinds that are checked, by apiVersion and kind. For operators' kinds see `templates`."""

@@ -1,0 +1,140 @@
+"""Affinity: which nodes, near or far from which pods (rules 130 to 139)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ptcompile import names
+from ptcompile.diagnostics import Path, field_path
+from ptcompile.validate.core import found as f
+from ptcompile.validate.core.context import Scope
+from ptcompile.validate.core.metadata import why_not_key
+from ptcompile.validate.core.selectors import check_key, check_operator, check_selector, check_values, selector_keys
+
+_REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
+_PREFERRED: Final = "preferredDuringSchedulingIgnoredDuringExecution"
+_OPERATORS: Final = ("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")
+
+
+def check_affinity(value: Any, path: Path, scope: Scope) -> None:
+    """`spec.affinity`."""
+    if type(value) is not dict:
+        return
+    if type(value.get("nodeAffinity")) is dict:
+        _check_node(value["nodeAffinity"], (*path, "nodeAffinity"), scope.found)
+    for name in ("podAffinity", "podAntiAffinity"):
+        if type(value.get(name)) is dict:
+            _check_pods(value[name], (*path, name), scope)
+
+
+def _check_node(affinity: dict[str, Any], path: Path, found: f.Found) -> None:
+    required = affinity.get(_REQUIRED)
+    if type(required) is dict:
+        terms, here = required.get("nodeSelectorTerms"), (*path, _REQUIRED, "nodeSelectorTerms")
+        if terms is None or terms == []:
+            f.required(found, here, "must have at least one node selector term", "Add a term or remove the selector.")
+        for index, term in f.objects(terms):
+            _check_node_term(term, (*here, index), found, strict=True)
+    for index, item in f.objects(affinity.get(_PREFERRED)):
+        here = (*path, _PREFERRED, index)
+        check_weight(item.get("weight"), (*here, "weight"), found)
+        _check_node_term(f.mapping(item.get("preference")), (*here, "preference"), found, strict=False)
+
+
+def check_weight(weight: Any, path: Path, found: f.Found) -> None:
+    """The weight of a preference: 1 to 100; absent counts as 0."""
+    weight = 0 if weight is None else weight
+    if type(weight) is int and not 1 <= weight <= 100:
+        f.invalid(found, path, weight, "must be in the range 1-100", "Use 1 to 100.")
+
+
+def _check_node_term(term: dict[str, Any], path: Path, found: f.Found, *, strict: bool) -> None:
+    for index, requirement in f.objects(term.get("matchExpressions")):
+        here = (*path, "matchExpressions", index)
+        _check_expression(requirement, here, found)
+        check_key(requirement.get("key"), (*here, "key"), found)
+        if strict:  # the server lets any value through in preferences
+            check_values(requirement.get("values"), (*here, "values"), found)
+    for index, requirement in f.objects(term.get("matchFields")):
+        _check_field(requirement, (*path, "matchFields", index), found)
+
+
+def _check_expression(requirement: dict[str, Any], path: Path, found: f.Found) -> None:
+    operator, values, here = requirement.get("operator"), requirement.get("values") or [], (*path, "values")
+    if operator in ("In", "NotIn"):
+        if not values:
+            f.required(found, here, "must be specified when `operator` is 'In' or 'NotIn'", "List values.")
+    elif operator in ("Exists", "DoesNotExist"):
+        if values:
+            f.forbidden(found, here, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
+    elif operator in ("Gt", "Lt"):
+        if type(values) is list and len(values) != 1:
+            why = "must be specified single value when `operator` is 'Lt' or 'Gt'"
+            f.required(found, here, why, "Give one whole number.")
+    elif operator is None or type(operator) is str:
+        check_operator(operator, path, found, _OPERATORS)
+
+
+def _check_field(requirement: dict[str, Any], path: Path, found: f.Found) -> None:
+    key, operator, values = requirement.get("key"), requirement.get("operator"), requirement.get("values") or []
+    if operator in ("In", "NotIn"):
+        if type(values) is list and len(values) != 1:
+            one = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
+            f.required(found, (*path, "values"), one, "Name one node.")
+    elif operator is None or type(operator) is str:
+        check_operator(operator, path, found, ("In", "NotIn"))
+    if key != "metadata.name":
+        if key is None or type(key) is str:
+            f.invalid(found, (*path, "key"), key or "", "not a valid field selector key", "Use metadata.name.")
+        return
+    for index, value in enumerate(values if type(values) is list else ()):
+        if type(value) is str and (why := names.why_not_dns_subdomain(value)):
+            f.invalid(found, (*path, "values", index), value, why)
+
+
+def _check_pods(affinity: dict[str, Any], path: Path, scope: Scope) -> None:
+    for index, required in f.objects(affinity.get(_REQUIRED)):
+        _check_pod_term(required, (*path, _REQUIRED, index), scope)
+    for index, item in f.objects(affinity.get(_PREFERRED)):
+        here = (*path, _PREFERRED, index)
+        check_weight(item.get("weight"), (*here, "weight"), scope.found)
+        term = item.get("podAffinityTerm")
+        if term is None or type(term) is dict:
+            _check_pod_term(f.mapping(term), (*here, "podAffinityTerm"), scope)
+
+
+def _check_pod_term(term: dict[str, Any], path: Path, scope: Scope) -> None:
+    found = scope.found
+    for name in ("labelSelector", "namespaceSelector"):
+        check_selector(term.get(name), (*path, name), found)
+    spaces = term.get("namespaces")
+    for index, space in enumerate(spaces if type(spaces) is list else ()):
+        if type(space) is str and (why := names.why_not_dns_label(space)):
+            f.invalid(found, (*path, "namespaces", index), space, why, at=field_path((*path, "namespace")))
+    topology = term.get("topologyKey")
+    if f.is_empty(topology):
+        f.required(found, (*path, "topologyKey"), "can not be empty", "Name a node label.")
+    else:
+        check_key(topology, (*path, "topologyKey"), found)
+    if scope.context.at_least(31):
+        _check_label_keys(term, path, found)
+
+
+def _check_label_keys(term: dict[str, Any], path: Path, found: f.Found) -> None:
+    match, mismatch = (
+        [key for key in term.get(name) or () if type(key) is str] if type(term.get(name)) is list else []
+        for name in ("matchLabelKeys", "mismatchLabelKeys")
+    )
+    for name, keys in (("matchLabelKeys", match), ("mismatchLabelKeys", mismatch)):
+        if keys and term.get("labelSelector") is None:
+            f.forbidden(found, (*path, name), "must not be specified when labelSelector is not set")
+        for index, key in enumerate(keys):
+            if why := why_not_key(key):
+                f.invalid(found, (*path, name, index), key, why)
+    used = selector_keys(term.get("labelSelector"))
+    for index, key in enumerate(match):
+        if key in mismatch:
+            why = "exists in both matchLabelKeys and mismatchLabelKeys"
+            f.invalid(found, (*path, "matchLabelKeys", index), key, why)
+        if key in used:
+            f.invalid(found, (*path, "matchLabelKeys", index), key, "exists in both matchLabelKeys and labelSelector")

@@ -1,0 +1,38 @@
+"""What the field rules know besides the object: the server's version, and the pod that a container belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from ptcompile.diagnostics import Problem
+
+NEWEST = (1, 36)
+"""The Kubernetes version whose answers these rules were compared with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The API server that is asked."""
+
+    kubernetes: tuple[int, int] = NEWEST
+    """Major and minor version, for example `(1, 36)`."""
+
+    def at_least(self, minor: int) -> bool:
+        """Whether the server is Kubernetes 1.`minor` or newer."""
+        return self.kubernetes >= (1, minor)
+
+
+class Scope(NamedTuple):
+    """One pod spec under check: what its parts need to know of the whole."""
+
+    spec: Mapping[str, Any]
+    context: Context
+    template: bool
+    """A template inside another object, not a Pod: fewer defaults, a few rules less."""
+    volumes: Mapping[str, Any] | None
+    """The volumes by name, or `None` where they cannot be known (so no mount is called missing)."""
+    claims: frozenset[str] | None
+    """Names in `resourceClaims`, or `None` where they cannot be known."""
+    found: list[Problem]

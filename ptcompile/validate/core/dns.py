@@ -1,0 +1,119 @@
+"""Names and name resolution of a pod: hostname, dnsConfig, hostAliases (rules 151 to 156, 161)."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from ptcompile import names
+from ptcompile.diagnostics import Path
+from ptcompile.validate.core import found as f
+from ptcompile.validate.core.context import Scope
+
+POLICIES: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
+_SERVERS_MAX: Final = 3
+_SEARCHES_MAX: Final = 32
+_SEARCH_CHARACTERS_MAX: Final = 2048
+_OVERRIDE_MAX: Final = 64
+_is_v4 = re.compile(r"(?:0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})\.){3}0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})").fullmatch
+
+
+def is_ip(text: str) -> bool:
+    """Whether the server takes a text as an IP address: IPv4 with leading zeros too, IPv6 without a zone."""
+    if ":" not in text:
+        return len(text) < 64 and _is_v4(text) is not None
+    import ipaddress
+
+    try:
+        ipaddress.IPv6Address(text)
+    except ValueError:
+        return False
+    return "%" not in text
+
+
+def check_dns_policy(value: Any, path: Path, scope: Scope) -> None:
+    """`spec.dnsPolicy`, and what the policy None asks for."""
+    if not value:
+        return
+    f.check_choice(scope.found, path, value, POLICIES)
+    if value != "None":
+        return
+    config, here = scope.spec.get("dnsConfig"), (*path[:-1], "dnsConfig")
+    if config is None:
+        why = "must provide `dnsConfig` when `dnsPolicy` is None"
+        f.required(scope.found, here, why, "Name the servers to ask.")
+    elif type(config) is dict and not config.get("nameservers"):
+        why = "must provide at least one DNS nameserver when `dnsPolicy` is None"
+        f.required(scope.found, (*here, "nameservers"), why)
+
+
+def check_dns_config(value: Any, path: Path, scope: Scope) -> None:
+    """`spec.dnsConfig`."""
+    if type(value) is not dict:
+        return
+    found = scope.found
+    servers, searches = value.get("nameservers"), value.get("searches")
+    if type(servers) is list:
+        if len(servers) > _SERVERS_MAX:
+            f.invalid(found, (*path, "nameservers"), servers, f"must not have more than {_SERVERS_MAX} nameservers")
+        for index, server in enumerate(servers):
+            if type(server) is str and not is_ip(server):
+                f.invalid(found, (*path, "nameservers", index), server, "must be a valid IP address")
+    if type(searches) is list:
+        _check_searches([s for s in searches if type(s) is str], (*path, "searches"), scope)
+    for index, option in f.objects(value.get("options")):
+        if f.is_empty(option.get("name")):
+            f.required(found, (*path, "options", index), "must not be empty", "Name the option, for example ndots.")
+
+
+def _check_searches(searches: list[str], path: Path, scope: Scope) -> None:
+    found = scope.found
+    if len(searches) > _SEARCHES_MAX:
+        f.invalid(found, path, searches, f"must not have more than {_SEARCHES_MAX} search paths")
+    if len(" ".join(searches)) > _SEARCH_CHARACTERS_MAX:
+        f.invalid(found, path, searches, f"must not have more than {_SEARCH_CHARACTERS_MAX} characters")
+    relaxed = scope.context.at_least(33)  # RelaxedDNSSearchValidation: '_' and a lone '.'
+    for index, search in enumerate(searches):
+        if relaxed and search == ".":
+            continue
+        text = search.removesuffix(".")
+        if why := names.why_not_dns_subdomain(_plain(text) if relaxed else text):
+            f.invalid(found, (*path, index), search, why)
+
+
+def _plain(text: str) -> str:
+    """A search name with its underscores, which stand where letters stand."""
+    return text.replace("_", "a")
+
+
+def check_host_aliases(value: Any, path: Path, scope: Scope) -> None:
+    """`spec.hostAliases`."""
+    found = scope.found
+    for index, alias in f.objects(value):
+        ip, hosts = alias.get("ip") or "", alias.get("hostnames")
+        if type(ip) is str and not is_ip(ip):
+            f.invalid(found, (*path, index, "ip"), ip, "must be a valid IP address")
+        for number, host in enumerate(hosts if type(hosts) is list else ()):
+            if type(host) is str and (why := names.why_not_dns_subdomain(host)):
+                f.invalid(found, (*path, index, "hostnames", number), host, why)
+
+
+def check_label_field(value: Any, path: Path, scope: Scope) -> None:
+    """`spec.hostname` and `spec.subdomain`: one DNS label each."""
+    if type(value) is str and value and (why := names.why_not_dns_label(value)):
+        f.invalid(scope.found, path, value, why)
+
+
+def check_hostname_override(value: Any, path: Path, scope: Scope) -> None:
+    """`spec.hostnameOverride` (Kubernetes 1.35 and later; older servers drop it)."""
+    if type(value) is not str or not scope.context.at_least(35):
+        return
+    found, spec = scope.found, scope.spec
+    if spec.get("setHostnameAsFQDN") is True:
+        f.forbidden(found, path, "may not be specified when setHostnameAsFQDN is true")
+    if spec.get("hostNetwork") is True:
+        f.forbidden(found, path, "may not be specified when hostNetwork is true")
+    if len(value) > _OVERRIDE_MAX:
+        f.too_long(found, path, _OVERRIDE_MAX)
+    elif why := names.why_not_dns_subdomain(value):
+        f.invalid(found, path, value, why)

@@ -1,0 +1,145 @@
+"""Writes problems in the API server's words: the field's path, the kind of error, the reason.
+
+Every function takes the list to add to and the path; `at` is the server's own notation where it differs from the
+path (it names `metadata.labels` and not the label). The kinds are those of `apimachinery/pkg/util/validation/field`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ptcompile.diagnostics import Path, Problem, Stage, field_path
+from ptcompile.names import suggest
+
+Found = list[Problem]
+
+_SHOWN = 80
+
+
+def show(value: object) -> str:
+    """A value as the server prints it in a message, cut when it is long."""
+    if isinstance(value, str):
+        text = value if len(value) <= _SHOWN else value[:_SHOWN] + "..."
+        return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return "null"
+    if isinstance(value, dict):
+        return "{...}"
+    return "[...]" if isinstance(value, list) else str(value)
+
+
+def key_path(path: Path) -> str:
+    """The path of an entry of a map, its key in brackets as the server prints it: `limits[nvidia.com/gpu]`."""
+    return f"{field_path(path[:-1])}[{path[-1]}]"
+
+
+def _add(found: Found, name: str, path: Path, at: str | None, text: str, help: str) -> None:
+    found.append(Problem(name, path, f"{at or field_path(path)}: {text}", help))
+
+
+def _after(detail: str) -> str:
+    return f": {detail}" if detail else ""
+
+
+def required(found: Found, path: Path, detail: str = "", help: str = "", at: str | None = None) -> None:
+    """A field that has to be there is missing or empty."""
+    _add(found, "required-value", path, at, f"Required value{_after(detail)}", help or f"Set `{_last(path)}`.")
+
+
+def invalid(found: Found, path: Path, value: object, why: str, help: str = "", at: str | None = None) -> None:
+    """A value that the server refuses, and why."""
+    _add(found, "invalid-value", path, at, f"Invalid value: {show(value)}: {why}", help or f"Change `{_last(path)}`.")
+
+
+def unsupported(
+    found: Found, path: Path, value: object, supported: Iterable[str], help: str = "", at: str | None = None
+) -> None:
+    """A value outside a closed list."""
+    names = sorted(supported)
+    if not help:
+        meant = suggest(value, names) if isinstance(value, str) and value else None
+        help = f'Did you mean "{meant}"?' if meant else f"Use one of {', '.join(names)}."
+    allowed = ", ".join(f'"{name}"' for name in names)
+    _add(found, "unsupported-value", path, at, f"Unsupported value: {show(value)}: supported values: {allowed}", help)
+
+
+def not_found(found: Found, path: Path, value: object, help: str, at: str | None = None) -> None:
+    """A name that nothing in the object bears."""
+    _add(found, "not-found-value", path, at, f"Not found: {show(value)}", help)
+
+
+def duplicate(found: Found, path: Path, value: object, help: str = "", at: str | None = None) -> None:
+    """A value that has to be unique and is there twice; the path is of the later one."""
+    _add(found, "duplicate-value", path, at, f"Duplicate value: {show(value)}", help or "Keep one, or rename one.")
+
+
+def forbidden(found: Found, path: Path, why: str, help: str = "", at: str | None = None) -> None:
+    """A field that may not be set here."""
+    _add(found, "forbidden-value", path, at, f"Forbidden: {why}", help or f"Remove `{_last(path)}`.")
+
+
+def too_long(found: Found, path: Path, limit: int, help: str = "", at: str | None = None) -> None:
+    """A text, or the sum of texts, above a number of bytes."""
+    _add(found, "too-long-value", path, at, f"Too long: may not be more than {limit} bytes", help or "Shorten it.")
+
+
+def too_many(found: Found, path: Path, count: int, limit: int, help: str = "") -> None:
+    """A list with too many items."""
+    text = f"Too many: {count}: must have at most {limit} items"
+    _add(found, "too-many-items", path, None, text, help or f"Keep at most {limit}.")
+
+
+def _last(path: Path) -> str:
+    return next((part for part in reversed(path) if isinstance(part, str)), "the value")
+
+
+def objects(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The objects of a list with their indexes; null stands for an empty one, other types are left out."""
+    if type(value) is list:
+        for index, item in enumerate(value):
+            if type(item) is dict:
+                yield index, item
+            elif item is None:
+                yield index, {}
+
+
+def mapping(value: Any) -> dict[str, Any]:
+    """A value if it is an object, else an empty one."""
+    return value if type(value) is dict else {}
+
+
+def integer(value: Any) -> int | None:
+    """A value if it is a whole number (`True` is none), else `None`."""
+    return value if type(value) is int else None
+
+
+def is_empty(value: Any) -> bool:
+    """Whether a text field is unset: null, absent or the empty string. A value of another type is not."""
+    return value is None or value == ""
+
+
+def check_choice(found: Found, path: Path, value: Any, supported: Iterable[str]) -> None:
+    """Refuse a text outside a closed list."""
+    if type(value) is str and value not in supported:
+        unsupported(found, path, value, supported)
+
+
+def check_range(found: Found, path: Path, value: Any, low: int, high: int) -> None:
+    """Refuse a whole number outside its bounds, both of which belong to it."""
+    if type(value) is int and not low <= value <= high:
+        invalid(found, path, value, f"must be between {low} and {high}, inclusive", f"Use {low} to {high}.")
+
+
+def check_not_negative(found: Found, path: Path, value: Any) -> None:
+    """Refuse a number below zero."""
+    if type(value) is int and value < 0:
+        invalid(found, path, value, "must be greater than or equal to 0", "Use 0 or more.")
+
+
+def at_stage(problems: Iterable[Problem], stage: Stage) -> Iterator[Problem]:
+    """The same problems, found at another stage."""
+    for p in problems:
+        yield Problem(p.name, p.path, p.message, p.help, p.severity, stage, p.authority, p.on_key, p.span)

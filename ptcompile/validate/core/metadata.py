@@ -1,0 +1,152 @@
+"""The metadata that every object has: names, labels, annotations, finalizers, owners (Kubernetes 1.36 ObjectMeta)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+from ptcompile import names
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.validate.core import found as f
+from ptcompile.validate.core.context import Context
+
+NameRule = Callable[[str], "str | None"]
+"""Says why a text may not be the object's name; `None` where it may."""
+
+ANNOTATIONS_MAX = 256 * 1024
+"""Bytes in all keys and values of an object's annotations."""
+
+_STANDARD_FINALIZERS = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
+
+why_not_key = lru_cache(4096)(names.why_not_qualified_name)
+why_not_value = lru_cache(4096)(names.why_not_label_value)
+
+
+def metadata_problems(
+    meta: Any,
+    path: Path,
+    context: Context,
+    *,
+    name_rule: NameRule = names.why_not_dns_subdomain,
+    built_in: bool = True,
+) -> Iterator[Problem]:
+    """What the server answers to an object's metadata.
+
+    `name_rule` is the kind's own rule for names. `built_in` is false for kinds that a CRD defines: their finalizers
+    need no domain.
+    """
+    found: f.Found = []
+    check_metadata(meta, path, found, name_rule, built_in)
+    return iter(found)
+
+
+def check_metadata(meta: Any, path: Path, found: f.Found, name_rule: NameRule, built_in: bool = True) -> None:
+    """Add the problems of an object's metadata to `found`."""
+    if meta is None:
+        meta = {}
+    if type(meta) is not dict:
+        return
+    _check_name(meta, path, found, name_rule)
+    if meta.get("labels"):
+        check_labels(meta["labels"], (*path, "labels"), found)
+    if meta.get("annotations"):
+        check_annotations(meta["annotations"], (*path, "annotations"), found)
+    if meta.get("finalizers"):
+        check_finalizers(meta["finalizers"], (*path, "finalizers"), found, built_in)
+    if meta.get("ownerReferences"):
+        _check_owners(meta["ownerReferences"], (*path, "ownerReferences"), found)
+
+
+def _check_name(meta: dict[str, Any], path: Path, found: f.Found, name_rule: NameRule) -> None:
+    name, prefix = meta.get("name"), meta.get("generateName")
+    if type(prefix) is str and prefix and (why := name_rule(mask_dash(prefix)) or name_rule(generated(prefix))):
+        f.invalid(found, (*path, "generateName"), prefix, why, "The name is this text and five random characters.")
+    elif f.is_empty(name) and f.is_empty(prefix):
+        f.required(found, (*path, "name"), "name or generateName is required", "Give the object a name.")
+    if type(name) is str and name and (why := name_rule(name)):
+        f.invalid(found, (*path, "name"), name, why, "Rename the object.")
+
+
+def generated(prefix: str) -> str:
+    """A name as the server makes it of `generateName`: cut to 58 characters, and five random ones."""
+    return prefix[:58] + "xxxxx"
+
+
+def mask_dash(prefix: str) -> str:
+    """A prefix of a name as the server judges it: a dash at its end will not be at the end of the name."""
+    return prefix[:-2] + "a" if len(prefix) > 1 and prefix[-1] == "-" else prefix
+
+
+def check_labels(labels: Any, path: Path, found: f.Found, at: str | None = None) -> None:
+    """Labels, or any map that selects by labels. The server names the map and not the label."""
+    if type(labels) is not dict:
+        return
+    for key, value in labels.items():
+        if why := why_not_key(key):
+            help = "A key is [domain/]name of letters, digits, '-', '_' and '.'."
+            f.invalid(found, (*path, key), key, why, help, at or field_path(path))
+        if type(value) is str and value and (why := why_not_value(value)):
+            help = "A value has up to 63 letters, digits, '-', '_' and '.'."
+            f.invalid(found, (*path, key), value, why, help, at or field_path(path))
+
+
+def check_annotations(annotations: Any, path: Path, found: f.Found) -> None:
+    """Annotation keys, and the size of all."""
+    if type(annotations) is not dict:
+        return
+    size = 0
+    for key, value in annotations.items():
+        # The server lowers the key first, so upper case in the prefix passes here and not in labels.
+        if why := why_not_key(key.lower()):
+            help = "A key is [domain/]name of letters, digits, '-', '_' and '.'."
+            f.invalid(found, (*path, key), key, why, help, field_path(path))
+        if type(value) is str:
+            size += len(key) + len(value)
+    if size > ANNOTATIONS_MAX // 4:
+        size = sum(_bytes(key) + _bytes(value) for key, value in annotations.items() if type(value) is str)
+    if size > ANNOTATIONS_MAX:
+        f.too_long(found, path, ANNOTATIONS_MAX, "Put long texts into a ConfigMap.")
+
+
+def _bytes(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
+def check_finalizers(finalizers: Any, path: Path, found: f.Found, built_in: bool = True) -> None:
+    """Finalizers: qualified names, with a domain on built-in kinds."""
+    if type(finalizers) is not list:
+        return
+    for index, name in enumerate(finalizers):
+        if type(name) is not str:
+            continue
+        here = (*path, index)
+        if why := why_not_key(name):
+            f.invalid(found, here, name, why)
+        elif built_in and "/" not in name and name not in _STANDARD_FINALIZERS:
+            why = "name is neither a standard finalizer name nor is it fully qualified"
+            f.invalid(found, here, name, why, "Write it as domain/name.")
+    if "orphan" in finalizers and "foregroundDeletion" in finalizers:
+        f.invalid(found, path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
+
+
+def _check_owners(owners: Any, path: Path, found: f.Found) -> None:
+    controllers = 0
+    at = field_path(path)
+    for index, owner in f.objects(owners):
+        here = (*path, index)
+        version = owner.get("apiVersion")
+        if f.is_empty(version) or (type(version) is str and not _has_version(version)):
+            f.invalid(found, (*here, "apiVersion"), version, "version must not be empty", at=f"{at}.apiVersion")
+        for key in ("kind", "name", "uid"):
+            if f.is_empty(owner.get(key)):
+                f.invalid(found, (*here, key), "", "must not be empty", at=f"{at}.{key}")
+        if version == "v1" and owner.get("kind") == "Event":
+            f.invalid(found, here, owner, "/v1, Kind=Event is disallowed from being an owner", at=at)
+        controllers += owner.get("controller") is True
+    if controllers > 1:
+        f.invalid(found, path, owners, "Only one reference can have Controller set to true")
+
+
+def _has_version(api_version: str) -> bool:
+    return api_version.count("/") < 2 and bool(api_version.rpartition("/")[2])

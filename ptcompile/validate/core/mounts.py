@@ -1,0 +1,121 @@
+"""Where containers mount volumes, and raw devices (rules 92 to 101)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ptcompile import names
+from ptcompile.diagnostics import Path, field_path
+from ptcompile.validate.core import found as f
+from ptcompile.validate.core.context import Scope
+
+_PROPAGATION = ("Bidirectional", "HostToContainer", "None")
+
+
+def why_not_relative(text: str) -> str | None:
+    """Why a path is not one that stays below its directory."""
+    return "must be a relative path" if text.startswith("/") else why_not_forward(text)
+
+
+def why_not_forward(text: str) -> str | None:
+    """Why a path may lead upwards."""
+    return "must not contain '..'" if ".." in text and ".." in text.split("/") else None
+
+
+def _check_volume_name(name: Any, path: Path, scope: Scope) -> None:
+    if f.is_empty(name):
+        f.required(scope.found, path, help="Name one of the pod's volumes.")
+    elif type(name) is str and scope.volumes is not None and name not in scope.volumes:
+        meant = names.suggest(name, scope.volumes)
+        help = f'Did you mean "{meant}"?' if meant else "Declare the volume in the pod's volumes."
+        f.not_found(scope.found, path, name, help)
+
+
+def check_mounts(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
+    """`volumeMounts` of a container."""
+    found, seen = scope.found, set[str]()
+    devices = [d for _, d in f.objects(container.get("volumeDevices"))]
+    for index, mount in f.objects(value):
+        here = (*path, index)
+        name, where = mount.get("name"), mount.get("mountPath")
+        _check_volume_name(name, (*here, "name"), scope)
+        if f.is_empty(where):
+            f.required(found, (*here, "mountPath"), help="Say where the volume appears in the container.")
+        elif type(where) is str:
+            if where in seen:
+                f.invalid(found, (*here, "mountPath"), where, "must be unique", "Mount each volume at its own path.")
+            seen.add(where)
+        if devices:
+            _check_overlap(mount, devices, here, found)
+        if len(mount) > 2:
+            _check_options(mount, here, path, container, found)
+
+
+def _check_overlap(mount: dict[str, Any], devices: list[dict[str, Any]], path: Path, found: f.Found) -> None:
+    why = "must not already exist in volumeDevices"
+    for key, other in (("name", "name"), ("mountPath", "devicePath")):
+        value = mount.get(key)
+        if value and any(device.get(other) == value for device in devices):
+            f.invalid(found, (*path, key), value, why)
+
+
+def _check_options(mount: dict[str, Any], path: Path, at: Path, container: dict[str, Any], found: f.Found) -> None:
+    sub, expression = mount.get("subPath"), mount.get("subPathExpr")
+    if type(sub) is str and sub and (why := why_not_relative(sub)):
+        f.invalid(found, (*path, "subPath"), sub, why, at=field_path((*at, "subPath")))
+    if type(expression) is str and expression:
+        if sub:
+            f.invalid(found, (*path, "subPathExpr"), expression, "subPathExpr and subPath are mutually exclusive")
+        if why := why_not_relative(expression):
+            f.invalid(found, (*path, "subPathExpr"), expression, why, at=field_path((*at, "subPathExpr")))
+    _check_propagation(mount, path, at, container, found)
+    recursive = mount.get("recursiveReadOnly")
+    if type(recursive) is str and recursive != "Disabled":
+        _check_recursive(mount, recursive, (*path, "recursiveReadOnly"), found)
+
+
+def _check_propagation(mount: dict[str, Any], path: Path, at: Path, container: dict[str, Any], found: f.Found) -> None:
+    mode = mount.get("mountPropagation")
+    if type(mode) is not str:
+        return
+    here, shown = (*path, "mountPropagation"), field_path((*at, "mountPropagation"))
+    if mode not in _PROPAGATION:
+        f.unsupported(found, here, mode, _PROPAGATION, at=shown)
+    elif mode == "Bidirectional" and f.mapping(container.get("securityContext")).get("privileged") is not True:
+        why = "Bidirectional mount propagation is available only to privileged containers"
+        f.forbidden(found, here, why, "Use HostToContainer, or a privileged container.", shown)
+
+
+def _check_recursive(mount: dict[str, Any], mode: str, path: Path, found: f.Found) -> None:
+    if mode not in ("Enabled", "IfPossible"):
+        f.unsupported(found, path, mode, ("Disabled", "Enabled", "IfPossible"))
+        return
+    if mount.get("readOnly") is not True:
+        f.forbidden(found, path, "may only be specified when readOnly is true", "Set readOnly: true.")
+    if mount.get("mountPropagation") not in (None, "None"):
+        f.forbidden(found, path, "may only be specified when mountPropagation is None or not specified")
+
+
+def check_devices(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
+    """`volumeDevices` of a container."""
+    found, names_seen, paths_seen = scope.found, set[str](), set[str]()
+    for index, device in f.objects(value):
+        here = (*path, index)
+        name, where = device.get("name"), device.get("devicePath")
+        _check_volume_name(name, (*here, "name"), scope)
+        if type(name) is str and name:
+            if name in names_seen:
+                f.invalid(found, (*here, "name"), name, "must be unique")
+            names_seen.add(name)
+            volume = f.mapping((scope.volumes or {}).get(name))
+            if volume and not volume.get("persistentVolumeClaim") and not volume.get("ephemeral"):
+                why = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
+                f.invalid(found, (*here, "name"), name, why, "Use volumeMounts.")
+        if f.is_empty(where):
+            f.required(found, (*here, "devicePath"))
+        elif type(where) is str:
+            if where in paths_seen:
+                f.invalid(found, (*here, "devicePath"), where, "must be unique")
+            elif why_not_forward(where):
+                f.invalid(found, (*here, "devicePath"), where, "can not contain backsteps ('..')")
+            paths_seen.add(where)

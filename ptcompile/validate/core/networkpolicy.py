@@ -1,0 +1,94 @@
+"""NetworkPolicy (Kubernetes 1.36 networking validation)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ptcompile.diagnostics import Path
+from ptcompile.validate.core import found as f
+from ptcompile.validate.core.context import Context
+from ptcompile.validate.core.ports import PORT_MAX, PROTOCOLS, check_port_reference
+from ptcompile.validate.core.selectors import check_selector
+
+_TYPES: Final = ("Egress", "Ingress")
+
+
+def check_network_policy(manifest: Any, context: Context, found: f.Found) -> None:
+    """A NetworkPolicy without its metadata."""
+    spec, path = f.mapping(manifest.get("spec")), ("spec",)
+    check_selector(spec.get("podSelector"), (*path, "podSelector"), found)
+    for side, peers in (("ingress", "from"), ("egress", "to")):
+        for index, rule in f.objects(spec.get(side)):
+            here = (*path, side, index)
+            for number, port in f.objects(rule.get("ports")):
+                _check_port(port, (*here, "ports", number), found)
+            for number, peer in f.objects(rule.get(peers)):
+                _check_peer(peer, (*here, peers, number), found)
+    kinds = spec.get("policyTypes")
+    if type(kinds) is list:
+        if len(kinds) > len(_TYPES):
+            why = "may not specify more than two policyTypes"
+            f.invalid(found, (*path, "policyTypes"), kinds, why, "Name each type once.")
+            return
+        for index, kind in enumerate(kinds):
+            f.check_choice(found, (*path, "policyTypes", index), kind, _TYPES)
+
+
+def _check_port(port: dict[str, Any], path: Path, found: f.Found) -> None:
+    number, end = port.get("port"), port.get("endPort")
+    if port.get("protocol") is not None:
+        f.check_choice(found, (*path, "protocol"), port["protocol"], PROTOCOLS)
+    if number is not None:
+        check_port_reference(found, (*path, "port"), number)
+    if type(end) is not int:
+        return
+    here = (*path, "endPort")
+    if number is None:
+        f.required(found, (*path, "port"), "must be specified when `endPort` is specified")
+    elif type(number) is str:
+        f.invalid(found, here, end, "may not be specified when `port` is non-numeric", "Use a port number.")
+    elif type(number) is int and not number <= end <= PORT_MAX:
+        why = "must be greater than or equal to `port`" if end < number else f"must be between 1 and {PORT_MAX}"
+        f.invalid(found, here, end, why)
+
+
+def _check_peer(peer: dict[str, Any], path: Path, found: f.Found) -> None:
+    given = [key for key in ("podSelector", "namespaceSelector", "ipBlock") if peer.get(key) is not None]
+    if not given:
+        f.required(found, path, "must specify a peer", "Select pods, namespaces or an ipBlock.")
+    for key in given:
+        if key != "ipBlock":
+            check_selector(peer[key], (*path, key), found)
+    if "ipBlock" in given:
+        if len(given) > 1:
+            f.forbidden(found, path, "may not specify both ipBlock and another peer", "Make two peers of them.")
+        _check_block(f.mapping(peer["ipBlock"]), (*path, "ipBlock"), found)
+
+
+def _check_block(block: dict[str, Any], path: Path, found: f.Found) -> None:
+    import ipaddress
+
+    text, network = block.get("cidr"), None
+    if f.is_empty(text):
+        f.required(found, (*path, "cidr"), help="Write it as 10.0.0.0/8.")
+        return
+    try:
+        network = ipaddress.ip_network(text, strict=False) if type(text) is str and "/" in text else None
+    except ValueError:
+        network = None
+    if network is None:
+        if type(text) is str:
+            f.invalid(found, (*path, "cidr"), text, "must be a valid CIDR value", "Write it as 10.0.0.0/8.")
+        return
+    holes = block.get("except")
+    for index, hole in enumerate(holes if type(holes) is list else ()):
+        here = (*path, "except", index)
+        try:
+            inner = ipaddress.ip_network(hole, strict=False) if type(hole) is str and "/" in hole else None
+        except ValueError:
+            inner = None
+        if inner is None:
+            if type(hole) is str:
+                f.invalid(found, here, hole, "must be a valid CIDR value")
+        elif inner.version != network.version or inner.prefixlen <= network.prefixlen or inner[0] not in network:
+            f.invalid(found, here, hole, f"must be a strict subset of `cidr` {f.show(text)}")

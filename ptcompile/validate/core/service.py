@@ -1,0 +1,172 @@
+"""Service (rules 197 to 208; Kubernetes 1.36)."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from ptcompile import names
+from ptcompile.diagnostics import Path
+from ptcompile.validate.core import found as f
+from ptcompile.validate.core.context import Context
+from ptcompile.validate.core.dns import is_ip
+from ptcompile.validate.core.metadata import check_labels, why_not_key
+from ptcompile.validate.core.ports import PROTOCOLS, check_port_number, check_port_reference
+
+_TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
+_EXTERNAL: Final = ("LoadBalancer", "NodePort")
+_NODE_PORTS: Final = (30000, 32767)
+"""The range that nodePort is taken from unless the cluster was set up with another."""
+_KUBELET_PORT: Final = 10250
+_AFFINITY_SECONDS: Final = 86400
+_CHOICES: Final = {
+    "type": _TYPES,
+    "sessionAffinity": ("ClientIP", "None"),
+    "internalTrafficPolicy": ("Cluster", "Local"),
+    "ipFamilyPolicy": ("PreferDualStack", "RequireDualStack", "SingleStack"),
+    "trafficDistribution": ("PreferClose", "PreferSameNode", "PreferSameZone"),
+}
+
+
+def why_not_service_name(name: str, context: Context) -> str | None:
+    """Why a Service may not have a name. Until 1.35 it had to begin with a letter."""
+    return names.why_not_dns_label(name) if context.at_least(36) else names.why_not_dns_1035_label(name)
+
+
+def check_service(manifest: Any, context: Context, found: f.Found) -> None:
+    """A Service without its metadata."""
+    spec, path = manifest.get("spec"), ("spec",)
+    spec = {} if spec is None else spec
+    if type(spec) is not dict:
+        return
+    kind = spec.get("type") or "ClusterIP"
+    for name, allowed in _CHOICES.items():
+        if spec.get(name):
+            f.check_choice(found, (*path, name), spec[name], allowed)
+    if spec.get("selector"):
+        check_labels(spec["selector"], (*path, "selector"), found)
+    headless = _is_headless(spec)
+    _check_ports(spec, path, kind, headless, found)
+    _check_addresses(spec, path, kind, headless, found)
+    _check_affinity(spec, path, found)
+    _check_only_external(spec, path, kind, found)
+
+
+def _is_headless(spec: dict[str, Any]) -> bool:
+    many = spec.get("clusterIPs")
+    return spec.get("clusterIP") == "None" or (type(many) is list and many[:1] == ["None"])
+
+
+def _check_ports(spec: dict[str, Any], path: Path, kind: str, headless: bool, found: f.Found) -> None:
+    ports, here = spec.get("ports"), (*path, "ports")
+    if ports is None or ports == []:
+        if not headless and kind != "ExternalName":
+            f.required(found, here, help="List the ports, or set clusterIP: None.")
+        return
+    entries = list(f.objects(ports))
+    seen: set[str] = set()
+    pairs: set[tuple[Any, str]] = set()
+    nodes: set[tuple[Any, str]] = set()
+    for index, port in entries:
+        at = (*here, index)
+        _check_port_name(port.get("name"), at, len(entries) > 1, seen, found)
+        _check_port(port, at, kind, found)
+        number, protocol, node = port.get("port"), port.get("protocol") or "TCP", port.get("nodePort")
+        if type(number) is int and type(protocol) is str:
+            if (number, protocol) in pairs:
+                f.duplicate(found, at, f"{protocol}/{number}", "A Service has each port once.")
+            pairs.add((number, protocol))
+        if node and type(node) is int and type(protocol) is str:
+            if (node, protocol) in nodes:
+                f.duplicate(found, (*at, "nodePort"), node)
+            nodes.add((node, protocol))
+
+
+def _check_port_name(name: Any, path: Path, needed: bool, seen: set[str], found: f.Found) -> None:
+    if f.is_empty(name):
+        if needed:
+            f.required(found, (*path, "name"), help="Name each port where there are two or more.")
+    elif type(name) is str:
+        if why := names.why_not_dns_label(name):
+            f.invalid(found, (*path, "name"), name, why)
+        elif name in seen:
+            f.duplicate(found, (*path, "name"), name)
+        seen.add(name)
+
+
+def _check_port(port: dict[str, Any], path: Path, kind: str, found: f.Found) -> None:
+    number, target, node = port.get("port"), port.get("targetPort"), port.get("nodePort")
+    check_port_number(found, (*path, "port"), 0 if number is None else number)
+    if port.get("protocol"):
+        f.check_choice(found, (*path, "protocol"), port["protocol"], PROTOCOLS)
+    if target:  # otherwise it is the port
+        check_port_reference(found, (*path, "targetPort"), target)
+    protocol = port.get("appProtocol")
+    if type(protocol) is str and (why := why_not_key(protocol)):
+        f.invalid(found, (*path, "appProtocol"), protocol, why)
+    if type(node) is int and node:
+        low, high = _NODE_PORTS
+        if kind == "ClusterIP":
+            f.forbidden(found, (*path, "nodePort"), "may not be used when `type` is 'ClusterIP'")
+        elif not low <= node <= high:
+            why = f"provided port is not in the valid range. The range of valid ports is {low}-{high}"
+            f.invalid(found, (*path, "nodePort"), node, why)
+    if kind == "LoadBalancer" and number == _KUBELET_PORT:
+        why = f"may not expose port {_KUBELET_PORT} externally since it is used by kubelet"
+        f.invalid(found, path, number, why)
+
+
+def _check_addresses(spec: dict[str, Any], path: Path, kind: str, headless: bool, found: f.Found) -> None:
+    one, many = spec.get("clusterIP"), spec.get("clusterIPs")
+    key = "clusterIP" if one else "clusterIPs"
+    if headless and kind in _EXTERNAL:
+        why = f"may not be set to 'None' for {kind} services"
+        f.invalid(found, (*path, key), "None", why, "Remove clusterIP, or use type: ClusterIP.", "spec.clusterIPs[0]")
+    if kind == "ExternalName":
+        if one or many:
+            f.forbidden(found, (*path, key), "may not be set when `type` is 'ExternalName'")
+        _check_external_name(spec.get("externalName"), (*path, "externalName"), found)
+        return
+    if one and type(many) is list and many and many[0] != one:
+        f.invalid(found, (*path, "clusterIPs"), many, "first value must match `clusterIP`")
+    for index, ip in enumerate([one] if one else many if type(many) is list else []):
+        if type(ip) is str and ip not in ("", "None") and not is_ip(ip):
+            here = (*path, "clusterIP") if one else (*path, "clusterIPs", index)
+            f.invalid(found, here, ip, "must be a valid IP address", at=f"spec.clusterIPs[{index}]")
+    outside = spec.get("externalIPs")
+    for index, ip in enumerate(outside if type(outside) is list else ()):
+        if type(ip) is str and not is_ip(ip):
+            f.invalid(found, (*path, "externalIPs", index), ip, "must be a valid IP address")
+
+
+def _check_external_name(value: Any, path: Path, found: f.Found) -> None:
+    if f.is_empty(value):
+        f.required(found, path)
+    elif type(value) is str and (why := names.why_not_dns_subdomain(value.removesuffix(".").lower())):
+        f.invalid(found, path, value, why)
+
+
+def _check_affinity(spec: dict[str, Any], path: Path, found: f.Found) -> None:
+    config, here = spec.get("sessionAffinityConfig"), (*path, "sessionAffinityConfig")
+    if spec.get("sessionAffinity") != "ClientIP":
+        if config is not None:
+            f.forbidden(found, here, "must not be set when session affinity is None")
+        return
+    client = f.mapping(f.mapping(config).get("clientIP"))
+    f.check_range(found, (*here, "clientIP", "timeoutSeconds"), client.get("timeoutSeconds"), 1, _AFFINITY_SECONDS)
+
+
+def _check_only_external(spec: dict[str, Any], path: Path, kind: str, found: f.Found) -> None:
+    policy = spec.get("externalTrafficPolicy")
+    outside = kind in _EXTERNAL or bool(spec.get("externalIPs"))
+    if policy:
+        if outside:
+            f.check_choice(found, (*path, "externalTrafficPolicy"), policy, ("Cluster", "Local"))
+        else:
+            why = "may only be set for externally-accessible services"
+            f.invalid(found, (*path, "externalTrafficPolicy"), policy, why, "Remove it.")
+    if kind != "LoadBalancer":
+        for name in ("allocateLoadBalancerNodePorts", "loadBalancerClass"):
+            if spec.get(name) is not None:
+                f.forbidden(found, (*path, name), "may only be used when `type` is 'LoadBalancer'")
+        if spec.get("loadBalancerSourceRanges"):
+            f.forbidden(found, (*path, "loadBalancerSourceRanges"), "may only be used when `type` is 'LoadBalancer'")

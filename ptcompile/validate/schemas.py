@@ -1,0 +1,90 @@
+"""Where the schemas are, and which kinds have one. `schemas/README.md` describes the files and their dialect."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from typing import Any, Final
+
+Schema = dict[str, Any]
+
+CORE: Final = "kubernetes/core.json"
+
+_PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# In a wheel the schemas are package data; in a checkout and in an sdist they stand beside the package.
+_FOLDERS: Final = (os.path.join(_PACKAGE, "_schemas"), os.path.join(os.path.dirname(_PACKAGE), "schemas"))
+
+BUILT_IN: Final[dict[tuple[str, str], str]] = {
+    ("v1", "Pod"): "Pod",
+    ("batch/v1", "Job"): "Job",
+    ("v1", "Service"): "Service",
+    ("v1", "ConfigMap"): "ConfigMap",
+    ("v1", "Secret"): "Secret",
+    ("v1", "PersistentVolumeClaim"): "PersistentVolumeClaim",
+    ("v1", "Namespace"): "Namespace",
+    ("networking.k8s.io/v1", "NetworkPolicy"): "NetworkPolicy",
+}
+"""The API server's own kinds, by apiVersion and kind, and their definition in the core schema."""
+
+CUSTOM: Final[dict[tuple[str, str], str]] = {
+    ("kubeflow.org/v1", "PyTorchJob"): "kubeflow.org/pytorchjob_v1.json",
+    ("batch.volcano.sh/v1alpha1", "Job"): "batch.volcano.sh/job_v1alpha1.json",
+    ("jobset.x-k8s.io/v1alpha2", "JobSet"): "jobset.x-k8s.io/jobset_v1alpha2.json",
+    ("trainer.kubeflow.org/v1alpha1", "TrainJob"): "trainer.kubeflow.org/trainjob_v1alpha1.json",
+    ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime"): "trainer.kubeflow.org/trainingruntime_v1alpha1.json",
+    ("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime"): (
+        "trainer.kubeflow.org/clustertrainingruntime_v1alpha1.json"
+    ),
+}
+"""The operators' kinds, and their schema."""
+
+
+def schema_text(name: str) -> str:
+    """The text of a schema, for example `kubernetes/core.json`. Raises FileNotFoundError when there is none."""
+    for folder in _FOLDERS:
+        try:
+            with open(os.path.join(folder, *name.split("/")), encoding="utf-8") as file:
+                return file.read()
+        except FileNotFoundError:
+            continue
+    raise FileNotFoundError(f"no schema {name} in {' or '.join(_FOLDERS)}")
+
+
+@cache
+def load(name: str) -> Schema:
+    """A schema as data. It is shared: nobody may change it."""
+    schema: Schema = json.loads(schema_text(name))
+    return schema
+
+
+@cache
+def versions() -> tuple[str, ...]:
+    """The Kubernetes versions that the core schema knows, oldest first: `("1.30", ...)`."""
+    return tuple(load(CORE)["x-versions"])
+
+
+@cache
+def known_version(wanted: tuple[int, int]) -> str:
+    """The version of the core schema for a server of version `wanted`: its own, else the nearest one."""
+    have = versions()
+    below = [version for version in have if as_tuple(version) <= wanted]
+    return below[-1] if below else have[0]
+
+
+def as_tuple(version: str) -> tuple[int, int]:
+    """`1.30` -> `(1, 30)`, to compare."""
+    major, _, minor = version.partition(".")
+    return int(major), int(minor)
+
+
+def resolve(document: str, reference: str) -> tuple[str, str]:
+    """The file and the definition that a `$ref` in `document` names: `../kubernetes/core.json#/$defs/PodSpec`."""
+    file, _, pointer = reference.partition("#/$defs/")
+    if not file:
+        return document, pointer
+    folder = document.rpartition("/")[0]
+    while file.startswith("../"):
+        file = file[3:]
+        folder = folder.rpartition("/")[0]
+    return (f"{folder}/{file}" if folder else file), pointer

@@ -1,0 +1,70 @@
+"""Structure: unknown fields, types, and for the operators' kinds the bounds of their CRDs. One walk over the manifest.
+
+Built-in kinds are held to what kube-apiserver's strict decoder takes; the operators' kinds to their CRD's schema, with
+`metadata` decoded as for any kind and `status` only looked at for unknown fields (the server drops it on creation).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final
+
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.validate.schemas import BUILT_IN, CORE, CUSTOM, load
+from ptcompile.validate.structure_compile import Scope, compile_node, definition
+from ptcompile.validate.structure_fault import Check, Fault, Found
+
+_UNKNOWN: Final = frozenset({"unknown-field", "version-unknown-field"})
+
+
+def structure(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str) -> list[Fault]:
+    """What the server's decoder, or the CRD's schema, has against a manifest of a known kind.
+
+    `kind`: a key of `schemas.BUILT_IN` or `schemas.CUSTOM`; `kubernetes`: one of `schemas.versions()`.
+    """
+    return root_check(kind, kubernetes)(manifest if isinstance(manifest, dict) else dict(manifest)) or []
+
+
+def covered(faults: list[Fault]) -> set[Path]:
+    """The paths of which nothing more is to be said: where the faults are, and fields that they probably mean."""
+    paths: set[Path] = set()
+    for fault in faults:
+        path = tuple(reversed(fault.path))
+        paths.add(path)
+        if fault.suggestion is not None:
+            paths.add((*path[:-1], fault.suggestion))
+    return paths
+
+
+def outside(problem: Problem, paths: set[Path]) -> bool:
+    """Whether a problem is neither at nor under any of the paths."""
+    path = problem.path
+    return not any(path[:n] in paths for n in range(len(path) + 1))
+
+
+@cache
+def root_check(kind: tuple[str, str], kubernetes: str) -> Check:
+    """The compiled check of a kind's whole manifest."""
+    if kind in BUILT_IN:
+        return definition(CORE, BUILT_IN[kind], kubernetes, False)
+    document = CUSTOM[kind]
+    schema = load(document)
+    scope = Scope(document, schema["x-kubernetes-version"], True)
+    return _without_status(compile_node(schema, scope))
+
+
+def _without_status(check: Check) -> Check:
+    """On creation a custom resource's status is dropped before its schema is applied, but after strict decoding."""
+
+    def checked(manifest: Any) -> Found:
+        found = check(manifest)
+        if found is None or "status" not in manifest:
+            return found
+        return [fault for fault in found if _counts(fault)] or None
+
+    return checked
+
+
+def _counts(fault: Fault) -> bool:
+    return fault.path[-1:] != ["status"] or fault.name in _UNKNOWN

@@ -1,0 +1,106 @@
+"""The bounds that a CRD's schema sets: enums, patterns, lengths, list-map keys. The server's messages."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch, shown
+
+Schema = Mapping[str, Any]
+
+
+def bounded_string(schema: Schema) -> Check | None:
+    """A check of a string's enum, lengths and pattern, or None where the schema has none of them."""
+    pattern = schema.get("pattern")
+    enum: tuple[str, ...] = tuple(schema.get("enum", ()))
+    low, high = schema.get("minLength", 0), schema.get("maxLength")
+    if not (enum or pattern or low or high is not None):
+        return None
+    # Go's `$` is the end of the text; Python's also stands before a last line break.
+    search = re.compile(pattern[:-1] + r"\Z" if pattern.endswith("$") else pattern).search if pattern else None
+
+    def check(value: Any) -> Found:
+        if not isinstance(value, str):
+            return [mismatch("string", value)]
+        if enum and value not in enum:
+            choices = ", ".join(f'"{choice}"' for choice in enum)
+            text = f"Unsupported value: {shown(value)}: supported values: {choices}"
+            return [Fault("unsupported-value", text, "Write one of the supported values.")]
+        if high is not None and len(value) > high:
+            return [Fault("too-long-value", f"Too long: may not be more than {high} bytes", "Shorten it.")]
+        if len(value) < low:
+            return [Fault("invalid-value", f'Invalid value: "": must be at least {low} characters long', "Fill it in.")]
+        if search is not None and search(value) is None:
+            return [Fault("invalid-value", f"Invalid value: {shown(value)}: must match '{pattern}'")]
+        return None
+
+    return check
+
+
+def list_bounds(schema: Schema, item_defaults: Mapping[str, Any]) -> Check | None:
+    """A check of a list as a whole: its length and its keys; None where the schema says nothing of either."""
+    low, high = schema.get("minItems", 0), schema.get("maxItems")
+    keys: Sequence[str] = schema.get("x-kubernetes-list-map-keys", ())
+    is_set = schema.get("x-kubernetes-list-type") == "set"
+    if not (low or high is not None or keys or is_set):
+        return None
+
+    def check(value: Any) -> Found:
+        if high is not None and len(value) > high:
+            text = f"Too many: {len(value)}: must have at most {high} items"
+            return [Fault("too-many-items", text, f"Keep {high} at most.")]
+        if len(value) < low:
+            return [
+                Fault("invalid-value", f"Invalid value: {len(value)}: must have at least {low} items", "Add an item.")
+            ]
+        if keys:
+            return _same_keys(value, keys, item_defaults)
+        return _same_items(value) if is_set else None
+
+    return check
+
+
+def _same_keys(items: Sequence[Any], keys: Sequence[str], defaults: Mapping[str, Any]) -> Found:
+    faults: list[Fault] = []
+    seen = set()
+    for index, item in enumerate(items):
+        if not isinstance(item, dict):
+            continue
+        parts = [item.get(key) for key in keys]
+        if None in parts:
+            parts = [defaults.get(key) if part is None else part for key, part in zip(keys, parts, strict=True)]
+        identity = tuple(parts)
+        # A missing or ill-typed key is another fault, told elsewhere.
+        if None in identity or any(isinstance(part, list | dict) for part in parts):
+            continue
+        if identity in seen:
+            faults.append(_duplicate(index, dict(zip(keys, parts, strict=True))))
+        seen.add(identity)
+    return faults or None
+
+
+def _same_items(items: Sequence[Any]) -> Found:
+    faults: list[Fault] = []
+    seen = set()
+    for index, item in enumerate(items):
+        if isinstance(item, list | dict):
+            continue
+        if item in seen:
+            faults.append(_duplicate(index, item))
+        seen.add(item)
+    return faults or None
+
+
+def _duplicate(index: int, value: Any) -> Fault:
+    text = f"Duplicate value: {json.dumps(value, ensure_ascii=False, separators=(',', ':'), default=str)}"
+    fault = Fault("duplicate-value", text, "Remove one of the two, or give it another key.")
+    fault.path.append(index)
+    return fault
+
+
+def least_properties(schema: Schema) -> int:
+    """How many fields an object must have at least."""
+    return int(schema.get("minProperties", 0))

@@ -1,0 +1,240 @@
+"""From a schema to a function: each node becomes a closure that returns None for what it accepts.
+
+Compiled lazily, a field when a document first uses it, and kept. The same schema is read in two ways: `crd=False` as
+Go decodes a built-in kind (required fields, enums and list keys are no matter of decoding), `crd=True` as the
+apiextensions server holds an operator's object to its CRD.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final, NamedTuple
+
+from ptcompile.validate import structure_scalars as scalars
+from ptcompile.validate.schemas import CORE, as_tuple, load, resolve
+from ptcompile.validate.structure_bounds import bounded_string, least_properties, list_bounds
+from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch
+from ptcompile.validate.structure_hints import find_home, unknown_field, wrong_version
+
+Schema = Mapping[str, Any]
+
+NAMED: Final[dict[tuple[str, bool], Check]] = {
+    ("Quantity", False): scalars.decoded_quantity,
+    ("Quantity", True): scalars.crd_quantity,
+    ("IntOrString", False): scalars.decoded_int_or_string,
+    ("IntOrString", True): scalars.crd_int_or_string,
+    ("Time", False): scalars.time,
+    ("Time", True): scalars.time,
+    ("MicroTime", False): scalars.time,
+    ("MicroTime", True): scalars.time,
+    ("bytes", False): scalars.base64,
+    ("bytes", True): scalars.base64,
+}
+"""Definitions of the core schema that are one value, by name and by whether a CRD holds them."""
+
+_PLAIN: Final[dict[str, type]] = {"string": str, "boolean": bool}
+_BOUNDS: Final = ("enum", "pattern", "minLength", "maxLength")
+
+
+class Scope(NamedTuple):
+    """How a schema is read: which file it is in, for which Kubernetes version, and whether as a CRD's."""
+
+    document: str
+    version: str
+    crd: bool
+
+
+class Checks(dict[str, "Check | None"]):
+    """The checks of an object's fields, each compiled when a document first has the field."""
+
+    def __init__(self, properties: Mapping[str, Schema], scope: Scope) -> None:
+        super().__init__()
+        self.properties = properties
+        self.scope = scope
+
+    def __missing__(self, key: str) -> Check | None:
+        field = self.properties.get(key)
+        if field is None or not in_version(field, self.scope.version):
+            return None
+        check = self[key] = compile_node(field, self.scope)
+        return check
+
+
+def in_version(field: Schema, version: str) -> bool:
+    """Whether a Kubernetes version knows a field."""
+    if "x-since" in field and as_tuple(field["x-since"]) > as_tuple(version):
+        return False
+    return "x-until" not in field or as_tuple(field["x-until"]) >= as_tuple(version)
+
+
+@cache
+def definition(document: str, name: str, version: str, crd: bool) -> Check:
+    """The compiled definition of a schema file."""
+    if document == CORE and (name, crd) in NAMED:
+        return NAMED[name, crd]
+    schema = load(document)["$defs"][name]
+    if crd and "x-in-crd" in schema:
+        return definition(*resolve(document, schema["x-in-crd"]), version, crd)
+    return compile_node(schema, Scope(document, version, crd))
+
+
+def compile_node(schema: Schema, scope: Scope) -> Check:
+    """The check of one schema node, for values that are not null."""
+    if "$ref" in schema:
+        crd = scope.crd and not schema.get("x-decoded")
+        return definition(*resolve(scope.document, schema["$ref"]), scope.version, crd)
+    kind = schema["type"]
+    if kind == "object":
+        return _object(schema, scope)
+    if kind == "array":
+        return _list(schema, scope)
+    if kind == "string":
+        return bounded_string(schema) or scalars.string
+    if kind == "integer":
+        return scalars.integer(schema.get("format", ""), schema.get("minimum"), schema.get("maximum"))
+    return {"boolean": scalars.boolean, "number": scalars.number}[kind]
+
+
+def _plain_type(schema: Schema) -> type | None:
+    """The Python type of a value that needs no further check."""
+    if "$ref" in schema or any(bound in schema for bound in _BOUNDS):
+        return None
+    return _PLAIN.get(schema["type"])
+
+
+def _object(schema: Schema, scope: Scope) -> Check:
+    if schema.get("x-kubernetes-preserve-unknown-fields"):
+        return _any_object
+    if isinstance(schema.get("additionalProperties"), dict):
+        return _map(schema["additionalProperties"], scope)
+    return _fields(schema, scope)
+
+
+def _any_object(value: Any) -> Found:
+    return None if isinstance(value, dict) else [mismatch("object", value)]
+
+
+def _fields(schema: Schema, scope: Scope) -> Check:
+    properties: Mapping[str, Schema] = schema.get("properties", {})
+    checks = Checks(properties, scope)
+    plain = {k: t for k, s in properties.items() if (t := _plain_type(s)) and in_version(s, scope.version)}
+    required = tuple(schema.get("required", ())) if scope.crd else ()
+    least = least_properties(schema) if scope.crd else 0
+
+    def check(value: Any) -> Found:
+        if type(value) is not dict and not isinstance(value, dict):
+            return [mismatch("object", value)]
+        faults: Found = None
+        for key, item in value.items():
+            if type(item) is plain.get(key):
+                continue
+            field = checks[key]
+            if field is None:
+                found = [_unknown(key, properties, scope)]
+            elif item is None or (found := field(item)) is None:  # type: ignore[assignment]
+                continue
+            else:
+                _adopt(found, key)
+                find_home(found, properties)
+            faults = found if faults is None else faults + found
+        for name in required:
+            if value.get(name) is None:
+                faults = _missing(name, faults)
+        if least and not faults and sum(item is not None for item in value.values()) < least:
+            return [Fault("invalid-value", f"Invalid value: must have at least {least} properties", "Fill it in.")]
+        return faults
+
+    return check
+
+
+def _adopt(found: list[Fault], key: str | int) -> None:
+    for fault in found:
+        fault.path.append(key)
+
+
+def _missing(name: str, faults: Found) -> Found:
+    """A required field that is not there, unless it is there under a name that was probably meant to be it."""
+    if faults and any(fault.suggestion == name and len(fault.path) == 1 for fault in faults):
+        return faults
+    fault = Fault("required-value", "Required value", f'Add "{name}".')
+    fault.path.append(name)
+    return [*(faults or ()), fault]
+
+
+def _unknown(key: str, properties: Mapping[str, Schema], scope: Scope) -> Fault:
+    field = properties.get(key)
+    if field is not None:
+        return wrong_version(key, field.get("x-since"), field.get("x-until"), scope.version, in_crd=scope.crd)
+    known = {name: schema for name, schema in properties.items() if in_version(schema, scope.version)}
+    return unknown_field(key, known, lambda schema: _fields_of(schema, scope))
+
+
+def _fields_of(schema: Schema, scope: Scope) -> Mapping[str, Any]:
+    """The fields of a node through references, list items and map values."""
+    for _ in range(4):
+        if "$ref" in schema:
+            document, name = resolve(scope.document, schema["$ref"])
+            schema, scope = load(document)["$defs"][name], Scope(document, scope.version, scope.crd)
+        elif "items" in schema:
+            schema = schema["items"]
+        elif isinstance(schema.get("additionalProperties"), dict):
+            schema = schema["additionalProperties"]
+        else:
+            break
+    fields: Mapping[str, Schema] = schema.get("properties", {})
+    return {name: field for name, field in fields.items() if in_version(field, scope.version)}
+
+
+def _map(values: Schema, scope: Scope) -> Check:
+    plain = _plain_type(values)
+    check_item = compile_node(values, scope)
+
+    def check(value: Any) -> Found:
+        if type(value) is not dict and not isinstance(value, dict):
+            return [mismatch("object", value)]
+        faults: Found = None
+        for key, item in value.items():
+            if type(item) is plain or item is None:
+                continue
+            found = check_item(item)
+            if found is not None:
+                _adopt(found, key)
+                faults = found if faults is None else faults + found
+        return faults
+
+    return check
+
+
+def _list(schema: Schema, scope: Scope) -> Check:
+    items: Schema = schema["items"]
+    plain = _plain_type(items)
+    check_item = compile_node(items, scope)
+    as_whole = list_bounds(schema, _defaults(items, scope)) if scope.crd else None
+    crd = scope.crd
+
+    def check(value: Any) -> Found:
+        if type(value) is not list and not isinstance(value, list):
+            return [mismatch("array", value)]
+        faults: Found = None
+        for index, item in enumerate(value):
+            if type(item) is plain:
+                continue
+            if item is None:
+                # Go leaves a null item at its zero value; a CRD's schema refuses it.
+                found: Found = [mismatch(items.get("type", "object"), None)] if crd else None
+            else:
+                found = check_item(item)
+            if found is not None:
+                _adopt(found, index)
+                faults = found if faults is None else faults + found
+        if as_whole is not None and (found := as_whole(value)) is not None:
+            faults = found if faults is None else faults + found
+        return faults
+
+    return check
+
+
+def _defaults(items: Schema, scope: Scope) -> dict[str, Any]:
+    """The defaults of a list item's fields: the server fills them in before it compares list-map keys."""
+    return {name: field["default"] for name, field in _fields_of(items, scope).items() if "default" in field}

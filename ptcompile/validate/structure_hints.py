@@ -1,0 +1,71 @@
+"""What was probably meant by a field that the schema does not know. Runs only when something is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ptcompile.validate.structure_fault import Fault
+
+Schema = Mapping[str, Any]
+Fields = Callable[[Schema], Mapping[str, Any]]
+"""The fields of a schema node: through references, list items and map values."""
+
+
+def unknown_field(key: object, properties: Mapping[str, Any], fields: Fields) -> Fault:
+    """The fault for a key that is none of `properties`, with the best hint that this object and its children give."""
+    name = str(key)
+    fault = Fault("unknown-field", "unknown field")
+    fault.path.append(name)
+    fault.on_key = True
+    same = _same_letters(name, properties)
+    if same:
+        fault.suggestion = same
+        fault.help = f'Did you mean "{same}"?'
+        return fault
+    for child, schema in properties.items():
+        if child != "status" and name in fields(schema):
+            shown = f"{child}[]" if "items" in schema else child
+            fault.help = f'"{name}" belongs inside {shown}.'
+            return fault
+    close = _close(name, properties)
+    fault.suggestion = close
+    fault.help = f'Did you mean "{close}"?' if close else "Remove it, or check where it belongs."
+    return fault
+
+
+def find_home(faults: Iterable[Fault], properties: Mapping[str, Any]) -> None:
+    """Tell the unknown fields among a child's faults that this object knows them: the nearest such object wins."""
+    for fault in faults:
+        if fault.name != "unknown-field" or fault.home is not None or fault.suggestion is not None:
+            continue
+        key = fault.path[0]
+        if key in properties and key != "name":
+            fault.home = len(fault.path)
+
+
+def wrong_version(key: str, since: str | None, until: str | None, version: str, *, in_crd: bool) -> Fault:
+    """The fault for a field that another Kubernetes version knows."""
+    whose = f"the schema of this kind, made with Kubernetes {version}" if in_crd else f"Kubernetes {version}"
+    when = f"it came with {since}" if since else f"it went after {until}"
+    fault = Fault("version-unknown-field", f"unknown field to {whose}: {when}")
+    fault.help = "Remove it." if in_crd or not since else f"Remove it, or use Kubernetes {since} or newer."
+    fault.path.append(key)
+    fault.on_key = True
+    return fault
+
+
+def _same_letters(name: str, properties: Iterable[str]) -> str | None:
+    letters = _letters(name)
+    return next((known for known in properties if _letters(known) == letters), None)
+
+
+def _letters(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
+
+
+def _close(name: str, properties: Iterable[str]) -> str | None:
+    from difflib import get_close_matches  # slow to import, and only failures need it
+
+    found = get_close_matches(name, list(properties), n=1, cutoff=0.7)
+    return found[0] if found else None

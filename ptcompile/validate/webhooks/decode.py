@@ -1,0 +1,47 @@
+"""What Go cannot decode although the CRD's schema takes it: the webhook that reads the object refuses it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ptcompile import quantity
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.validate.webhooks.verdict import Say
+
+_INT32 = 2**31
+_AMOUNTS = frozenset({"limits", "requests", "minResources"})
+_NUMBER_OR_NAME = frozenset({"port", "targetPort", "maxUnavailable"})
+
+
+def undecodable(value: Any, say: Say, path: Path = ()) -> Iterator[Problem]:
+    """Quantities that fit the schema's pattern and are none (`1e1.5`), and ports beyond 32 bits."""
+    if isinstance(value, list):
+        for i, item in enumerate(value):
+            if isinstance(item, dict | list):
+                yield from undecodable(item, say, (*path, i))
+        return
+    for key, item in value.items():
+        if isinstance(item, dict):
+            if key in _AMOUNTS:
+                yield from _amounts(item, say, (*path, key))
+            elif item:
+                yield from undecodable(item, say, (*path, key))
+        elif isinstance(item, list):
+            yield from undecodable(item, say, (*path, key))
+        elif key in _NUMBER_OR_NAME and type(item) is int and not -_INT32 <= item < _INT32:
+            text = f"Invalid value: json: cannot unmarshal number {item} into a 32-bit number"
+            yield say((*path, key), text, "Use a number from 1 to 65535.")
+
+
+def _amounts(amounts: dict[str, Any], say: Say, path: Path) -> Iterator[Problem]:
+    for name, amount in amounts.items():
+        if isinstance(amount, str) and _in_pattern(amount) and not quantity.valid(amount):
+            text = f'Invalid value: "{amount}": quantities must match the Go parser: unable to parse the suffix'
+            yield say((*path, name), text, "Write a number such as 15 or 1500m.")
+
+
+def _in_pattern(amount: str) -> bool:
+    """Whether a text that is no quantity may still fit the CRD's pattern: an exponent with a point."""
+    _, exponent, power = amount.lower().partition("e")
+    return bool(exponent) and "." in power

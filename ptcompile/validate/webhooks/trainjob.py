@@ -1,0 +1,253 @@
+"""TrainJob: the mutating and the validating webhook of Trainer 2.2 and 2.3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ptcompile import names, trainruntimes
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.plain import Json, at, integer, items, object_name, string_map, text, texts
+from ptcompile.validate.webhooks import roundtrip
+from ptcompile.validate.webhooks.decode import undecodable
+from ptcompile.validate.webhooks.roundtrip import ZERO
+from ptcompile.validate.webhooks.verdict import child, failure, refusal
+from ptcompile.versions import Versions
+
+_say = refusal("trainer")
+_RESERVED = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")
+_OWN_ENV = ("node", "dataset-initializer", "model-initializer")
+_ENV = [roundtrip.POD_SPEC["containers"][0]["env"][0]]
+_PATCH_CONTAINER: roundtrip.Shape = {
+    ZERO: {"name": ""},
+    "env": _ENV,
+    "volumeMounts": roundtrip.POD_SPEC["containers"][0]["volumeMounts"],
+}
+_SPEC: roundtrip.Shape = {
+    "initializer": {"dataset": {"env": _ENV}, "model": {"env": _ENV}},
+    "trainer": {"env": _ENV, "command": roundtrip.STRINGS, "args": roundtrip.STRINGS},
+}
+
+
+def default(manifest: Json) -> Json:
+    """Group and kind of the runtime, suspend, managedBy (Trainer 2.3)."""
+    given = roundtrip.without_nulls(manifest.get("spec"))
+    if not isinstance(given, Mapping):
+        return manifest
+    spec: dict[str, Any] = {**roundtrip.after_go(dict(given), _SPEC)}
+    if isinstance(spec.get("runtimeRef"), Mapping):
+        ref = {k: v for k, v in spec["runtimeRef"].items() if v is not None}
+        spec["runtimeRef"] = {"apiGroup": trainruntimes.GROUP, "kind": trainruntimes.KINDS[0], **ref}
+    spec["suspend"] = False if spec.get("suspend") is None else spec["suspend"]
+    if spec.get("managedBy") is None:
+        spec["managedBy"] = f"{trainruntimes.GROUP}/trainjob-controller"
+    return {**manifest, "spec": spec}
+
+
+def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> Iterator[Problem]:
+    """Every condition at creation. A runtime that neither a file nor a release shows is taken to exist.
+
+    Of such a one only a namesake of a built-in runtime is judged, as the copy of it that it most likely is.
+
+    `others` are the objects of the same stream, among them runtimes.
+    """
+    del versions
+    spec = at(manifest, "spec")
+    ref = at(spec, "runtimeRef")
+    kind = _kind(ref)
+    if kind not in _SUPPORTED:
+        text_ = f"Invalid value: unsupported runtime: {kind}" if ref else "Required value"
+        yield _say(
+            ("spec", "runtimeRef"), text_, f"Use kind {' or '.join(trainruntimes.KINDS)} of {trainruntimes.GROUP}."
+        )
+        return
+    found = trainruntimes.find(manifest, others)
+    yield from undecodable(spec, _say, ("spec",))
+    yield from _patches(items(spec.get("runtimePatches")))
+    if found.assumed and text(ref.get("name")) not in trainruntimes.BUILTIN:
+        return  # nobody can say what a runtime demands that no file shows
+    yield from _initializers(spec, found.runtime)
+    if trainruntimes.policy_of(found.runtime) == "torch":
+        yield from _torch(spec, found.runtime)
+    if at(found.runtime, "spec", "podGroupPolicy").get("volcano") is not None:
+        yield from _queue(manifest, found.runtime)
+
+
+_SUPPORTED = tuple(f"{kind}.{trainruntimes.GROUP}" for kind in trainruntimes.KINDS)
+
+
+def _kind(ref: Json) -> str:
+    """Kind and group as Go prints a GroupKind."""
+    kind, group = text(ref.get("kind")), text(ref.get("apiGroup"))
+    return f"{kind}.{group}" if group else kind
+
+
+def _initializers(spec: Json, runtime: Json) -> Iterator[Problem]:
+    for step, name in (("dataset", "dataset-initializer"), ("model", "model-initializer")):
+        if not isinstance(at(spec, "initializer").get(step), Mapping):
+            continue
+        path = ("spec", "initializer", step)
+        job = next((j for j in trainruntimes.replicated_jobs(runtime) if j.get("name") == name), None)
+        container = trainruntimes.container(job, name) if job else None
+        ref = "Name a runtime that has it, or remove the initializer."
+        if job is None:
+            yield _say(path, f"Invalid value: the runtime must have a replicatedJob {name}", ref)
+        elif container is None:
+            yield _say(path, f"Invalid value: the runtime's job {name} must have a container {name}", ref)
+        elif not any(m.get("name") == "initializer" for m in items(container.get("volumeMounts"))):
+            text_ = f"Invalid value: the runtime's container {name} must have a volumeMount with name initializer"
+            yield _say(path, text_, "Name a runtime whose initializer keeps what it loads on a volume.")
+
+
+def _torch(spec: Json, runtime: Json) -> Iterator[Problem]:
+    for i, entry in enumerate(items(at(spec, "trainer").get("env"))):
+        name = text(entry.get("name"))
+        if name in _RESERVED:
+            text_ = f"Forbidden: {name} is reserved: the runtime's torch policy sets it"
+            help = "Remove it; use numNodes and numProcPerNode." if "N" in name[4:6] else "Remove it."
+            yield _say(("spec", "trainer", "env", i, "name"), text_, help)
+    for target in items(at(runtime, "spec", "mlPolicy", "torch", "envInjection").get("targets")):
+        yield from _injection(target, runtime)
+    if texts(at(spec, "trainer").get("command")) == ["tune", "run"]:
+        yield from _tune(spec)
+
+
+def _injection(target: Json, runtime: Json) -> Iterator[Problem]:
+    path = ("spec", "runtimeRef")
+    name = text(target.get("jobName"))
+    job = next((j for j in trainruntimes.replicated_jobs(runtime) if j.get("name") == name), None)
+    if job is None:
+        yield _say(
+            path, f"Invalid value: the runtime's envInjection names a job {name!r} that it has not", "Mend the runtime."
+        )
+        return
+    pod = at(job, "template", "spec", "template", "spec")
+    known = [c.get("name") for key in ("containers", "initContainers") for c in items(pod.get(key))]
+    for container in texts(target.get("containerNames")):
+        if container not in known:
+            text_ = f"Invalid value: the runtime's envInjection names a container {container!r} that {name} has not"
+            yield _say(path, text_, "Mend the runtime.")
+
+
+_MODELS = ("llama3_2/1B", "llama3_2/3B", "llama3_3/70B", "qwen2_5/1.5B")
+_MANY_NODES = "llama3_3/70B"
+
+
+def _tune(spec: Json) -> Iterator[Problem]:
+    """`tune run`: the model is read from the runtime's name."""
+    runtime = text(at(spec, "runtimeRef").get("name"))
+    model = trainruntimes.tune_model(runtime)
+    path: Path = ("spec", "runtimeRef", "name")
+    args = texts(at(spec, "trainer").get("args"))
+    lora = any(a.startswith("model.lora_attn_modules") for a in args)
+    if model not in _MODELS:
+        text_ = f'Invalid value: "{runtime}": `tune run` must have a supported pretrained model'
+        help = "Name a torchtune runtime, such as torchtune-llama3.2-1b, or use another command."
+        yield _say(path, text_, help)
+    nodes = integer(at(spec, "trainer").get("numNodes"), 1)
+    if nodes > 1 and (model != _MANY_NODES or lora):
+        reason = "LoRA fine-tuning" if lora and model == _MANY_NODES else f"the model {model or 'of this runtime'}"
+        yield _say(("spec", "trainer", "numNodes"), f"Invalid value: {nodes}: must be 1 for {reason}", "Use one node.")
+    if "model.quantize_base=True" in args and lora and model.startswith("qwen"):
+        index = args.index("model.quantize_base=True")
+        yield _say(("spec", "trainer", "args", index), "Invalid value: QLoRA is not supported for qwen", "Use LoRA.")
+
+
+def _queue(manifest: Json, runtime: Json) -> Iterator[Problem]:
+    key = "scheduling.volcano.sh/queue-name"
+    annotations = string_map(at(runtime, "spec", "template", "metadata").get("annotations"))
+    if annotations.get(key) == "":
+        yield _say(("spec", "runtimeRef"), f"Invalid value: the runtime's annotation {key} is empty", "Name a queue.")
+    if string_map(at(manifest, "metadata").get("annotations")).get(key) == "":
+        yield _say(("metadata", "annotations", key), 'Invalid value: "": must not be empty', "Name a queue.")
+
+
+def _patches(patches: Sequence[Json]) -> Iterator[Problem]:
+    for i, patch in enumerate(patches):
+        path: Path = ("spec", "runtimePatches", i)
+        manager = text(patch.get("manager"))
+        if manager and (why := names.why_not_domain_prefixed_path(manager)):
+            yield _say(
+                (*path, "manager"), f'Invalid value: "{manager}": {why}', "Write DOMAIN/NAME, such as acme.io/foo."
+            )
+        for where, container in patched_containers(patch, path):
+            name = text(container.get("name"))
+            if name in _OWN_ENV and items(container.get("env")):
+                word = "spec.trainer.env" if name == "node" else "spec.initializer"
+                text_ = f"Forbidden: env of the container {name} may not be patched"
+                yield _say((*where, "env"), text_, f"Use {word}.")
+
+
+def patched_containers(patch: Json, path: Path) -> Iterator[tuple[Path, Json]]:
+    """Each container that a runtime patch speaks of, with its path."""
+    spec = at(patch, "trainingRuntimeSpec", "template", "spec")
+    base: Path = (*path, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
+    for i, job in enumerate(items(spec.get("replicatedJobs"))):
+        pod = at(job, "template", "spec", "template", "spec")
+        for key in ("initContainers", "containers"):
+            for j, container in enumerate(items(pod.get(key))):
+                yield (*base, i, "template", "spec", "template", "spec", key, j), container
+
+
+def later(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> Iterator[Problem]:
+    """The JobSet that the controller makes is refused: names too long, patches that hit nothing; and panics."""
+    del versions
+    runtime, assumed = trainruntimes.find(manifest, others)
+    if assumed:
+        return
+    if trainruntimes.policy_of(runtime) == "flux" and _no_nodes(at(manifest, "spec").get("trainer")):
+        why = "Required value: a flux runtime's controller panics without it (Trainer 2.3)"
+        path = ("spec", "trainer", "numNodes")
+        yield failure("trainer", path, why, "Say how many nodes.")
+    yield from _long_name(manifest, runtime)
+    for i, patch in enumerate(items(at(manifest, "spec").get("runtimePatches"))):
+        yield from _lost_patch(patch, ("spec", "runtimePatches", i), runtime)
+
+
+def _no_nodes(trainer: Any) -> bool:
+    return isinstance(trainer, Mapping) and trainer.get("numNodes") is None
+
+
+def _long_name(manifest: Json, runtime: Json) -> Iterator[Problem]:
+    name = object_name(manifest)
+    count = trainruntimes.nodes(manifest, runtime)
+    mpi = trainruntimes.policy_of(runtime) == "mpi"
+    suffixes = []
+    for job in trainruntimes.replicated_jobs(runtime):
+        own = text(job.get("name"))
+        scaled = own == "node" if mpi else trainruntimes.ancestor(job) == "trainer"
+        pods = (max(1, count - 1) if mpi else count) if scaled else 1
+        suffixes.append(f"-{own}-0-{pods - 1}-xxxxx")
+    limit = names.longest_name(suffixes)
+    if suffixes and limit < len(name) <= names.DNS_LABEL_MAX:
+        longest = name + max(suffixes, key=len)
+        why = f"the pod {longest} would have {len(longest)} characters, and 63 are allowed: no JobSet is created"
+        yield child(("metadata", "name"), why, f"Use at most {limit} characters.")
+
+
+def _lost_patch(patch: Json, path: Path, runtime: Json) -> Iterator[Problem]:
+    """A patch of a job or container that the runtime has not adds one, without an image (Trainer 2.3)."""
+    known = {text(j.get("name")): j for j in trainruntimes.replicated_jobs(runtime)}
+    spec = at(patch, "trainingRuntimeSpec", "template", "spec")
+    base: Path = (*path, "trainingRuntimeSpec", "template", "spec", "replicatedJobs")
+    for i, job in enumerate(items(spec.get("replicatedJobs"))):
+        name = text(job.get("name"))
+        if name not in known:
+            yield child((*base, i, "name"), f'Not found: "{name}": the runtime has no such job', _hint(name, known))
+            continue
+        own = at(known[name], "template", "spec", "template", "spec")
+        pod = at(job, "template", "spec", "template", "spec")
+        for key in ("initContainers", "containers"):
+            there = [text(c.get("name")) for c in items(own.get(key))]
+            for j, container in enumerate(items(pod.get(key))):
+                if text(container.get("name")) not in there:
+                    where = (*base, i, "template", "spec", "template", "spec", key, j, "name")
+                    text_ = (
+                        f'Not found: "{text(container.get("name"))}": the runtime\'s job {name} has no such container'
+                    )
+                    yield child(where, text_, _hint(text(container.get("name")), there))
+
+
+def _hint(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
+    meant = names.suggest(name, known)
+    return f'Did you mean "{meant}"?' if meant else "A patch cannot add one: it has no image."

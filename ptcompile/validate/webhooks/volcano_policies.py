@@ -1,0 +1,68 @@
+"""Volcano's lifecycle policies: events, exit codes and actions (Volcano 1.16 webhook)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ptcompile import names
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.plain import Json, items, text, texts
+from ptcompile.validate.webhooks.verdict import refusal
+
+_say = refusal("volcano")
+_ANY = "*"
+EVENTS = (_ANY, "PodFailed", "PodEvicted", "PodPending", "Unknown", "TaskCompleted", "TaskFailed", "JobUpdated")
+ACTIONS = (
+    "AbortJob", "RestartJob", "RestartTask", "RestartPod", "RestartPartition", "TerminateJob", "CompleteJob",
+    "ResumeJob",
+)  # fmt: skip
+
+
+def policies(value: Any, path: Path) -> Iterator[Problem]:
+    """The first mistake of a list of policies, as the webhook stops there, and `*` beside other events."""
+    events: set[str] = set()
+    codes: set[int] = set()
+    for i, policy in enumerate(items(value)):
+        problem = _policy(policy, (*path, i), events, codes)
+        if problem:
+            yield problem
+            break
+    if _ANY in events and len(events) > 1:
+        yield _say(path, "if there's * here, no other policy should be here", "Keep `*` alone, or name the events.")
+
+
+def _policy(policy: Json, path: Path, events: set[str], codes: set[int]) -> Problem | None:
+    one, code = text(policy.get("event")), policy.get("exitCode")
+    listed = list(dict.fromkeys([*texts(policy.get("events")), *([one] if one else [])]))
+    if listed and code is not None:
+        return _say(path, "must not specify event and exitCode simultaneously", "Make two policies of it.")
+    if listed:
+        return _events(listed, text(policy.get("action")), path, events)
+    if code is None:
+        return _say(path, "either event and exitCode should be specified", "Say on which event the action is taken.")
+    if code == 0:
+        return _say((*path, "exitCode"), "Invalid value: 0 is not a valid error code", "Use a code other than 0.")
+    if code in codes:
+        return _say((*path, "exitCode"), f"Duplicate value: duplicate exitCode {code}", "Keep one of the policies.")
+    codes.add(code if isinstance(code, int) else -1)
+    return None
+
+
+def _events(listed: list[str], action: str, path: Path, events: set[str]) -> Problem | None:
+    for event in listed:
+        if event not in EVENTS:
+            text_ = f'Invalid value: "{event}": invalid policy event'
+            return _say((*path, "event"), text_, _hint(event, EVENTS))
+        if action not in ACTIONS:
+            text_ = f'Invalid value: "{action}": invalid policy action'
+            return _say((*path, "action"), text_, _hint(action, ACTIONS))
+        if event in events:
+            return _say(path, f"Duplicate value: duplicate event {event} across different policy", "Keep one policy.")
+        events.add(event)
+    return None
+
+
+def _hint(word: str, known: tuple[str, ...]) -> str:
+    meant = names.suggest(word, known) if word else None
+    return f'Did you mean "{meant}"?' if meant else f"Use one of {', '.join(known)}."

@@ -1,0 +1,81 @@
+"""Specs, jobs and profiles for tests, in few words."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import yaml
+
+from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+from ptcompile.compiler import Compiled, compile_document
+from ptcompile.ir import Container, Context, Job, Launch, PodTemplate, Resources, Role
+from ptcompile.targets import TARGETS
+
+FIRST_LINE = 5
+"""Where the body of `text` begins."""
+
+LAUNCH = Launch(
+    entry=("train.py",),
+    nproc_per_node=2,
+    rdzv_backend="static",
+    rdzv_id="train",
+    rdzv_endpoint=None,
+    rdzv_conf={},
+    monitor_interval=5,
+    max_restarts=0,
+    start_method="spawn",
+)
+
+
+def text(body: str, name: str = "train") -> str:
+    """A TrainingJob document with these lines under `spec`, the first of them on line 5."""
+    lines = textwrap.indent(textwrap.dedent(body).strip("\n"), "  ")
+    return f"apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {{name: {name}}}\nspec:\n{lines}\n"
+
+
+def smallest(body: str = "", name: str = "train") -> str:
+    """The smallest spec that compiles, in two lines, with these lines behind it."""
+    return text("image: img:1\nscript: train.py\n" + textwrap.dedent(body).strip("\n"), name)
+
+
+def compiled(source: str, target: str | None = None, cluster: ClusterProfile = DEFAULT_CLUSTER) -> Compiled:
+    """One document compiled, without the reader."""
+    return compile_document(yaml.safe_load(source), cluster, target)
+
+
+def manifest(source: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> dict[str, Any]:
+    """The object that holds the pods of a spec that compiles."""
+    done = compiled(source, target, cluster)
+    assert not [p for p in done.problems if p.severity == "error"], done.problems
+    return next(one for one in done.manifests if one["kind"] != "Service")
+
+
+def profile(spec: Mapping[str, Any]) -> ClusterProfile:
+    """A profile with this `spec`."""
+    return ClusterProfile.model_validate({"kind": "ClusterProfile", "spec": spec})
+
+
+def context(cluster: ClusterProfile = DEFAULT_CLUSTER, target: str = "job") -> Context:
+    """What a pass may look at."""
+    return Context(cluster, TARGETS[target])
+
+
+def template(
+    requests: Mapping[str, str] | None = None, limits: Mapping[str, str] | None = None, **fields: Any
+) -> PodTemplate:
+    """A pod template; `main` fields are those of its container, the others its own."""
+    main = fields.pop("main", {})
+    return PodTemplate(Container("pytorch", "img:1", resources=Resources(requests or {}, limits or {}), **main), **fields)
+
+
+def job(*templates: PodTemplate, replicas: int = 1, **fields: Any) -> Job:
+    """A job of one role a template, called as in a spec."""
+    names = ("node",) if len(templates) < 2 else ("master", "worker")
+    roles = tuple(Role(name, replicas, one) for name, one in zip(names, templates or (template(),), strict=False))
+    if len(roles) == 2:
+        roles = (replace(roles[0], replicas=1), roles[1])
+    nodes = sum(role.replicas for role in roles)
+    return Job(**{"name": "train", "roles": roles, "min_nodes": nodes, "launch": LAUNCH, **fields})

@@ -1,0 +1,99 @@
+"""All passes together: pure, idempotent, in one documented order, and recorded step by step."""
+
+from __future__ import annotations
+
+import copy
+from pathlib import Path
+
+import pytest
+
+from ptcompile import passes
+from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+from ptcompile.frontends.spec import lower, read_spec
+from ptcompile.ir import Job
+from ptcompile.targets import TARGETS
+from tests import making
+
+FOLDER = Path(passes.__file__).parent
+RICH = {
+    "apiVersion": "ptcompile/v1",
+    "kind": "TrainingJob",
+    "metadata": {"name": "train", "labels": {"team": "mine"}},
+    "spec": {
+        "image": "img:1", "script": "train.py", "accelerator": "a100", "spot": True, "queue": "own",
+        "sharedMemory": "8Gi", "env": {"REGION": "us", "Z": "1"}, "podLabels": {"tier": "own"},
+        "resources": {"memory": "64Gi", "gpu": 8}, "tolerations": [{"key": "mine", "operator": "Exists"}],
+        "master": {"resources": {"cpu": 4}}, "worker": {"replicas": 3, "nodeSelector": {"zone": "b"}},
+    },
+}  # fmt: skip
+CLUSTER = making.profile(
+    {
+        "accelerators": {"a100": {"nodeLabels": {"gpu": "a100"}, "tolerations": [{"key": "a100", "operator": "Exists"}]}},
+        "spot": {"nodeLabels": {"spot": "yes"}, "tolerations": [{"key": "spot", "operator": "Exists"}]},
+        "defaults": {
+            "env": {"REGION": "eu", "SITE": "x"}, "labels": {"team": "ml", "tier": "gold"}, "requests": {"cpu": "2"},
+            "nodeSelector": {"zone": "a", "pool": "ml"}, "queue": "batch",
+        },
+    }
+)  # fmt: skip
+
+
+def lowered(cluster: ClusterProfile) -> Job:
+    spec, problems = read_spec(copy.deepcopy(RICH))
+    assert spec is not None, problems
+    return lower(spec, cluster)
+
+
+@pytest.mark.parametrize("cluster", [CLUSTER, DEFAULT_CLUSTER], ids=["rich", "default"])
+@pytest.mark.parametrize("target", TARGETS)
+def test_twice_is_once_for_each_and_for_all(target: str, cluster: ClusterProfile) -> None:
+    """DESIGN law 3."""
+    where = making.context(cluster, target)
+    job, steps = passes.run(lowered(cluster), where)
+    for one, step in zip(passes.PASSES, steps, strict=True):
+        assert one(step.after, where) == step.after, one.__name__
+    assert passes.run(job, where)[0] == job
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_pass_changes_no_data_of_others(target: str) -> None:
+    job, where = lowered(CLUSTER), making.context(CLUSTER, target)
+    before, profile = copy.deepcopy(job), CLUSTER.model_dump_json()
+    passes.run(job, where)
+    assert job == before
+    assert CLUSTER.model_dump_json() == profile
+
+
+def test_the_steps_are_a_chain() -> None:
+    start = lowered(CLUSTER)
+    job, steps = passes.run(start, making.context(CLUSTER))
+    assert [step.name for step in steps] == [one.__name__ for one in passes.PASSES]
+    assert steps[0].before is start
+    assert steps[-1].after is job
+    assert all(left.after is right.before for left, right in zip(steps, steps[1:], strict=False))
+
+
+def test_another_tuple_of_passes_extends_the_compiler() -> None:
+    job, steps = passes.run(lowered(CLUSTER), making.context(CLUSTER), passes.PASSES[:1])
+    assert len(steps) == 1
+    assert job == steps[0].after
+
+
+def test_one_pass_a_file_named_like_it_and_each_in_the_order() -> None:
+    """DESIGN section 8, rules 1 and 2."""
+    files = {path.stem for path in FOLDER.glob("*.py")} - {"__init__"}
+    assert files == {one.__name__ for one in passes.PASSES}
+    assert all(one.__module__ == f"ptcompile.passes.{one.__name__}" and one.__doc__ for one in passes.PASSES)
+
+
+def test_what_the_user_wrote_is_still_there() -> None:
+    """DESIGN law 3: a pass never touches what the user wrote."""
+    job, _ = passes.run(lowered(CLUSTER), making.context(CLUSTER))
+    master, worker = (role.template for role in job.roles)
+    assert job.labels == {"team": "mine", "tier": "gold"}
+    assert job.queue == "own"
+    assert (master.labels["tier"], worker.labels["tier"]) == ("own", "own")
+    assert {entry["name"]: entry["value"] for entry in worker.main.env}.items() >= {"REGION": "us", "Z": "1"}.items()
+    assert worker.node_selector == {"zone": "b", "pool": "ml"}
+    assert worker.tolerations[0] == {"key": "mine", "operator": "Exists"}
+    assert (master.main.resources.requests["cpu"], worker.main.resources.requests["cpu"]) == ("4", "2")

@@ -1,0 +1,98 @@
+"""Tolerations: GPU roles, and only they, get the profile's GPU tolerations; sorted, no duplicates, the user's first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.ir import Job
+from ptcompile.passes.tolerations import tolerations
+from tests import making
+
+FLYTE = {"key": "flyte/gpu", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"}
+SPOT = {"key": "spot", "operator": "Exists"}
+MINE = {"key": "mine", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 30}
+CLUSTER = making.profile(
+    {
+        "gpu": {"tolerations": [{"key": "z", "operator": "Exists"}, {"key": "b", "operator": "Exists"}]},
+        "accelerators": {"a100": {"nodeLabels": {"gpu": "a100"}, "tolerations": [{"key": "a100", "operator": "Exists"}]}},
+        "spot": {"tolerations": [SPOT]},
+        "defaults": {"tolerations": [{"key": "every", "operator": "Exists"}]},
+    }
+)
+
+
+def run(job: Job, cluster: Any = None) -> list[list[dict[str, Any]]]:
+    where = making.context(*([cluster] if cluster else []))
+    after = tolerations(job, where)
+    assert tolerations(after, where) == after
+    return [[dict(one) for one in role.template.tolerations] for role in after.roles]
+
+
+@pytest.mark.parametrize(
+    ("resource", "wanted"),
+    [
+        ("nvidia.com/gpu", [FLYTE]),
+        ("nvidia.com/mig-1g.5gb", [FLYTE]),
+        ("amd.com/gpu", [FLYTE]),
+        ("habana.ai/gaudi", [FLYTE]),
+        ("google.com/tpu", [FLYTE]),
+        ("aws.amazon.com/neuron", [FLYTE]),
+        ("cpu", []),
+        ("vpc.amazonaws.com/efa", []),
+        ("rdma/hca", []),
+        ("nvidia.com/gpumem", []),
+    ],
+)
+def test_the_default_profile_tolerates_its_taint_for_accelerators_alone(
+    resource: str, wanted: list[dict[str, Any]]
+) -> None:
+    """Reference document 000: toleration `flyte/gpu=dedicated:NoSchedule` is added where GPUs are asked for."""
+    assert run(making.job(making.template(limits={resource: "1"}))) == [wanted]
+
+
+def test_only_the_role_with_a_gpu_gets_them() -> None:
+    """flyte.md 5 case 7."""
+    job = making.job(making.template(limits={"cpu": "1"}), making.template(limits={"nvidia.com/gpu": "1"}))
+    assert run(job) == [[], [FLYTE]]
+
+
+@pytest.mark.parametrize("zero", ["0", "0m", "0.0"])
+def test_none_of_them_is_no_gpu(zero: str) -> None:
+    """flyte.md 3.1: a zero quantity asks for nothing."""
+    assert run(making.job(making.template(limits={"nvidia.com/gpu": zero}))) == [[]]
+
+
+@pytest.mark.parametrize(
+    ("limits", "fields", "wanted"),
+    [
+        ({}, {}, ["every"]),
+        ({}, {"spot": True}, ["every", "spot"]),
+        ({"nvidia.com/gpu": "1"}, {}, ["b", "every", "z"]),
+        ({"nvidia.com/gpu": "1"}, {"accelerator": "a100"}, ["a100", "b", "every", "z"]),
+        ({"nvidia.com/gpu": "1"}, {"accelerator": "a100", "spot": True}, ["a100", "b", "every", "spot", "z"]),
+        ({}, {"accelerator": "a100"}, ["every"]),
+    ],
+)
+def test_what_is_added_is_sorted(limits: dict[str, str], fields: dict[str, Any], wanted: list[str]) -> None:
+    (found,) = run(making.job(making.template(limits=limits), **fields), CLUSTER)
+    assert [one["key"] for one in found] == wanted
+
+
+def test_the_user_s_stand_first_as_written_and_are_not_repeated() -> None:
+    job = making.job(making.template(limits={"nvidia.com/gpu": "1"}, tolerations=(SPOT, MINE)), spot=True)
+    (found,) = run(job, CLUSTER)
+    assert found[:2] == [SPOT, MINE]
+    assert [one["key"] for one in found] == ["spot", "mine", "b", "every", "z"]
+
+
+def test_one_taint_named_twice_by_the_profile_is_one_toleration() -> None:
+    twice = making.profile({"gpu": {"tolerations": [SPOT, SPOT]}, "defaults": {"tolerations": [SPOT]}})
+    assert run(making.job(making.template(limits={"nvidia.com/gpu": "1"})), twice) == [[SPOT]]
+
+
+def test_an_absent_operator_is_equal() -> None:
+    """core/v1: operator defaults to Equal, so this is the profile's toleration in other words."""
+    written = {"key": "flyte/gpu", "value": "dedicated", "effect": "NoSchedule"}
+    assert run(making.job(making.template(limits={"nvidia.com/gpu": "1"}, tolerations=(written,)))) == [[written]]

@@ -1,0 +1,151 @@
+"""Target job: an Indexed Job and the headless Service that gives its pods their names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests import making
+from tests.making import compiled, manifest, smallest, text
+
+OLD = making.profile({"versions": {"kubernetes": "1.35"}})
+BEFORE_SUCCESS_POLICY = making.profile({"versions": {"kubernetes": "1.32"}})
+RANGE = "elastic: {nnodes: '2:4', nprocPerNode: 2}"
+
+
+def found(body: str, cluster: Any = None, name: str = "train") -> list[tuple[str, tuple[Any, ...]]]:
+    args = [cluster] if cluster else []
+    return [(p.name, p.path) for p in compiled(smallest(body, name), "job", *args).problems if p.severity == "error"]
+
+
+def test_a_service_stands_before_the_job() -> None:
+    service, job = compiled(smallest("nodes: 2"), "job").manifests
+    assert (service["kind"], job["kind"]) == ("Service", "Job")
+    assert service["metadata"]["name"] == job["spec"]["template"]["spec"]["subdomain"] == "train"
+
+
+def test_the_service_gives_every_pod_its_name_before_it_is_ready() -> None:
+    """volcano.md 5.13: headless, selector matches, publishNotReadyAddresses."""
+    service = compiled(smallest("nodes: 2"), "job").manifests[0]
+    assert service["spec"] == {
+        "clusterIP": "None",
+        "publishNotReadyAddresses": True,
+        "selector": {"batch.kubernetes.io/job-name": "train"},
+    }
+
+
+def test_both_are_in_one_namespace() -> None:
+    source = smallest("nodes: 2").replace("{name: train}", "{name: train, namespace: research}")
+    assert {one["metadata"]["namespace"] for one in compiled(source, "job").manifests} == {"research"}
+
+
+def test_every_rank_runs_at_once() -> None:
+    """volcano.md 5.10, 5.13: parallelism defaults to 1."""
+    spec = manifest(smallest("nodes: 4"), "job")["spec"]
+    assert (spec["completionMode"], spec["completions"], spec["parallelism"]) == ("Indexed", 4, 4)
+
+
+def test_one_node_needs_no_service() -> None:
+    (job,) = compiled(smallest(), "job").manifests
+    assert "subdomain" not in job["spec"]["template"]["spec"]
+    assert job["spec"]["completions"] == 1
+
+
+@pytest.mark.parametrize(("given", "wanted"), [("", 0), ("runPolicy: {backoffLimit: 0}", 0), ("runPolicy: {backoffLimit: 3}", 3)])
+def test_a_replaced_pod_cannot_rejoin_so_retries_are_asked_for(given: str, wanted: int) -> None:
+    """volcano.md 5.13 Retry: the server's default of 6 would leave the peers waiting."""
+    assert manifest(smallest(f"nodes: 2\n{given}"), "job")["spec"]["backoffLimit"] == wanted
+
+
+def test_zeros_of_a_run_policy_are_values() -> None:
+    """flyte.md 6.2 defect 1."""
+    body = "nodes: 2\nrunPolicy: {ttlSecondsAfterFinished: 0, backoffLimit: 0}"
+    spec = manifest(smallest(body), "job")["spec"]
+    assert (spec["ttlSecondsAfterFinished"], spec["backoffLimit"]) == (0, 0)
+
+
+def test_absent_words_of_a_run_policy_are_absent() -> None:
+    assert not {"ttlSecondsAfterFinished", "activeDeadlineSeconds", "suspend"} & manifest(smallest(), "job")["spec"].keys()
+
+
+def test_the_rest_of_a_run_policy() -> None:
+    body = "runPolicy: {activeDeadlineSeconds: 60, suspend: true, cleanPodPolicy: Running}"
+    spec = manifest(smallest(body), "job")["spec"]
+    assert (spec["activeDeadlineSeconds"], spec["suspend"]) == (60, True)
+
+
+@pytest.mark.parametrize(("body", "policy"), [("", "Never"), ("restartPolicy: OnFailure", "OnFailure")])
+def test_the_restart_policy_is_always_written(body: str, policy: str) -> None:
+    """volcano.md 5.10: a Job's template must name one, and Always is refused."""
+    assert manifest(smallest(body), "job")["spec"]["template"]["spec"]["restartPolicy"] == policy
+
+
+def test_an_elastic_job_is_done_when_node_0_is() -> None:
+    spec = manifest(smallest(RANGE), "job")["spec"]
+    assert spec["successPolicy"] == {"rules": [{"succeededIndexes": "0"}]}
+    assert spec["parallelism"] == 4
+
+
+def test_a_fixed_job_is_done_when_all_are() -> None:
+    assert "successPolicy" not in manifest(smallest("nodes: 4"), "job")["spec"]
+
+
+def test_a_queue_is_kueue_s_label_of_the_job_alone() -> None:
+    service, job = compiled(smallest("nodes: 2\nqueue: research"), "job").manifests
+    assert job["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "research"}
+    assert "labels" not in service["metadata"]
+
+
+def test_a_plain_command_gets_its_rank_from_its_index() -> None:
+    """volcano.md 5.13 Trap: `$(JOB_COMPLETION_INDEX)` in a value stays literal, a fieldRef does not."""
+    source = text("image: img:1\ncommand: [python, x.py]\nnodes: 2")
+    (container,) = manifest(source, "job")["spec"]["template"]["spec"]["containers"]
+    rank = next(one for one in container["env"] if one["name"] == "RANK")
+    field = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+    assert rank["valueFrom"] == {"fieldRef": {"fieldPath": field}}
+
+
+ROLES = "master: {}\nworker: {replicas: 2, restartPolicy: Always}"
+REFUSED = [
+    ("restartPolicy: Always", ("spec", "restartPolicy")),
+    ("restartPolicy: ExitCode", ("spec", "restartPolicy")),
+    ("restartPolicy: Always\nmaster: {}\nworker: {replicas: 2}", ("spec", "restartPolicy")),
+    ("master: {restartPolicy: Always}", ("spec", "master", "restartPolicy")),
+    ("runPolicy: {cleanPodPolicy: All}", ("spec", "runPolicy", "cleanPodPolicy")),
+    ("master: {image: other}\nworker: {replicas: 2}", ("spec", "worker")),
+    ("master: {}\nworker: {replicas: 2, resources: {cpu: 2}}", ("spec", "worker")),
+    ("master: {}\nworker: {replicas: 2, restartPolicy: OnFailure}", ("spec", "worker")),
+]
+
+
+@pytest.mark.parametrize(("body", "path"), REFUSED)
+def test_what_an_indexed_job_cannot_do_is_refused_once(body: str, path: tuple[str, ...]) -> None:
+    assert found(body) == [("unsupported-by-target", path)]
+
+
+def test_equal_roles_are_one_template() -> None:
+    spec = manifest(smallest("master: {}\nworker: {replicas: 2}"), "job")["spec"]
+    assert spec["completions"] == 3
+
+
+def test_the_success_policy_needs_its_kubernetes() -> None:
+    assert found(RANGE) == []
+    assert found(RANGE, BEFORE_SUCCESS_POLICY) == [("unsupported-by-target", ("spec", "elastic", "nnodes"))]
+
+
+BUDGETS = [("nodes: 2", 61), ("nodes: 10", 61), ("nodes: 11", 60), ("nodes: 100", 60), ("nodes: 101", 59)]
+
+
+@pytest.mark.parametrize(("body", "room"), BUDGETS)
+def test_names_at_the_boundary(body: str, room: int) -> None:
+    """volcano.md 5.13: the host name `<job>-<last index>` is a DNS label of at most 63."""
+    assert found(body, name="a" * room) == []
+    assert found(body, name="a" * (room + 1)) == [("name-too-long", ("metadata", "name"))]
+
+
+@pytest.mark.parametrize(("cluster", "wanted"), [(None, []), (OLD, [("spec-invalid-value", ("metadata", "name"))])])
+def test_a_service_may_begin_with_a_digit_since_1_36(cluster: Any, wanted: list[Any]) -> None:
+    """volcano.md 3.1: RelaxedServiceNameValidation."""
+    assert found("nodes: 2", cluster, name="7b-sft") == wanted
+    assert found("", cluster, name="7b-sft") == [], "one node has no Service"

@@ -1,0 +1,168 @@
+"""Target volcano: a gang whose ranks can meet, whose failures end, and whose success is the master's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests import making
+from tests.making import compiled, manifest, smallest, text
+
+OLD = making.profile({"versions": {"kubernetes": "1.35"}})
+RANGE = "elastic: {nnodes: '2:4'}"
+
+
+def spec(body: str = "") -> dict[str, Any]:
+    inner: dict[str, Any] = manifest(smallest(body), "volcano")["spec"]
+    return inner
+
+
+def tasks(body: str = "") -> dict[str, dict[str, Any]]:
+    return {task["name"]: task for task in spec(body)["tasks"]}
+
+
+def errors(body: str, name: str = "train", cluster: Any = None) -> list[tuple[str, tuple[Any, ...]]]:
+    args = [cluster] if cluster else []
+    return [(p.name, p.path) for p in compiled(smallest(body, name), "volcano", *args).problems if p.severity == "error"]
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ("", {"master": (1, 1)}),
+        ("nodes: 4", {"master": (1, 1), "worker": (3, 3)}),
+        (RANGE, {"master": (1, 1), "worker": (3, 1)}),
+        ("elastic: {nnodes: '1:3'}", {"master": (1, 1), "worker": (2, 0)}),
+        ("master: {}\nworker: {replicas: 2}", {"master": (1, 1), "worker": (2, 2)}),
+        ("volcano: {masterTask: chief, workerTask: others}\nnodes: 2", {"chief": (1, 1), "others": (1, 1)}),
+    ],
+)
+def test_one_task_with_node_0_and_one_with_the_others(body: str, wanted: dict[str, tuple[int, int]]) -> None:
+    """volcano.md 2.2: RANK is by task, and every replica of the master task would be rank 0."""
+    assert {name: (task["replicas"], task["minAvailable"]) for name, task in tasks(body).items()} == wanted
+
+
+@pytest.mark.parametrize(("body", "least"), [("", 1), ("nodes: 4", 4), (RANGE, 2)])
+def test_the_gang_is_all_that_the_rendezvous_waits_for(body: str, least: int) -> None:
+    """volcano.md 3.2: fewer members wait for ranks that are not there, and hold GPUs."""
+    job = spec(body)
+    assert job["minAvailable"] == least == sum(task["minAvailable"] for task in job["tasks"])
+
+
+def test_the_plugins_know_tasks_and_port() -> None:
+    """volcano.md 2.1: `--port=N`, as one item; 2.4: names that resolve before pods are ready."""
+    body = "nodes: 2\nmasterPort: 29500\nvolcano: {masterTask: chief, workerTask: others}"
+    assert spec(body)["plugins"] == {
+        "pytorch": ["--master=chief", "--worker=others", "--port=29500"],
+        "svc": ["--publish-not-ready-addresses"],
+    }
+
+
+def test_pods_go_to_volcano_s_scheduler_unless_the_user_says_otherwise() -> None:
+    assert spec()["schedulerName"] == "volcano"
+    assert spec("schedulerName: mine")["schedulerName"] == "mine"
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [("", 1), ("runPolicy: {backoffLimit: 0}", 1), ("runPolicy: {backoffLimit: 1}", 2), ("runPolicy: {backoffLimit: 3}", 4)],
+)
+def test_the_try_that_reaches_max_retry_fails_the_job(body: str, wanted: int) -> None:
+    """volcano.md 1.5 and 1.3: 0 would become 3 in the webhook."""
+    assert spec(body)["maxRetry"] == wanted
+
+
+def test_a_failure_restarts_the_job_and_the_master_s_end_is_the_job_s() -> None:
+    """volcano.md 1.5: without a PodFailed policy nothing is restarted."""
+    assert spec("nodes: 2")["policies"] == [{"events": ["PodFailed", "PodEvicted"], "action": "RestartJob"}]
+    found = tasks("nodes: 2")
+    assert found["master"]["policies"] == [{"event": "TaskCompleted", "action": "CompleteJob"}]
+    assert "policies" not in found["worker"]
+    assert {task["template"]["spec"]["restartPolicy"] for task in found.values()} == {"Never"}
+
+
+def test_restarts_in_place_are_counted_by_task() -> None:
+    """volcano.md 1.5: with OnFailure a pod never fails, and only TaskFailed sees its restarts."""
+    found = tasks("nodes: 2\nrestartPolicy: OnFailure\nrunPolicy: {backoffLimit: 3}")
+    assert {task["maxRetry"] for task in found.values()} == {3}
+    assert all({"event": "TaskFailed", "action": "TerminateJob"} in task["policies"] for task in found.values())
+    events = spec("nodes: 2\nrestartPolicy: OnFailure")["policies"][0]["events"]
+    assert "PodFailed" not in events
+
+
+def test_zero_seconds_to_live_is_a_value() -> None:
+    assert spec("runPolicy: {ttlSecondsAfterFinished: 0}")["ttlSecondsAfterFinished"] == 0
+    assert "ttlSecondsAfterFinished" not in spec()
+
+
+def test_a_queue_is_volcano_s() -> None:
+    assert spec("queue: research")["queue"] == "research"
+    assert "labels" not in manifest(smallest("queue: research"), "volcano")["metadata"]
+
+
+def test_gpus_stand_in_requests_too() -> None:
+    """volcano.md 3.3: only requests count for the gang's resources."""
+    for task in tasks("nodes: 2\nresources: {limits: {gpu: 8}}").values():
+        (container,) = task["template"]["spec"]["containers"]
+        assert container["resources"]["requests"] == container["resources"]["limits"] == {"nvidia.com/gpu": "8"}
+
+
+def test_a_plain_command_is_left_to_the_plugin() -> None:
+    source = text("image: img:1\ncommand: [python, x.py]\nnodes: 2")
+    for task in manifest(source, "volcano")["spec"]["tasks"]:
+        assert "env" not in task["template"]["spec"]["containers"][0]
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ("restartPolicy: Always", ("spec", "restartPolicy")),
+        ("restartPolicy: ExitCode", ("spec", "restartPolicy")),
+        ("runPolicy: {activeDeadlineSeconds: 60}", ("spec", "runPolicy", "activeDeadlineSeconds")),
+        ("runPolicy: {suspend: true}", ("spec", "runPolicy", "suspend")),
+        ("runPolicy: {cleanPodPolicy: All}", ("spec", "runPolicy", "cleanPodPolicy")),
+        ("podTemplate: {spec: {hostname: h}}", ("spec", "podTemplate", "spec", "hostname")),
+        ("podTemplate: {spec: {subdomain: s}}", ("spec", "podTemplate", "spec", "subdomain")),
+    ],
+)
+def test_what_volcano_cannot_do_is_refused(body: str, path: tuple[str, ...]) -> None:
+    assert errors(body) == [("unsupported-by-target", path)]
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ("nodes: 2\nvolcano: {masterTask: a, workerTask: a}", ("spec", "volcano")),  # volcano.md 1.4 V5
+        ("nodes: 2\nvolcano: {workerTask: master}", ("spec", "volcano")),
+        ("volcano: {masterTask: Bad_X}", ("spec", "volcano", "masterTask")),  # volcano.md 1.1
+        ("volcano: {masterTask: ''}", ("spec", "volcano", "masterTask")),  # volcano.md 2.1: no task matches
+    ],
+)
+def test_task_names_are_judged_where_they_stand(body: str, path: tuple[str, ...]) -> None:
+    ((_, found),) = errors(body)
+    assert found[: len(path)] == path
+
+
+BUDGETS = [
+    ("", 54), ("nodes: 2", 54), ("nodes: 11", 54), ("nodes: 12", 53),
+    ("nodes: 2\nvolcano: {masterTask: m, workerTask: w}", 59),
+    ("nodes: 12\nvolcano: {masterTask: m, workerTask: w}", 58),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "room"), BUDGETS)
+def test_names_at_the_boundary(body: str, room: int) -> None:
+    """volcano.md 3.1: host name `<job>-<task>-<last>` 63, and 59 for the svc plugin's volume."""
+    assert errors(body, "a" * room) == []
+    assert {name for name, _ in errors(body, "a" * (room + 1))} == {"name-too-long"}
+
+
+def test_one_name_that_is_too_long_is_said_once() -> None:
+    assert len(errors("nodes: 2", "a" * 62)) == 1
+
+
+@pytest.mark.parametrize(("cluster", "count"), [(None, 0), (OLD, 1)])
+def test_a_service_may_begin_with_a_digit_since_1_36(cluster: Any, count: int) -> None:
+    """volcano.md 3.1."""
+    assert len(errors("", "7b-sft", cluster)) == count
