@@ -51,4 +51,6 @@ CODES: dict[str, str] = {
     "webhook-refusal": "PTC551",
     "refused-child": "PTC552",
     "controller-failure": "PTC553",
+    # 6xx: conversion
+    "not-carried-over": "PTC601",
 }

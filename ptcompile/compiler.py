@@ -11,7 +11,7 @@ from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.freeform import freeform
 from ptcompile.frontends import checks
-from ptcompile.frontends.origin import locate, settle
+from ptcompile.frontends.origin import locate, moved, settle
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.ir import Context, Job, Target
 from ptcompile.spec import Spec
@@ -53,7 +53,7 @@ def compile_document(data: Any, cluster: ClusterProfile, target: str | None = No
 def _for_target(
     data: Mapping[str, Any], spec: Spec, job: Job, cluster: ClusterProfile, target: Target, problems: list[Problem]
 ) -> Compiled:
-    refused = [replace(one, path=settle(one.path, data)) for one in target.unsupported(job, cluster)]
+    refused = [settle(one, data) for one in target.unsupported(job, cluster)]
     problems = [*problems, *checks.reserved_env(spec, job, cluster, target), *dict.fromkeys(refused)]
     if _failed(problems):
         return Compiled((), tuple(problems), target)
@@ -71,7 +71,7 @@ def _refusals(manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: Clu
             path = locate(problem.path, manifest, data)
             if (path, problem.name) not in seen:
                 seen.add((path, problem.name))
-                yield replace(problem, path=path)
+                yield replace(problem, path=path) if path == ("spec",) else moved(problem, path)
 
 
 def not_ours(data: Any) -> Problem | None:

@@ -7,13 +7,13 @@ finding stands at the line of the spec that is wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import Any
 
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile import names
+from ptcompile.diagnostics import Path, Problem
 from ptcompile.frontends.checks import blocks
 from ptcompile.frontends.errors import problem
-from ptcompile.frontends.origin import locate
+from ptcompile.frontends.origin import locate, moved
 from ptcompile.frontends.spec import template_of
 from ptcompile.spec import PodFields, Spec
 from ptcompile.validate.partial import partial_pod
@@ -31,8 +31,7 @@ def freeform(spec: Spec, data: Mapping[str, Any]) -> Iterator[Problem]:
 def _fields(block: Path, fields: PodFields, data: Mapping[str, Any]) -> Iterator[Problem]:
     pod = {"kind": "Pod", **template_of(fields)}
     for one in (*partial_pod(pod), *_nulls(pod, ())):
-        where = locate(one.path, pod, data, [block])
-        yield replace(one, path=where, message=_moved(one, where))
+        yield moved(one, locate(one.path, pod, data, [block]))
 
 
 def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
@@ -43,17 +42,15 @@ def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
         yield problem("spec-unknown-field", (*path, key), "no such field in a pod template", help, on_key=True)
     metadata = patch.get("metadata")
     for key in metadata.keys() - _PATCH_METADATA if isinstance(metadata, Mapping) else ():
-        message, help = "pods are named after the job", "only labels and annotations have a meaning here"
+        near = names.suggest(key, _PATCH_METADATA)
+        help = f"did you mean {near}?" if near else "labels and annotations are what a template may give its pods"
+        message = "pods are named after the job" if key in {"name", "generateName"} else "no such field in a pod template"
         yield problem("spec-unknown-field", (*path, "metadata", key), message, help, on_key=True)
     own = {key: value for key, value in patch.items() if key in {"metadata", "spec"}}
+    if isinstance(metadata, Mapping):
+        own["metadata"] = {key: value for key, value in metadata.items() if key in _PATCH_METADATA}
     for one in (*partial_pod({"kind": "Pod", **own}), *_nulls(own, ())):
-        where = (*path, *one.path)
-        yield replace(one, path=where, message=_moved(one, where))
-
-
-def _moved(one: Problem, where: Path) -> str:
-    """The message with the path in the spec in place of the path in the pod."""
-    return f"{field_path(where)}{one.message.removeprefix(field_path(one.path))}"
+        yield moved(one, (*path, *one.path))
 
 
 def _nulls(value: Any, path: Path) -> Iterator[Problem]:

@@ -93,7 +93,14 @@ def write(template: PodTemplate, *, main: str | None = None, **spec: Any) -> dic
     }
     pod = {k: v for k, v in pod.items() if v or k not in _POD_OWN}
     out: dict[str, Any] = {"spec": ordered(pod, _POD_FIRST)}
-    return {"metadata": metadata, **out} if metadata else out
+    return _copied({"metadata": metadata, **out} if metadata else out)
+
+
+def _copied(value: Any) -> Any:
+    """The same data with nothing shared: who edits a manifest edits that one alone."""
+    if isinstance(value, Mapping):
+        return {key: _copied(inner) for key, inner in value.items()}
+    return [_copied(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def _write_container(container: Container, name: str | None) -> dict[str, Any]:

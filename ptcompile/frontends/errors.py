@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ptcompile import names
+from ptcompile import names, quantity
 from ptcompile.diagnostics import Authority, Path, Problem, Severity, Stage, field_path
 
 if TYPE_CHECKING:
@@ -88,26 +88,32 @@ def _is_key(part: str | int) -> bool:
 
 
 def _problem(path: Path, details: list[ErrorDetails], data: Any, model: type[BaseModel]) -> Problem:
-    detail = details[0]
+    by_kind = {detail["type"]: detail for detail in reversed(details)}
+    detail = by_kind.get("value_error", details[0])
     kind = detail["type"]
     if kind == "extra_forbidden":
         return _unknown(path, data, model)
     if kind == "missing":
         return problem("spec-missing-field", path, "is missing", f"add {path[-1]}")
-    if kind == "literal_error":
-        return _literal(path, details)
+    if bound := next((d for d in details if d["type"].startswith(("greater_than", "less_than"))), None):
+        return bad(path, f"{_shown(bound['input'])}: {bound['msg'][:1].lower()}{bound['msg'][1:]}", None)
+    if "literal_error" in by_kind:
+        return _literal(path, by_kind["literal_error"], details)
+    if kind == "value_error":
+        meant = quantity.suggest(detail["input"]) if isinstance(detail["input"], str) else None
+        return bad(path, str(detail["ctx"]["error"]), f"did you mean {meant}?" if meant else None)
     wanted = list(dict.fromkeys(_KINDS[d["type"]] for d in details if d["type"] in _KINDS))
     if wanted:
         given = detail["input"]
         help = f"write it in quotes: {_quoted(given)}" if "a string" in wanted and _is_scalar(given) else None
         return problem("spec-wrong-type", path, f"{_shown(given)} is not {' or '.join(wanted)}", help)
-    message = str(detail.get("ctx", {}).get("error") or detail["msg"])
+    message = detail["msg"]
     return bad(path, f"{message[:1].lower()}{message[1:]}", None)
 
 
-def _literal(path: Path, details: list[ErrorDetails]) -> Problem:
-    given = details[0]["input"]
-    allowed = [part.strip("' ") for part in details[0]["ctx"]["expected"].replace(" or ", ", ").split(", ")]
+def _literal(path: Path, detail: ErrorDetails, details: list[ErrorDetails]) -> Problem:
+    given = detail["input"]
+    allowed = [part.strip("' ") for part in detail["ctx"]["expected"].replace(" or ", ", ").split(", ")]
     others = [_KINDS[d["type"]] for d in details if d["type"] in _KINDS]
     near = names.suggest(str(given), allowed) if isinstance(given, str) else None
     help = f"did you mean {near}?" if near else None

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from ptcompile.diagnostics import Path
+from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.podtemplate import MERGE_KEYS
 
 _CONTAINER = {
@@ -53,15 +54,20 @@ def locate(
     return ("spec",)
 
 
-def settle(path: Path, spec: Mapping[str, Any]) -> Path:
-    """A role's field at the job's where the role does not say it: both are written, and one of them is in the file."""
-    if len(path) < 3 or path[0] != "spec" or path[1] not in {"master", "worker"}:
-        return path
-    job = spec.get("spec")
-    role = job.get(path[1]) if isinstance(job, Mapping) else None
-    if isinstance(role, Mapping) and path[2] in role:
-        return path
-    return ("spec", *path[2:]) if isinstance(job, Mapping) and path[2] in job else path
+def moved(problem: Problem, path: Path) -> Problem:
+    """The same problem at another place, which its message then begins with."""
+    message = problem.message.removeprefix(field_path(problem.path))
+    return replace(problem, path=path, message=field_path(path) + message) if message[:1] == ":" else problem
+
+
+def settle(problem: Problem, spec: Mapping[str, Any]) -> Problem:
+    """A problem of a role's field at the job's, where the role leaves it to the job."""
+    path, job = problem.path, spec.get("spec")
+    if len(path) < 3 or path[0] != "spec" or path[1] not in {"master", "worker"} or not isinstance(job, Mapping):
+        return problem
+    role = job.get(path[1])
+    said = isinstance(role, Mapping) and path[2] in role
+    return problem if said or path[2] not in job else moved(problem, ("spec", *path[2:]))
 
 
 def _template(path: Path) -> int | None:

@@ -33,7 +33,6 @@ from ptcompile.targets.common import (
 )
 
 _DIGIT_FIRST_SINCE = (1, 36)
-_SVC_VOLUME = "-svc"
 
 
 def _wiring(job: Job) -> Wiring:
@@ -56,9 +55,10 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             yield cannot((*RUN_POLICY, field), why)
     if cluster.versions().kubernetes < _DIGIT_FIRST_SINCE:
         yield from dns_1035(job, "the job's Service")
-    yield from too_long(job, _SVC_VOLUME, "the svc plugin's volume")
-    suffixes = [f"-{task}-{count - 1}" for task, count, _ in _tasks(job)]
-    yield from too_long(job, max(suffixes, key=len), "the last pod's host name")
+    derived = {f"-{task}-{count - 1}": "the last pod's host name" for task, count, _ in _tasks(job)}
+    derived["-svc"] = "the svc plugin's volume"
+    longest = max(derived, key=len)
+    yield from too_long(job, longest, derived[longest])
     for role in job.roles:
         extra = role.template.extra
         for field in ("hostname", "subdomain"):

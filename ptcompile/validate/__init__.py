@@ -42,7 +42,8 @@ def validate(
     """Say what an API server, and with `webhooks` the operators' admission, answer when the manifest is created.
 
     `versions` are the cluster's releases, the newest known where absent; `kubernetes`, such as `"1.34"`, goes before
-    it. `others` are the objects that are created beside this one: a TrainJob's runtime may be among them. A kind that is not `supported` gives no problems. Raises ValueError when `kubernetes` is no version.
+    it. `others` are the objects that are created beside this one: a TrainJob's runtime may be among them. A kind that
+    is not `supported` gives no problems. Raises ValueError when `kubernetes` is no version.
     """
     kind = _kind(manifest)
     if kind is None:

@@ -117,7 +117,9 @@ def _check_resize(value: Any, path: Path, container: dict[str, Any], scope: Scop
     found, seen = scope.found, set[str]()
     for index, item in f.objects(value):
         name, restart, here = item.get("resourceName"), item.get("restartPolicy"), (*path, index)
-        if type(name) is str:
+        if f.is_empty(name):
+            f.required(found, (*here, "resourceName"))
+        elif type(name) is str:
             f.check_choice(found, (*here, "resourceName"), name, ("cpu", "memory"))
             if name in seen:
                 f.duplicate(found, here, name)

@@ -173,7 +173,8 @@ def check_job_selector(meta: dict[str, Any], spec: dict[str, Any], path: Path, f
         elif type(selector) is dict and len(found) == before and not selects(selector, labels):
             f.invalid(found, at, labels, "`selector` does not match template `labels`")
         return
-    if type(selector) is dict and (selector.get("matchLabels") or selector.get("matchExpressions")):
+    made = {**dict.fromkeys(_NAME_LABELS, meta.get("name")), **dict.fromkeys(_UID_LABELS, object())}
+    if type(selector) is dict and not selects(selector, made):
         f.invalid(found, here, selector, "`selector` not auto-generated", "Remove the selector: the server makes one.")
     for key in _NAME_LABELS:
         value, name = labels.get(key), meta.get("name")

@@ -71,7 +71,8 @@ def _check_options(mount: dict[str, Any], path: Path, at: Path, container: dict[
     _check_propagation(mount, path, at, container, found)
     recursive = mount.get("recursiveReadOnly")
     if type(recursive) is str and recursive != "Disabled":
-        _check_recursive(mount, recursive, (*path, "recursiveReadOnly"), found)
+        at_list = field_path((*at, "recursiveReadOnly"))
+        _check_recursive(mount, recursive, (*path, "recursiveReadOnly"), found, at_list)
 
 
 def _check_propagation(mount: dict[str, Any], path: Path, at: Path, container: dict[str, Any], found: f.Found) -> None:
@@ -86,14 +87,14 @@ def _check_propagation(mount: dict[str, Any], path: Path, at: Path, container: d
         f.forbidden(found, here, why, "Use HostToContainer, or a privileged container.", shown)
 
 
-def _check_recursive(mount: dict[str, Any], mode: str, path: Path, found: f.Found) -> None:
+def _check_recursive(mount: dict[str, Any], mode: str, path: Path, found: f.Found, at: str) -> None:
     if mode not in ("Enabled", "IfPossible"):
-        f.unsupported(found, path, mode, ("Disabled", "Enabled", "IfPossible"))
+        f.unsupported(found, path, mode, ("Disabled", "Enabled", "IfPossible"), at=at)
         return
     if mount.get("readOnly") is not True:
-        f.forbidden(found, path, "may only be specified when readOnly is true", "Set readOnly: true.")
+        f.forbidden(found, path, "may only be specified when readOnly is true", "Set readOnly: true.", at)
     if mount.get("mountPropagation") not in (None, "None"):
-        f.forbidden(found, path, "may only be specified when mountPropagation is None or not specified")
+        f.forbidden(found, path, "may only be specified when mountPropagation is None or not specified", at=at)
 
 
 def check_devices(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:

@@ -12,7 +12,8 @@ _MIRROR: Final = "kubernetes.io/config.mirror"
 _DELETION_COST: Final = "controller.kubernetes.io/pod-deletion-cost"
 _APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
 _INT32: Final = 2**31
-_LINUX_ONLY: Final = ("hostPID", "hostIPC", "shareProcessNamespace")
+_LINUX_ONLY: Final = ("hostPID", "hostIPC")
+_LINUX_ONLY_SET: Final = ("hostUsers", "shareProcessNamespace")
 _LINUX_SECURITY: Final = (
     "seLinuxOptions",
     "seccompProfile",
@@ -23,6 +24,8 @@ _LINUX_SECURITY: Final = (
     "runAsUser",
     "runAsGroup",
     "supplementalGroups",
+    "supplementalGroupsPolicy",
+    "seLinuxChangePolicy",
 )
 
 
@@ -102,8 +105,9 @@ def _check_linux(scope: Scope, path: Path) -> None:
 
 
 def _check_windows(scope: Scope, path: Path) -> None:
-    for name in _LINUX_ONLY:
-        if scope.spec.get(name) is True:
+    for name in (*_LINUX_ONLY, *_LINUX_ONLY_SET):
+        value = scope.spec.get(name)
+        if value is True or (value is False and name in _LINUX_ONLY_SET):
             f.forbidden(scope.found, (*path, name), "cannot be set for a windows pod")
     names = (*_LINUX_SECURITY, "capabilities", "readOnlyRootFilesystem", "privileged", "allowPrivilegeEscalation")
     for here, context in _contexts(scope, path):

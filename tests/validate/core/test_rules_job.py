@@ -109,6 +109,7 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
         {"spec.selector": {"matchLabels": {"a": "b"}}, "T.metadata": {"labels": {"a": "b"}}},
         [f"spec.selector {INV}"],
     ),
+    ("195 ok, what the server would make", {"spec.selector": {"matchLabels": {"job-name": "j"}}}, []),
     ("195 manual", {"spec.manualSelector": True}, [f"spec.selector {R}"]),
     (
         "195 manual",

@@ -1,0 +1,83 @@
+"""Objects of flytekit and of the Kubernetes client, read by their attributes: neither is ever imported."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.flyte.found import wrong
+
+RESTART_POLICIES = {"ALWAYS": "Always", "FAILURE": "OnFailure", "ONFAILURE": "OnFailure", "NEVER": "Never"}
+CLEAN_POD_POLICIES = {"NONE": "None", "ALL": "All", "RUNNING": "Running"}
+
+
+def policy(value: Any, known: Mapping[str, str], path: Path, found: list[Problem]) -> str | None:
+    """Kubernetes' word for a policy, given as an enum member of anybody, by its name, or as text in any casing.
+
+    flytekitplugins-kfpytorch 1.16 makes its enums dataclasses, so their members are all equal and have no hash: only
+    the name tells them apart.
+    """
+    if value is None:
+        return None
+    name = value if isinstance(value, str) else getattr(value, "name", None)
+    word = known.get(name.upper()) if isinstance(name, str) else None
+    if word is None:
+        options = ", ".join(dict.fromkeys(known.values()))
+        found.append(wrong("spec-invalid-value", path, f"no policy {value!r}", f"one of {options}"))
+    return word
+
+
+class Device(NamedTuple):
+    """An accelerator as Flyte asks for it. `partition` is a size such as `1g.5gb`, or None for no wish."""
+
+    name: str
+    partition: str | None = None
+    unpartitioned: bool = False
+
+
+def device(value: Any, found: list[Problem]) -> Device | None:
+    """An accelerator given as text (`A100`, `nvidia-tesla-a100/1g.5gb`) or as one of flytekit's constants."""
+    if value is None:
+        return None
+    if isinstance(value, str):
+        name, _, part = value.partition("/")
+        return Device(name, part if part not in {"", "unpartitioned"} else None, part == "unpartitioned")
+    name = getattr(value, "device", None) or getattr(value, "_device", None)
+    if not isinstance(name, str):
+        message = f"{type(value).__name__} is not an accelerator"
+        found.append(wrong("spec-wrong-type", ("accelerator",), message, 'such as "nvidia-h100"'))
+        return None
+    # flytekit 1.16: the attribute is missing for "no wish", None for "a whole one", else the size
+    if not hasattr(value, "_partition_size"):
+        return Device(name)
+    size = value._partition_size
+    return Device(name, size, unpartitioned=size is None)
+
+
+def image(value: Any, path: Path, found: list[Problem]) -> str | None:
+    """An image's name: text, or what an ImageSpec of flytekit says it will be called."""
+    if value is None or isinstance(value, str):
+        return value or None
+    name = getattr(value, "image_name", None)
+    text = name() if callable(name) else None
+    if not isinstance(text, str):
+        found.append(wrong("spec-wrong-type", path, f"{type(value).__name__} is not an image", 'such as "acme/llama:2"'))
+        return None
+    return text
+
+
+def kubernetes(value: Any) -> Any:
+    """An object of the Kubernetes client as the plain data it stands for; plain data as a copy.
+
+    The client's models name their fields in `attribute_map`: Python name to JSON name (kubernetes 36).
+    """
+    if isinstance(value, Mapping):
+        return {key: kubernetes(item) for key, item in value.items() if item is not None}
+    if isinstance(value, list | tuple):
+        return [kubernetes(item) for item in value]
+    names = getattr(value, "attribute_map", None)
+    if not isinstance(names, Mapping):
+        return value
+    pairs = ((key, getattr(value, name)) for name, key in names.items())
+    return {key: kubernetes(item) for key, item in pairs if item is not None}

@@ -1,0 +1,138 @@
+"""Flyte's pod templates and secrets, in the spec's words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ptcompile.diagnostics import Problem
+from ptcompile.flyte import foreign
+from ptcompile.flyte.amounts import Amounts
+from ptcompile.flyte.found import wrong
+
+MAIN = "pytorch"
+"""What the spec's pod template calls the container that trains."""
+
+SECRETS = "/etc/flyte/secrets"
+"""Where Flyte's webhook mounts secrets (flyte 1.16)."""
+
+_KEYS = {"cpu": "cpu", "memory": "memory", "ephemeralStorage": "ephemeral-storage"}
+_STARTS = frozenset({"command", "args"})
+
+
+class Template(NamedTuple):
+    """A pod template with the container that trains under the name `pytorch`."""
+
+    spec: dict[str, Any]
+    labels: dict[str, str]
+    annotations: dict[str, str]
+    image: str | None
+
+
+def template(value: Any, amounts: Amounts, gpu: str, *, starts: bool, found: list[Problem]) -> Template:
+    """A PodTemplate of flytekit 1.16 or of ours, or a Kubernetes pod template as plain data.
+
+    What the task itself says wins, key by key: its amounts over the container's, its command over the container's
+    (`starts`). The template's image stands, as in flytekit. `gpu` is the name of the resource that `gpu` stands for.
+    """
+    if value is None:
+        return Template({}, {}, {}, None)
+    spec, labels, annotations, primary = _parts(value)
+    containers = spec.get("containers") or []
+    if not isinstance(spec, dict) or not isinstance(containers, list) or not all(map(_is_mapping, containers)):
+        found.append(wrong("spec-wrong-type", ("pod_template",), "a pod's spec has a list of containers"))
+        return Template({}, labels, annotations, None)
+    primary = primary or _likely(containers)
+    others = [one for one in containers if one.get("name") != primary]
+    main = next((dict(one) for one in containers if one.get("name") == primary), {})
+    image = main.pop("image", None)
+    drop = _STARTS if starts else frozenset()
+    main = {key: item for key, item in main.items() if key not in drop}
+    main["resources"] = _rest_of(main.get("resources") or {}, {*(_KEYS.get(key, gpu) for key in amounts)}, gpu, amounts)
+    main = {key: item for key, item in {**main, "name": MAIN}.items() if item not in ({}, [], None)}
+    kept = [main] if len(main) > 1 else []
+    spec = {key: item for key, item in spec.items() if key != "containers"}
+    if kept or others:
+        spec["containers"] = [*kept, *others]
+    return Template(spec, labels, annotations, foreign.image(image, ("pod_template", "image"), found))
+
+
+def _parts(value: Any) -> tuple[Any, dict[str, str], dict[str, str], str | None]:
+    if isinstance(value, Mapping):
+        data = foreign.kubernetes(value)
+        metadata = data.get("metadata") or {}
+        return data.get("spec") or {}, metadata.get("labels") or {}, metadata.get("annotations") or {}, None
+    spec = foreign.kubernetes(getattr(value, "pod_spec", None)) or {}
+    labels, annotations = getattr(value, "labels", None) or {}, getattr(value, "annotations", None) or {}
+    return spec, dict(labels), dict(annotations), getattr(value, "primary_container_name", None)
+
+
+def _likely(containers: list[Mapping[str, Any]]) -> str:
+    """The container that trains where a plain template does not say: by Flyte's and our names, else the only one."""
+    names = [str(one.get("name")) for one in containers]
+    usual = next((name for name in (MAIN, "primary") if name in names), None)
+    return usual or (names[0] if len(names) == 1 else MAIN)
+
+
+def _rest_of(resources: Any, named: set[str], gpu: str, amounts: Amounts) -> dict[str, Any]:
+    """A container's own resources without those that the task names."""
+    if "gpu" in amounts:
+        named = {*named, "gpu", gpu}
+    lists = {half: {k: v for k, v in (resources.get(half) or {}).items() if k not in named} for half in resources}
+    return {half: left for half, left in lists.items() if left}
+
+
+def _is_mapping(value: object) -> bool:
+    return isinstance(value, Mapping)
+
+
+class Secrets(NamedTuple):
+    """What a task's secret requests become."""
+
+    env: dict[str, Any]
+    volumes: list[dict[str, Any]]
+    mounts: list[dict[str, Any]]
+
+
+def secrets(requests: Iterable[Any], found: list[Problem]) -> Secrets:
+    """Secrets as Flyte's webhook hands them over (flytekit 1.16 names): `_FSEC_<GROUP>_<KEY>`, or files.
+
+    A group is the name of a Kubernetes Secret and a key one of its keys. ANY is a file, as in Flyte's webhook. The
+    variable FLYTE_SECRETS_DEFAULT_DIR tells flytekit where the files are.
+    """
+    out = Secrets({}, [], [])
+    for i, one in enumerate(requests):
+        group, key = getattr(one, "group", None), getattr(one, "key", None)
+        if not isinstance(group, str) or not group:
+            found.append(wrong("spec-missing-field", ("secret_requests", i, "group"), "is missing: it names the Secret"))
+            continue
+        kind = getattr(one, "mount_requirement", "ANY")
+        kind = kind if isinstance(kind, str) else getattr(kind, "name", "ANY")
+        if kind == "ENV_VAR" and not key:
+            found.append(wrong("spec-missing-field", ("secret_requests", i, "key"), "is missing: a variable holds one key"))
+        elif kind == "ENV_VAR":
+            parts = [part.upper() for part in (group, getattr(one, "group_version", None), key) if part]
+            name = getattr(one, "env_var", None) or "_FSEC_" + "_".join(parts)
+            out.env[name] = {"secretKeyRef": {"name": group, "key": key}}
+        else:
+            _as_file(out, group, getattr(one, "group_version", None), key, getattr(one, "env_var", None))
+    return out
+
+
+def _as_file(out: Secrets, group: str, version: str | None, key: str | None, env_var: str | None) -> None:
+    """One more key of a Secret as a file, or the whole Secret where no key is named."""
+    folder = "/".join(part.lower() for part in (SECRETS, group, version) if part)
+    volume = next((one for one in out.volumes if one["secret"]["secretName"] == group), None)
+    if volume is None:
+        volume = {"name": f"secret-{len(out.volumes)}", "secret": {"secretName": group}}
+        out.volumes.append(volume)
+        out.mounts.append({"name": volume["name"], "mountPath": folder, "readOnly": True})
+        if key:
+            volume["secret"]["items"] = []
+    if not key:
+        volume["secret"].pop("items", None)
+    elif "items" in volume["secret"] and all(item["key"] != key for item in volume["secret"]["items"]):
+        volume["secret"]["items"].append({"key": key, "path": key.lower()})
+    out.env["FLYTE_SECRETS_DEFAULT_DIR"] = SECRETS
+    if env_var and key:
+        out.env[env_var] = f"{folder}/{key.lower()}"

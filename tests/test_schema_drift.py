@@ -1,0 +1,31 @@
+"""The generated schemas are what their recorded source gives."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+SCHEMAS = Path(__file__).resolve().parents[1] / "schemas"
+RECORDED = tomllib.loads((SCHEMAS / "SOURCES.toml").read_text(encoding="utf-8"))["kubernetes"]["core.json"]
+
+
+def test_the_file_is_the_recorded_one() -> None:
+    text = (SCHEMAS / "kubernetes" / "core.json").read_bytes()
+    assert hashlib.sha256(text).hexdigest() == RECORDED["sha256"]
+
+
+@pytest.mark.skipif(importlib.util.find_spec("kubernetes_validate") is None, reason="source package not installed")
+def test_the_source_still_gives_it() -> None:
+    if importlib.metadata.version("kubernetes-validate") != RECORDED["version"]:
+        pytest.skip("another version of the source package")
+    done = subprocess.run(  # noqa: S603 (our own script)
+        [sys.executable, str(SCHEMAS / "update.py"), "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr

@@ -1,0 +1,73 @@
+"""The schema files: found, sound as JSON Schema, and every reference in them leads somewhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from ptcompile.validate import schemas
+from ptcompile.validate.schemas import CORE, CUSTOM
+
+NAMES = [CORE, *sorted(CUSTOM.values())]
+
+
+def _references(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        for key, value in node.items():
+            if key in {"$ref", "x-in-crd"} and isinstance(value, str):
+                yield value
+            else:
+                yield from _references(value)
+    elif isinstance(node, list):
+        for item in node:
+            yield from _references(item)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_is_json_schema(name: str) -> None:
+    Draft202012Validator.check_schema(schemas.load(name))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_references_lead_somewhere(name: str) -> None:
+    for reference in _references(schemas.load(name)):
+        file, definition = schemas.resolve(name, reference)
+        assert definition in schemas.load(file)["$defs"], reference
+
+
+def test_every_file_is_used() -> None:
+    folder = Path(__file__).resolve().parents[2] / "schemas"
+    files = {path.relative_to(folder).as_posix() for path in folder.glob("*/*.json")}
+    assert files == set(NAMES)
+
+
+def test_core_has_the_versions_from_1_30_on() -> None:
+    have = schemas.versions()
+    assert have[0] == "1.30"
+    assert have == tuple(f"1.{30 + n}" for n in range(len(have)))
+
+
+@pytest.mark.parametrize(("wanted", "got"), [((1, 33), "1.33"), ((1, 2), "1.30"), ((1, 99), "last"), ((2, 0), "last")])
+def test_known_version(wanted: tuple[int, int], got: str) -> None:
+    assert schemas.known_version(wanted) == (schemas.versions()[-1] if got == "last" else got)
+
+
+@pytest.mark.parametrize(
+    ("document", "reference", "target"),
+    [
+        ("a/b.json", "#/$defs/X", ("a/b.json", "X")),
+        ("a/b.json", "c.json#/$defs/X", ("a/c.json", "X")),
+        ("a/b.json", "../k/core.json#/$defs/X", ("k/core.json", "X")),
+    ],
+)
+def test_resolve(document: str, reference: str, target: tuple[str, str]) -> None:
+    assert schemas.resolve(document, reference) == target
+
+
+def test_a_name_that_is_none() -> None:
+    with pytest.raises(FileNotFoundError, match="nothing.json"):
+        schemas.schema_text("nothing.json")
