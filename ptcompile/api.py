@@ -149,26 +149,32 @@ def lint(
         found += wrong
     versions = _versions(profile, kubernetes)
     unchecked: list[str] = []
-    for document in read.documents:
-        for at, manifest in _objects(document.data):
-            problems = _judge(manifest, profile, versions, webhooks=webhooks)
-            if problems is None:
-                unchecked.append(_resource(manifest) or "a document without kind")
-                problems = [_unknown(manifest)] if unknown_kinds == "error" else []
-            found += [_stamp(problem, document, filename, at, manifest) for problem in problems]
+    objects = [(document, at, one) for document in read.documents for at, one in _objects(document.data)]
+    everything = [manifest for _, _, manifest in objects]
+    for document, at, manifest in objects:
+        problems = _judge(manifest, profile, versions, everything, webhooks=webhooks)
+        if problems is None:
+            unchecked.append(_resource(manifest) or "a document without kind")
+            problems = [_unknown(manifest)] if unknown_kinds == "error" else []
+        found += [_stamp(problem, document, filename, at, manifest) for problem in problems]
     if not read.documents and not read.problems:
         found.append(_stamp(_nothing(), None, filename))
     return Report(tuple(found), len(read.documents), tuple(unchecked))
 
 
 def _judge(
-    manifest: Mapping[str, Any], profile: ClusterProfile | None, versions: Versions, *, webhooks: bool
+    manifest: Mapping[str, Any],
+    profile: ClusterProfile | None,
+    versions: Versions,
+    others: Sequence[Mapping[str, Any]],
+    *,
+    webhooks: bool,
 ) -> Iterable[Problem] | None:
-    """The problems of one object, or None where it is of a kind that nobody here knows."""
+    """The problems of one object, or None where it is of a kind that nobody here knows. `others` stand beside it."""
     from ptcompile.validate import supported, validate
 
     if supported(manifest):
-        return validate(manifest, versions=versions, webhooks=webhooks)
+        return validate(manifest, versions=versions, webhooks=webhooks, others=others)
     if not str(manifest.get("apiVersion")).startswith("ptcompile/"):
         return None
     from ptcompile.cluster import DEFAULT_CLUSTER

@@ -8,7 +8,7 @@ from typing import Any
 
 from ptcompile import names, passes
 from ptcompile.cluster import ClusterProfile
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Path, Problem
 from ptcompile.freeform import freeform
 from ptcompile.frontends import checks
 from ptcompile.frontends.origin import locate, moved, settle
@@ -65,12 +65,13 @@ def _for_target(
 
 def _refusals(manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: ClusterProfile) -> Iterator[Problem]:
     """What the offline API server says of our own manifests, each finding once, at the line of the spec it is about."""
-    seen = set()
+    seen: set[Path | str] = set()
     for manifest in manifests:
         for problem in validate(manifest, versions=cluster.versions()):
             path = locate(problem.path, manifest, data)
-            if (path, problem.name) not in seen:
-                seen.add((path, problem.name))
+            cause: Path | str = path if path != ("spec",) else problem.message
+            if cause not in seen:
+                seen.add(cause)
                 yield replace(problem, path=path) if path == ("spec",) else moved(problem, path)
 
 

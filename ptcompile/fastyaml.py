@@ -23,9 +23,7 @@ except ImportError:  # no wheel for this platform: the exact reader reads everyt
 else:
     loads = getattr(ryaml, "loads")  # noqa: B009 - the package has types, and does not list this name in them
 
-# What differs by its look: anchors, aliases, tags.
-# Where such a mark can begin a value; the look behind comes second, so that the search skips from mark to mark.
-_mark = re.compile(r"[&*!](?<![^\s,\[{:].)(?:(?<=!)|[\w-])", re.DOTALL)
+_bracket = re.compile(r"[\[{\]}]")
 # Words that kubectl takes for something else where they stand without quotes.
 _words: Final = frozenset(
     word
@@ -55,7 +53,34 @@ def read_document(text: str) -> Parsed:
 def _looks_doubtful(text: str) -> bool:
     if "\\/" in text or "\n%" in text or "\n..." in text or text.startswith(("%", "...")):
         return True
-    return ("&" in text or "*" in text or "!" in text) and _mark.search(text) is not None
+    if any(mark in text and _may_begin_value(text, mark) for mark in "&*!"):
+        return True
+    return text.count("[") + text.count("{") > MAX_DEPTH and _brackets_pile_up(text)
+
+
+def _may_begin_value(text: str, mark: str) -> bool:
+    """Whether an anchor, alias or tag may stand somewhere; also true where that takes long to say."""
+    at = -1
+    for _ in range(300):
+        at = text.find(mark, at + 1)
+        if at < 0:
+            return False
+        if at == 0 or text[at - 1] in _around_plain or text[at - 1] > "\x7f":
+            after = text[at + 1 : at + 2]
+            if mark == "!" or after.isalnum() or after in ("_", "-"):
+                return True
+    return True
+
+
+def _brackets_pile_up(text: str) -> bool:
+    """Whether open brackets may pile up beyond the limit: the fast reader takes time in the square of that."""
+    depth = 0
+    for match in _bracket.finditer(text):
+        depth += 1 if match[0] in "[{" else -1
+        if depth > MAX_DEPTH:
+            return True
+        depth = max(depth, 0)
+    return False
 
 
 def _reads_alike(data: Any, text: str) -> bool:

@@ -12,6 +12,7 @@ GENERATED = "abcde"
 """Stands for the five random characters that the API server puts behind `metadata.generateName`."""
 
 _NOTHING: Json = {}
+_INT64 = 2**63
 
 
 def mapping(value: Any) -> Json:
@@ -46,8 +47,10 @@ def texts(value: Any) -> list[str]:
 
 
 def integer(value: Any, default: int = 0) -> int:
-    """The value when it is a whole number, else the default. Booleans are no numbers."""
-    return value if isinstance(value, int) and not isinstance(value, bool) else default
+    """The value when it is a whole number, else the default. Booleans are no numbers, and 64 bits are the most."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        return default
+    return value if -_INT64 <= value < _INT64 else _INT64 - 1 if value > 0 else -_INT64
 
 
 def string_map(value: Any) -> dict[str, str]:

@@ -85,9 +85,15 @@ def _integer(match: re.Match[str]) -> int | None:
 
 def through_json(number: float) -> int | float:
     """A number as it comes out of kubectl's JSON: 1000.0 is written `1000` there, and read as an integer."""
-    if number.is_integer() and -_INT64 <= number < _INT64:
+    if not number.is_integer() or abs(number) >= 2 * _INT64:
+        return number
+    if abs(number) < 2**53:
         return int(number)
-    return number
+    # Go writes the shortest digits that mean this float, and then zeros; these are not the float's own digits.
+    digits, _, power = repr(number).partition("e")
+    whole, _, fraction = digits.partition(".")
+    value = int(whole + fraction) * 10 ** (int(power) - len(fraction)) if power else int(whole)
+    return value if -_INT64 <= value < _INT64 else number
 
 
 def key(text: str) -> str | None:

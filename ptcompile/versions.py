@@ -12,7 +12,7 @@ Version = tuple[int, int]
 class Versions:
     """The releases that decide what is accepted and what is created. The defaults are the newest that we know."""
 
-    kubernetes: Version = (1, 36)
+    kubernetes: Version = (1, 37)
     training_operator: Version = (1, 9)
     trainer: Version = (2, 3)
     jobset: Version = (0, 12)

@@ -101,8 +101,8 @@ def _syntax(text: str, error: Any) -> Finding:
     mark = error.problem_mark or error.context_mark
     start = mark.index if mark else 0
     message, cure = describe(error.context or "", error.problem or "", text[start : start + 1])
-    if error.context_mark and start >= len(text.rstrip()):
-        start = error.context_mark.index  # at the end of the file, what was begun tells more
+    if error.context_mark and (start >= len(text.rstrip()) or "simple key" in (error.context or "")):
+        start = error.context_mark.index  # at the end of the file, or after a line that is no key: what was begun
     return Finding("yaml-syntax", message, cure, start, start + 1)
 
 
@@ -219,7 +219,7 @@ def _close(frame: _Frame, event: Any) -> _Value:
 
 def _attach(frame: _Frame, value: _Value, event: Any, findings: list[Finding]) -> None:
     if type(frame.data) is dict and frame.key is None:
-        frame.key = (_key(value, event), value.node.start, value.node.end)
+        frame.key = (_key(value), value.node.start, value.node.end)
         return
     if type(value.data) is Infinite:
         cure = "Write a finite number, or quote it."
@@ -248,13 +248,14 @@ def _duplicate(name: str, first: int, start: int, end: int) -> Finding:
     return Finding("duplicate-key", message, "Remove one of the two.", start, end, "ptcompile", first=first)
 
 
-def _key(value: _Value, event: Any) -> Any:
+def _key(value: _Value) -> Any:
     if value.plain == "<<" and not value.is_alias:
         return _MERGE
     name = value.data if value.plain is None else key(value.plain)
     if not isinstance(name, str):
         message = "this key is no string, and kubectl makes none of it"
-        raise refused(event, "unsupported-yaml", message, "Put the key in double quotes.")
+        node = value.node
+        raise Refused(Finding("unsupported-yaml", message, "Put the key in double quotes.", node.start, node.end))
     return name
 
 

@@ -8,6 +8,7 @@ from ptcompile import trainruntimes
 from ptcompile.expand import podspec
 from ptcompile.expand.merge import env_over
 from ptcompile.expand.trainbuild import Build, plain
+from ptcompile.expand.world import MOST_NAMED
 from ptcompile.plain import Json, at, integer, items, text, texts
 
 
@@ -30,7 +31,7 @@ def mpi(build: Build) -> None:
     given = (build.trainer or {}).get("env")
     build.on_container(lambda c: podspec.upsert_env(c, env))
     build.on_container(lambda c: env_over(c, given), job="node")
-    hosts = [f"{build.name}-node-0-{i}.{build.name} slots={slots}\n" for i in range(workers)]
+    hosts = [f"{build.name}-node-0-{i}.{build.name} slots={slots}\n" for i in range(min(workers, MOST_NAMED))]
     if as_node:
         hosts.append(f"{build.name}-launcher-0-0.{build.name} slots={slots}\n")
     build.configmaps.append({"metadata": {"name": f"{build.name}-mpi-hostfile"}, "data": {"hostfile": "".join(hosts)}})

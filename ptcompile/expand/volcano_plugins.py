@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from ptcompile.expand import podspec
 from ptcompile.expand.volcano_pytorch import pytorch
 from ptcompile.expand.volcano_tasks import Plugin, Task, VolcanoJob, flags_of
+from ptcompile.expand.world import MOST_NAMED
 from ptcompile.goflags import Value
 from ptcompile.plain import Json, integer, items, string_map, text
 
@@ -156,7 +157,7 @@ def tensorflow(job: VolcanoJob, args: Sequence[str]) -> Plugin:
 def _tf_hosts(job: VolcanoJob, task: Task) -> list[str]:
     subdomain = text(task.spec.get("subdomain")) or job.name
     hostname = text(task.spec.get("hostname"))
-    return [f"{hostname or job.pod_name(task, i)}.{subdomain}" for i in range(task.replicas)]
+    return [f"{hostname or job.pod_name(task, i)}.{subdomain}" for i in range(min(task.replicas, MOST_NAMED))]
 
 
 def hcclrank(job: VolcanoJob, args: Sequence[str]) -> Plugin:

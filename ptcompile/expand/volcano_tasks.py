@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ptcompile.expand.world import MOST_NAMED
 from ptcompile.goflags import Value, parse
 from ptcompile.plain import Json, integer, mapping, text
 from ptcompile.versions import Version
@@ -60,7 +61,7 @@ class VolcanoJob:
         hostname = text(task.spec.get("hostname"))
         if hostname:
             return [f"{hostname}.{subdomain}"]
-        return [f"{self.pod_name(task, i)}.{subdomain}" for i in range(task.replicas)]
+        return [f"{self.pod_name(task, i)}.{subdomain}" for i in range(min(task.replicas, MOST_NAMED))]
 
 
 Change = Callable[[Task, int, Json, dict[str, str]], Json]

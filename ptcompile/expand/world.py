@@ -136,6 +136,13 @@ class Role:
     pod: Callable[[int], PodView]
 
 
+MOST_PODS = 2**31 - 1
+"""Of a role: replicas are 32-bit numbers, and more is garbage."""
+
+MOST_NAMED = 100_000
+"""Host names that are written out one by one in one env value or ConfigMap."""
+
+
 class Pods(Sequence[PodView]):
     """The pods of all roles, one after another; built when asked for."""
 
@@ -145,7 +152,7 @@ class Pods(Sequence[PodView]):
         self.roles = tuple(roles)
 
     def __len__(self) -> int:
-        return sum(role.count for role in self.roles)
+        return sum(min(role.count, MOST_PODS) for role in self.roles)
 
     @overload
     def __getitem__(self, index: int) -> PodView: ...

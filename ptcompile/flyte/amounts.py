@@ -43,7 +43,9 @@ def read_pairs(resources: object, at: Path, found: list[Problem]) -> Amounts:
         value, path = getattr(resources, name, None), (*at, name)
         if isinstance(value, Sequence) and not isinstance(value, str):
             if len(value) != 2:
-                found.append(wrong("spec-invalid-value", path, f"a pair is (request, limit), and this has {len(value)}"))
+                found.append(
+                    wrong("spec-invalid-value", path, f"a pair is (request, limit), and this has {len(value)}")
+                )
                 continue
             requests[key] = _text(value[0], name, (*path, 0), found)
             limits[key] = _text(value[1], name, (*path, 1), found)
@@ -128,6 +130,13 @@ def to_spec(amounts: Amounts) -> dict[str, Any]:
             requests[key], limits[key] = _plain(request), _plain(limit)
     lists = {"requests": requests, "limits": limits}
     return {**flat, **{name: amounts for name, amounts in lists.items() if amounts}}
+
+
+def plain(resources: Any) -> Any:
+    """Resources whose whole numbers are numbers, as people write them."""
+    if isinstance(resources, dict):
+        return {key: plain(value) for key, value in resources.items()}
+    return _plain(resources) if isinstance(resources, str) else resources
 
 
 def _plain(text: str) -> str | int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ptcompile import emit
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import foreign, pods, rest
-from ptcompile.flyte.amounts import Amounts, spread, to_spec
+from ptcompile.flyte.amounts import Amounts, plain, spread, to_spec
 from ptcompile.flyte.found import FlyteError, FlyteWarning, changed, wrong
 from ptcompile.flyte.knobs import Knobs, deadline, task_amounts
 from ptcompile.flyte.launch import launch
@@ -18,6 +18,7 @@ from ptcompile.flyte.roles import Shape, shape
 from ptcompile.flyte.verdict import read
 
 if TYPE_CHECKING:
+    from ptcompile.flyte.platforms import Platform
     from ptcompile.spec import Spec
 
 
@@ -28,6 +29,8 @@ class Converted:
     document: dict[str, Any]
     problems: tuple[Problem, ...]
     """Paths are those of the Flyte call. Warnings say what is not carried over, or means something else here."""
+    platform: Platform | None = None
+    """The platform that the task was converted for."""
 
     @property
     def ok(self) -> bool:
@@ -63,8 +66,18 @@ class Converted:
 
 def to_yaml(spec: Spec) -> str:
     """A Spec as the text of a TrainingJob file: what was said, and nothing that is a default."""
-    data = {"apiVersion": spec.api_version, "kind": spec.kind}
-    return emit.emit({**data, **spec.model_dump(by_alias=True, exclude_unset=True)})
+    data = spec.model_dump(by_alias=True, exclude_unset=True)
+    job = in_order(data["spec"])
+    for block in (job, job.get("master"), job.get("worker")):
+        if block and "resources" in block:
+            block["resources"] = plain(block["resources"])
+    head = {"apiVersion": spec.api_version, "kind": spec.kind, "metadata": data["metadata"]}
+    return emit.emit({**head, "spec": job})
+
+
+def in_order(job: Mapping[str, Any]) -> dict[str, Any]:
+    """A JobSpec with the words in the order in which a person reads them, and the others behind."""
+    return {**{key: job[key] for key in _ORDER if key in job}, **job}
 
 
 def convert(config: Any, name: str, knobs: Knobs, *, module: str | None = None) -> Converted:
@@ -74,86 +87,86 @@ def convert(config: Any, name: str, knobs: Knobs, *, module: str | None = None) 
     """
     found: list[Problem] = []
     amounts = task_amounts(knobs, found)
-    job, roles = shape(config, knobs, found)
-    return _document(name, knobs, amounts, Shape(job, roles), launch(config, knobs, module, found), found)
-
-
-def _document(
-    name: str, knobs: Knobs, amounts: Amounts, form: Shape, starts: Mapping[str, Any], found: list[Problem]
-) -> Converted:
-    """The whole document, from what the task is, how many pods it has and what starts in them."""
+    form = shape(config, knobs, found)
+    starts = launch(config, knobs, module, found)
     platform = knobs.get("platform")
-    beneath = platform.rest if platform is not None else rest.NOTHING
     gpu = platform.profile.spec.gpu.resource_name if platform is not None else "nvidia.com/gpu"
-    template = pods.template(
-        knobs.get("pod_template"), amounts, gpu, starts="command" in starts or "elastic" in form.job, found=found
-    )
+    own_start = "command" in starts or "elastic" in form.job
+    template = pods.template(knobs.get("pod_template"), amounts, gpu, starts=own_start, found=found)
     if knobs.get("pod_template_name"):
         message = "a PodTemplate object of the cluster cannot be read from here"
         found.append(changed(("pod_template_name",), message, "give its content as pod_template"))
-    secret = pods.secrets(knobs.get("secret_requests") or (), found)
-    common, of_roles = spread(amounts, [role.amounts for role in form.roles.values()])
-    labels = {**template.labels, **(knobs.get("labels") or {})}
-    annotations = {**template.annotations, **(knobs.get("annotations") or {})}
-    device = foreign.device(knobs.get("accelerator"), found)
-    has_gpu = any("gpu" in one for one in (common, *of_roles))
-    if device is not None and not has_gpu:
-        # Flyte 1.16 looks at accelerators only where a container has a limit of one
-        found.append(changed(("accelerator",), "no pod asks for a GPU, so it means nothing", "ask for gpu, or drop it"))
-        device = None
-    spec = {
-        "target": knobs.get("target"),
-        "image": _image(knobs, found) or template.image,
-        **starts,
-        **form.job,
-        "resources": to_spec(common),
-        "accelerator": rest.catalogue_name(device, platform),
-        "spot": knobs.get("interruptible") or None,
-        "env": {**_env(knobs, found), **secret.env},
-        "volumes": secret.volumes,
-        "volumeMounts": secret.mounts,
-        "podLabels": labels,
-        "podAnnotations": annotations,
-        "podTemplate": _patch(template, knobs, found),
-        **{key: {**role.fields, "resources": to_spec(own)} for (key, role), own in zip(form.roles.items(), of_roles, strict=True)},
-    }
+    spec = {**_pods(knobs, template, found), **starts, **form.job}
+    device = _place(spec, knobs, amounts, form, found)
     spec["runPolicy"] = deadline(spec.get("runPolicy") or {}, knobs, found)
-    spec = {key: _bare(value) for key, value in rest.lay(spec, beneath, device).items()}
-    metadata = {"name": name, "namespace": knobs.get("namespace"), "labels": labels, "annotations": annotations}
+    spec = rest.lay(spec, platform.rest if platform is not None else rest.NOTHING, device)
+    labels = {"labels": spec["podLabels"], "annotations": spec["podAnnotations"]}
     document = {
         "apiVersion": "ptcompile/v1",
         "kind": "TrainingJob",
-        "metadata": {key: value for key, value in metadata.items() if value},
-        "spec": {key: value for key, value in spec.items() if value is not None and value != {} and value != []},
+        "metadata": _said({"name": name, "namespace": knobs.get("namespace"), **labels}),
+        "spec": _said(in_order(spec)),
     }
-    return Converted(document, (*found, *read(document, found)))
+    return Converted(document, (*found, *read(document, found)), platform)
 
 
-def _bare(value: Any) -> Any:
-    """A role or a policy without what it does not say."""
-    if not isinstance(value, Mapping):
-        return value
-    return {key: item for key, item in value.items() if item is not None and item != {} and item != []}
+_ORDER = (
+    "target", "image", "command", "script", "module", "args", "elastic", "master", "worker", "resources", "accelerator",
+    "spot", "sharedMemory", "env", "envFrom", "volumes", "volumeMounts", "runPolicy", "podLabels", "podAnnotations",
+    "imagePullPolicy", "hostNetwork", "securityContext", "podSecurityContext", "tolerations", "affinity", "podTemplate",
+)  # fmt: skip
 
 
-def _patch(template: pods.Template, knobs: Knobs, found: list[Problem]) -> dict[str, Any]:
-    """The pod template patch; its image stands over the task's, as in flytekit 1.16."""
-    spec = dict(template.spec)
-    if template.image is None or not _image(knobs, found) or template.image == _image(knobs, found):
-        return {"spec": spec} if spec else {}
-    containers = list(spec.get("containers") or [])
-    main = next((one for one in containers if one.get("name") == pods.MAIN), {"name": pods.MAIN})
-    others = [one for one in containers if one.get("name") != pods.MAIN]
-    return {"spec": {**spec, "containers": [{**main, "image": template.image}, *others]}}
+def _pods(knobs: Knobs, template: pods.Template, found: list[Problem]) -> dict[str, Any]:
+    """What the task says of its pods, whatever its shape."""
+    secret = pods.secrets(knobs.get("secret_requests") or (), found)
+    image = foreign.image(knobs.get("container_image") or knobs.get("image"), ("container_image",), found)
+    return {
+        "target": knobs.get("target"),
+        # the template's image stands over the task's, as in flytekit 1.16
+        "image": template.image or image,
+        "env": {**_env(knobs, found), **secret.env},
+        "volumes": secret.volumes,
+        "volumeMounts": secret.mounts,
+        # Flyte marks pods and, since 2026-08, the job: Kueue looks for its queue's label there
+        "podLabels": {**template.labels, **(knobs.get("labels") or {})},
+        "podAnnotations": {**template.annotations, **(knobs.get("annotations") or {})},
+        "podTemplate": {"spec": template.spec} if template.spec else {},
+    }
 
 
-def _image(knobs: Knobs, found: list[Problem]) -> str | None:
-    return foreign.image(knobs.get("container_image") or knobs.get("image"), ("container_image",), found)
+def _place(
+    spec: dict[str, Any], knobs: Knobs, amounts: Amounts, form: Shape, found: list[Problem]
+) -> foreign.Device | None:
+    """Add the resources, the roles and what decides where the pods go. The accelerator, where it counts."""
+    common, of_roles = spread(amounts, [role.amounts for role in form.roles.values()])
+    for (key, role), own in zip(form.roles.items(), of_roles, strict=True):
+        spec[key] = _said({**role.fields, "resources": to_spec(own)})
+    spec["resources"] = to_spec(common)
+    spec["spot"] = knobs.get("interruptible") or None
+    device = foreign.device(knobs.get("accelerator"), found)
+    if device is not None and not any("gpu" in one for one in (common, *of_roles)):
+        # Flyte 1.16 looks at accelerators only where a container has a limit of one
+        found.append(changed(("accelerator",), "no pod asks for a GPU, so it means nothing", "ask for gpu, or drop it"))
+        device = None
+    spec["accelerator"] = rest.catalogue_name(device, knobs.get("platform"))
+    return device
+
+
+def _said(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Only what is said: no null and nothing empty, except an empty list of arguments."""
+    kept = {key: _said(value) if key == "runPolicy" else value for key, value in values.items()}
+    return {
+        key: value
+        for key, value in kept.items()
+        if value is not None and value != {} and (value != [] or key == "args")
+    }
 
 
 def _env(knobs: Knobs, found: list[Problem]) -> dict[str, str]:
     out = {}
-    for name, value in (knobs.get("environment") or {}).items():
+    given: Mapping[str, Any] = knobs.get("environment") or {}
+    for name, value in given.items():
         path: Path = ("environment", str(name))
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             found.append(wrong("spec-wrong-type", path, f"{value!r} is not text", "write it as a string"))

@@ -41,8 +41,8 @@ def device(value: Any, found: list[Problem]) -> Device | None:
     if value is None:
         return None
     if isinstance(value, str):
-        name, _, part = value.partition("/")
-        return Device(name, part if part not in {"", "unpartitioned"} else None, part == "unpartitioned")
+        short, _, part = value.partition("/")
+        return Device(short, part if part not in {"", "unpartitioned"} else None, part == "unpartitioned")
     name = getattr(value, "device", None) or getattr(value, "_device", None)
     if not isinstance(name, str):
         message = f"{type(value).__name__} is not an accelerator"
@@ -62,7 +62,9 @@ def image(value: Any, path: Path, found: list[Problem]) -> str | None:
     name = getattr(value, "image_name", None)
     text = name() if callable(name) else None
     if not isinstance(text, str):
-        found.append(wrong("spec-wrong-type", path, f"{type(value).__name__} is not an image", 'such as "acme/llama:2"'))
+        found.append(
+            wrong("spec-wrong-type", path, f"{type(value).__name__} is not an image", 'such as "acme/llama:2"')
+        )
         return None
     return text
 

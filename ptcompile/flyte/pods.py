@@ -104,12 +104,16 @@ def secrets(requests: Iterable[Any], found: list[Problem]) -> Secrets:
     for i, one in enumerate(requests):
         group, key = getattr(one, "group", None), getattr(one, "key", None)
         if not isinstance(group, str) or not group:
-            found.append(wrong("spec-missing-field", ("secret_requests", i, "group"), "is missing: it names the Secret"))
+            found.append(
+                wrong("spec-missing-field", ("secret_requests", i, "group"), "is missing: it names the Secret")
+            )
             continue
         kind = getattr(one, "mount_requirement", "ANY")
         kind = kind if isinstance(kind, str) else getattr(kind, "name", "ANY")
         if kind == "ENV_VAR" and not key:
-            found.append(wrong("spec-missing-field", ("secret_requests", i, "key"), "is missing: a variable holds one key"))
+            found.append(
+                wrong("spec-missing-field", ("secret_requests", i, "key"), "is missing: a variable holds one key")
+            )
         elif kind == "ENV_VAR":
             parts = [part.upper() for part in (group, getattr(one, "group_version", None), key) if part]
             name = getattr(one, "env_var", None) or "_FSEC_" + "_".join(parts)

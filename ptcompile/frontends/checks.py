@@ -19,6 +19,8 @@ def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
     """Every contradiction in a spec that has the right shape."""
     if reason := names.why_not_dns_label(spec.metadata.name):
         yield bad(("metadata", "name"), f"{spec.metadata.name!r} {reason}", "such as 'llama-sft'")
+    if spec.metadata.namespace is not None and (reason := names.why_not_dns_label(spec.metadata.namespace)):
+        yield bad(("metadata", "namespace"), f"{spec.metadata.namespace!r} {reason}", "such as 'research'")
     job = spec.spec
     yield from _start(job)
     yield from _shape(job)

@@ -49,15 +49,20 @@ def locate(
                 return found
     if path[:1] == ("metadata",):
         return path
+    if beyond := _patch(path, spec, manifest):
+        return beyond
     if len(path) > 1 and path[0] == "spec" and path[-1] in _RUN_POLICY:
         return ("spec", "runPolicy", path[-1])
+    if path[:1] == ("spec",) and path[1:2] and path[1] in (spec.get("spec") or {}):
+        return path[:2]  # what an operator has for the whole job, under the same name
     return ("spec",)
 
 
 def moved(problem: Problem, path: Path) -> Problem:
     """The same problem at another place, which its message then begins with."""
-    message = problem.message.removeprefix(field_path(problem.path))
-    return replace(problem, path=path, message=field_path(path) + message) if message[:1] == ":" else problem
+    head, colon, rest = problem.message.partition(": ")
+    message = f"{field_path(path)}: {rest}" if colon and " " not in head else problem.message
+    return replace(problem, path=path, message=message)
 
 
 def settle(problem: Problem, spec: Mapping[str, Any]) -> Problem:
@@ -68,6 +73,20 @@ def settle(problem: Problem, spec: Mapping[str, Any]) -> Problem:
     role = job.get(path[1])
     said = isinstance(role, Mapping) and path[2] in role
     return problem if said or path[2] not in job else moved(problem, ("spec", *path[2:]))
+
+
+def _patch(path: Path, spec: Mapping[str, Any], manifest: Mapping[str, Any]) -> Path | None:
+    """The patch that must have caused what stands in a pod field that the spec has no word for."""
+    start = _template(path) or 0
+    if path[start : start + 1] != ("spec",) or path[start + 1 : start + 2] in {(), ("containers",)}:
+        return None
+    if path[start + 1] in _POD or (not start and manifest.get("kind") != "Pod"):
+        return None
+    for block in _blocks(path):
+        found = _resolve(("spec", *block, "podTemplate", "spec"), manifest, path, spec, least=2)
+        if found is not None and found[-2:] == ("podTemplate", "spec"):
+            return found
+    return None
 
 
 def _template(path: Path) -> int | None:
@@ -98,7 +117,9 @@ def _candidates(path: Path, manifest: Mapping[str, Any]) -> Iterator[Path]:
         yield (_POD[str(rest[1])], *rest[2:])
 
 
-def _resolve(wanted: Path, manifest: Mapping[str, Any], path: Path, spec: Any) -> Path | None:
+def _resolve(
+    wanted: Path, manifest: Mapping[str, Any], path: Path, spec: Any, *, least: int | None = None
+) -> Path | None:
     """The longest part of a wanted path that the spec has, following list items by what identifies them."""
     names = _identities(manifest, path)
     found: list[str | int] = []
@@ -120,6 +141,8 @@ def _resolve(wanted: Path, manifest: Mapping[str, Any], path: Path, spec: Any) -
             break
         found.append(part)
     said = {"podTemplate"} & set(found)
+    if least is not None:
+        return tuple(found) if len(found) > least else None
     deep_enough = len(found) > (4 if said else 1) and found[-1] not in {"master", "worker", "podTemplate", "spec"}
     return tuple(found) if deep_enough else None
 

@@ -10,12 +10,13 @@ from ptcompile.expand import Role
 from ptcompile.plain import Json, at, kind_of, object_name, string_map
 from ptcompile.simulation import amounts
 from ptcompile.simulation.meeting import Meeting, claims, meeting, names
+from ptcompile.simulation.pod import Job, Pod
 from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
-from ptcompile.simulation.world import Job, Pod
 
 SHOWN: Final = 3
-"""Pods of a role that are drawn: the first ones and the last."""
+"""Pods of a wide role that are drawn: the first ones and the last. Never is one alone left out."""
 MOST_ROLES: Final = 8
+TIMES: Final = "\u00d7"
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +88,12 @@ def picture(job: Job) -> Picture:
 def _facts(job: Job, found: Meeting | None) -> Iterator[str]:
     yield f"{job.size} pod{'s' * (job.size != 1)}"
     if found is not None:
+        yield f"{found.first.nodes_text or '?'} node{'s' * (found.first.nodes != (1, 1))}"
         one = found.processes == (1, 1)
         yield f"{found.processes_text} process{'' if one else 'es'}"
     totals = job.totals()
     for name, count in amounts.accelerators(totals).items():
-        yield f"{count} × {name}"
+        yield f"{count} {TIMES} {name}"
     yield from (f"{totals[name]} {name}" for name in ("cpu", "memory") if name in totals)
 
 
@@ -102,11 +104,11 @@ def _label(found: Meeting) -> str:
     name = {"env": "env://"}.get(first.backend, first.backend)
     port = first.endpoint.rpartition(":")[2] if ":" in first.endpoint else ""
     where = f":{port}" if found.host and port else first.endpoint
-    return f"{name} {where}  ·  {first.nodes_text} nodes"
+    return f"{name} {where}"
 
 
 def _group(job: Job, role: Role, found: Meeting | None) -> Group:
-    indexes = list(range(role.count)) if role.count <= SHOWN else [*range(SHOWN - 1), role.count - 1]
+    indexes = list(range(role.count)) if role.count <= SHOWN + 1 else [*range(SHOWN - 1), role.count - 1]
     trains = {one.name for one, _ in found.roles} if found else set[str]()
     pods = [job.pod(role, i) for i in indexes]
     host = found.host if found else None
@@ -126,7 +128,7 @@ def _card(pod: Pod, *, meets: bool, host: str | None) -> Card:
 
 
 def _volumes(pod: Pod) -> Iterator[tuple[str, str, str]]:
-    """The volumes that a container mounts. Those of one source are one; those of the pod's own are one for each role."""
+    """The volumes that a container mounts: one for each source, and one for each role where they are the pod's own."""
     mounted = {m.get("name") for container in pod.containers for m in container.mounts}
     for name, sort, source in claims(pod.view.spec):
         if name in mounted:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ptcompile.graph import svg_parts as draw
-from ptcompile.graph.model import Card, Group, Picture, picture
+from ptcompile.graph.model import TIMES, Card, Group, Picture, picture
 from ptcompile.simulation.world import World
 
 MARGIN: Final = 32.0
@@ -68,7 +68,7 @@ def _pill_width(text: str) -> float:
 
 
 def _volume_text(sort: str, called: str) -> str:
-    return f"{ {'memory': 'shared memory', 'scratch': 'scratch'}.get(sort, sort)} {called}"
+    return f"{ {'memory': 'shared memory', 'scratch': 'scratch'}.get(sort, sort) } {called}"
 
 
 def _job(shown: Picture, width: float, y: float) -> tuple[list[str], float]:
@@ -79,16 +79,19 @@ def _job(shown: Picture, width: float, y: float) -> tuple[list[str], float]:
     ]
     out += _facts(shown, y + 56, width)
     y += 108
-    services = _places([f"Service {name}" for name in shown.services], width)
+    groups = _group_places(shown, width)
+    wanted = [_wanted(shown, groups, name, services=True) for name in shown.services]
+    services = _places([f"Service {name}" for name in shown.services], wanted, width)
     service_y = y
     y += PILL_H + 34 if services else 0
-    groups = _group_places(shown, width)
-    bottom = y + 40 + CARD_H + LANE
-    volumes = _places([_volume_text(sort, called) for _, sort, called in shown.volumes], width)
+    lane = LANE if shown.meeting else GAP
+    bottom = y + 40 + CARD_H + lane
+    wanted = [_wanted(shown, groups, key, services=False) for key, _, _ in shown.volumes]
+    volumes = _places([_volume_text(sort, called) for _, sort, called in shown.volumes], wanted, width)
     volume_y = bottom + 36
     out += _links(shown, groups, services, volumes, (service_y + PILL_H, y, bottom, volume_y))
     for group, (x, _) in zip(shown.groups, groups, strict=True):
-        out += _group(group, x, y)
+        out += _group(group, x, y, 40 + CARD_H + lane)
     out += _meeting(shown, groups, y + 40 + CARD_H)
     for name, (x, w) in zip(shown.services, services, strict=True):
         out += _pill(f"Service {name}", x, service_y, w, "service")
@@ -97,7 +100,9 @@ def _job(shown: Picture, width: float, y: float) -> tuple[list[str], float]:
     y = volume_y + 48 if volumes else bottom
     for note in shown.notes[:6]:
         y += 22
-        out += draw.tooltip(note, [draw.words(MARGIN, y, draw.fitted(f"! {note}", width - 64, 12, factor=0.55), "s warn")])
+        out += draw.tooltip(
+            note, [draw.words(MARGIN, y, draw.fitted(f"! {note}", width - 64, 12, factor=0.55), "s warn")]
+        )
     return out, y
 
 
@@ -112,15 +117,30 @@ def _facts(shown: Picture, y: float, width: float) -> Iterator[str]:
         x += w + 8
 
 
-def _places(texts: list[str], width: float) -> list[tuple[float, float]]:
-    """Where pills stand in a row, in the middle: x and width."""
+def _places(texts: list[str], wanted: list[float], width: float) -> list[tuple[float, float]]:
+    """Where pills stand in a row: x and width. Each as near as there is room to where it is wanted, in that order."""
     widths = [_pill_width(text) for text in texts]
-    x = (width - sum(widths) - GAP * (len(widths) - 1)) / 2
-    out: list[tuple[float, float]] = []
-    for one in widths:
-        out.append((x, one))
-        x += one + GAP
-    return out
+    order = sorted(range(len(texts)), key=lambda i: wanted[i])
+    xs = [0.0] * len(texts)
+    free = MARGIN
+    for i in order:
+        xs[i] = max(free, wanted[i] - widths[i] / 2)
+        free = xs[i] + widths[i] + GAP
+    edge = width - MARGIN
+    for i in reversed(order):
+        xs[i] = min(xs[i], edge - widths[i])
+        edge = xs[i] - GAP
+    return list(zip(xs, widths, strict=True))
+
+
+def _wanted(shown: Picture, groups: list[tuple[float, float]], key: str, *, services: bool) -> float:
+    """The middle of the roles that have to do with a Service or a volume."""
+    middles = [
+        x + w / 2
+        for group, (x, w) in zip(shown.groups, groups, strict=True)
+        if key in (group.services if services else group.volumes)
+    ]
+    return sum(middles) / max(1, len(middles))
 
 
 def _group_places(shown: Picture, width: float) -> list[tuple[float, float]]:
@@ -170,11 +190,11 @@ def _card_places(group: Group, x: float) -> list[float]:
     return out
 
 
-def _group(group: Group, x: float, y: float) -> Iterator[str]:
+def _group(group: Group, x: float, y: float, height: float) -> Iterator[str]:
     width = _group_width(group)
-    yield draw.box(x, y, width, 40 + CARD_H + LANE, "panel", radius=12)
+    yield draw.box(x, y, width, height, "panel", radius=12)
     yield draw.words(x + GAP, y + 25, draw.fitted(group.name, width - 90, 13, factor=draw.SANS), "h")
-    yield draw.words(x + width - GAP, y + 25, f"× {group.count}", "h soft", anchor="end")
+    yield draw.words(x + width - GAP, y + 25, f"{TIMES} {group.count}", "h soft", anchor="end")
     places = _card_places(group, x)
     for card, left in zip(group.cards, places, strict=True):
         yield from draw.tooltip(f"{card.name}\n{card.address}", list(_card(card, left, y + 40)))
@@ -208,8 +228,8 @@ def _meeting(shown: Picture, groups: list[tuple[float, float]], y: float) -> Ite
         return
     others = [x for card, x in middles if card.meets and not card.leads]
     for n, x in enumerate(others):
-        shift = 10 * (n + 1) if x > lead else -10 * (n + 1)
-        yield draw.arc(x, lead + shift, y, min(LANE, 30 + abs(x - lead) / 24) * 1.1)
+        shift = 34 + 13 * (n % 6)
+        yield draw.arc(x, lead + shift if x > lead else lead - shift, y, min(LANE, 30 + abs(x - lead) / 24) * 1.1)
     width = len(shown.meeting) * 11 * draw.SANS + 20
     left = lead - CARD_W / 2
     yield draw.box(left, y + 24, width, 22, "tag", radius=11)

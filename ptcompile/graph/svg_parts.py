@@ -97,9 +97,10 @@ def cylinder(x: float, y: float, width: float, height: float, kind: str) -> str:
     """A volume."""
     rim = 6.0
     right, low = x + width, y + height - rim
-    side = f"M{number(x)} {number(y + rim)} V{number(low)} A{number(width / 2)} {rim:g} 0 0 0 {number(right)} {number(low)}"
-    top = f"V{number(y + rim)} A{number(width / 2)} {rim:g} 0 0 0 {number(x)} {number(y + rim)}"
-    front = f"A{number(width / 2)} {rim:g} 0 0 0 {number(right)} {number(y + rim)}"
+    turn = f"A{number(width / 2)} {rim:g} 0 0 0"
+    side = f"M{number(x)} {number(y + rim)} V{number(low)} {turn} {number(right)} {number(low)}"
+    top = f"V{number(y + rim)} {turn} {number(x)} {number(y + rim)}"
+    front = f"{turn} {number(right)} {number(y + rim)}"
     return f'<path d="{side} {top} {front}" class="{kind}"/>'
 
 

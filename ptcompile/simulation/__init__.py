@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from ptcompile.expand import EXPANDERS, expand
 from ptcompile.plain import Json, at, items, kind_of, object_name, text
 from ptcompile.simulation.failure import on_failure
+from ptcompile.simulation.pod import Job, Pod
 from ptcompile.simulation.podgroup import pod_group
 from ptcompile.simulation.same import same_world
-from ptcompile.simulation.world import Job, Pod, Pods, World, joined
+from ptcompile.simulation.world import Pods, World, joined
 from ptcompile.versions import Versions
 
 __all__ = ["Job", "Pod", "Pods", "World", "joined", "same_world", "simulate"]
@@ -31,7 +32,11 @@ _ASIDE = frozenset(
 
 
 def simulate(
-    documents: Iterable[Json], *, versions: Versions | None = None, others: Sequence[Json] = (), target: str | None = None
+    documents: Iterable[Json],
+    *,
+    versions: Versions | None = None,
+    others: Sequence[Json] = (),
+    target: str | None = None,
 ) -> World:
     """The world of a stream of plain manifests; items of a List count as documents.
 
@@ -66,12 +71,15 @@ def _job(manifest: Json, given: tuple[Json, ...], versions: Versions, target: st
         given=given,
         target=target,
         pod_group=pod_group(manifest, expansion),
-        notes=(*expansion.notes, *_waiting(manifest)),
+        notes=(*expansion.notes, *_notes(manifest)),
     )
 
 
-def _waiting(manifest: Json) -> Iterator[str]:
-    """Who has to let the job in before there are pods."""
+def _notes(manifest: Json) -> Iterator[str]:
+    """Who has to let the job in before there are pods; what a live cluster leaves to chance."""
     queue = text(at(manifest, "metadata", "labels").get("kueue.x-k8s.io/queue-name"))
     if queue:
         yield f"waits until Kueue admits it from the queue {queue!r}"
+    plugins = at(manifest, "spec", "plugins")
+    if kind_of(manifest) == ("batch.volcano.sh/v1alpha1", "Job") and len(plugins) > 1:
+        yield "Volcano runs its plugins in random order: each pod may have their variables in another order"

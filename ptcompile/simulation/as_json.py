@@ -9,7 +9,8 @@ from ptcompile.expand.world import env_entry
 from ptcompile.plain import Json, at, items, kind_of, object_name, text
 from ptcompile.simulation import amounts
 from ptcompile.simulation.meeting import claims, meeting
-from ptcompile.simulation.world import Job, Pod, World, owner_of
+from ptcompile.simulation.pod import Job, Pod, owner_of
+from ptcompile.simulation.world import World
 
 VERSION = 1
 
@@ -101,7 +102,9 @@ def pod_to_dict(pod: Pod) -> dict[str, Any]:
 
 def _container(container: dict[str, Any], spec: Json) -> dict[str, Any]:
     """The container's own JSON form, its mounts with the names of their volumes."""
-    mounts = [{"name": text(m.get("name")), "mountPath": text(m.get("mountPath"))} for m in items(spec.get("volumeMounts"))]
+    mounts = [
+        {"name": text(m.get("name")), "mountPath": text(m.get("mountPath"))} for m in items(spec.get("volumeMounts"))
+    ]
     return {**container, "mounts": mounts}
 
 

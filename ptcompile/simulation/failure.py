@@ -149,7 +149,9 @@ def _jobset_spec(spec: Json) -> Iterator[str]:
         rules = "; ".join(_rule(rule) for rule in items(mapping(policy).get("rules")))
         limit = integer(mapping(policy).get("maxRestarts"))
         again = "starts all Jobs again"
-        yield f"failurePolicy: a failed Job {again}, at most {limit} times" + (f"; rules before that: {rules}" * bool(rules))
+        yield f"failurePolicy: a failed Job {again}, at most {limit} times" + (
+            f"; rules before that: {rules}" * bool(rules)
+        )
     success = at(spec, "successPolicy")
     some = texts(success.get("targetReplicatedJobs"))
     operator = text(success.get("operator")) or "All"

@@ -4,23 +4,21 @@ from __future__ import annotations
 
 from ptcompile.expand import Role
 from ptcompile.plain import Json, at, items
-from ptcompile.simulation.world import Job, Pod
+from ptcompile.simulation.pod import Job, Pod
 
 
-def but(pod: Pod, like: Pod, last: Pod | None = None) -> list[str]:
+def but(run: list[Pod], like: Pod) -> list[str]:
     """The variables in which pods differ from another one, as `RANK=1`, or `RANK=2..255` for a run of them.
 
-    `last` is the end of the run that begins with `pod`.
+    `run` holds the first two pods and the last one of the run, or fewer where it is short.
     """
-    base, env = like.env, pod.env
-    ends = env if last is None else last.env
-    out = [f"without {name}" for name in base if name not in env]
-    steps = 0 if last is None else last.index - pod.index
-    out += [
-        f"{name}={_run(value, ends.get(name, ''), steps)}"
-        for name, value in env.items()
-        if not base.get(name) == value == ends.get(name)
-    ]
+    pod, base = run[0], like.env
+    envs = [one.env for one in run]
+    out = [f"without {name}" for name in base if name not in envs[0]]
+    for name, value in envs[0].items():
+        values = [env.get(name, "") for env in envs]
+        if base.get(name) != value or any(one != value for one in values):
+            out.append(f"{name}={_run(values, [one.index for one in run])}")
     if (pod.command, pod.args) != (like.command, like.args) and not _only_by_env(pod, like):
         out.append("another command")
     if pod.requests != like.requests:
@@ -28,11 +26,20 @@ def but(pod: Pod, like: Pod, last: Pod | None = None) -> list[str]:
     return out
 
 
-def _run(first: str, last: str, steps: int) -> str:
-    if first == last:
-        return first
-    counted = first.isdigit() and last.isdigit() and int(last) - int(first) == steps
-    return f"{first}..{last}" if counted else f"{first} .. {last}"
+def _run(values: list[str], indexes: list[int]) -> str:
+    """Values that count on with the index as `first..last`; others one by one."""
+    if len(set(values)) == 1:
+        return values[0]
+    numbers = [int(value) if value.isascii() and value.isdigit() and len(value) < 12 else -1 for value in values]
+    counted = -1 not in numbers and len({n - i for n, i in zip(numbers, indexes, strict=True)}) == 1
+    if counted:
+        return f"{values[0]}..{values[-1]}"
+    return " .. ".join((", ".join(values[:-1]), values[-1]))
+
+
+def ends(job: Job, role: Role, start: int) -> list[Pod]:
+    """The first two pods and the last one of a role from an index on."""
+    return [job.pod(role, i) for i in sorted({start, min(start + 1, role.count - 1), role.count - 1})]
 
 
 def _only_by_env(pod: Pod, like: Pod) -> bool:
@@ -45,11 +52,6 @@ def span(job: Job, role: Role, start: int) -> str:
     """`job-worker-1..job-worker-254`, the random parts marked."""
     first, last = job.pod(role, start), job.pod(role, role.count - 1)
     return first.shown if start == role.count - 1 else f"{first.shown} .. {last.shown}"
-
-
-def names_of(names: list[str]) -> str:
-    """A list of names, the middle of a long one left out."""
-    return ", ".join(names) if len(names) <= 4 else f"{names[0]}, {names[1]} .. {names[-1]} ({len(names)})"
 
 
 def injected(pod: Pod) -> frozenset[int]:
@@ -75,5 +77,3 @@ def _written(documents: tuple[Json, ...]) -> set[str]:
         elif isinstance(node, list):
             left.extend(node)
     return out
-
-

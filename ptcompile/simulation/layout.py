@@ -21,9 +21,7 @@ def table(rows: Sequence[Sequence[str]], indent: str = "  ", *, cut: int = 0) ->
     shown = [[shortened(cell, cut) if cut else cell for cell in row] for row in rows]
     full = max((len(row) for row in shown), default=0)
     widths = [max((len(row[i]) for row in shown if i < len(row) - 1), default=0) for i in range(full)]
-    return [
-        (indent + "  ".join(f"{cell:<{widths[i]}}" for i, cell in enumerate(row))).rstrip() for row in shown
-    ]
+    return [(indent + "  ".join(f"{cell:<{widths[i]}}" for i, cell in enumerate(row))).rstrip() for row in shown]
 
 
 def shortened(text: str, width: int) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 
 from ptcompile.expand import Role
 from ptcompile.plain import Json, at, items, object_name, text
+from ptcompile.simulation.pod import Job, Pod
 from ptcompile.simulation.rendezvous import AT_RENDEZVOUS, Rendezvous
-from ptcompile.simulation.world import Job, Pod
 
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared with, never bound
 
@@ -138,6 +138,8 @@ def _notes(job: Job, made: Meeting, pods: list[Pod]) -> Iterator[str]:
     unresolved = [pod.shown for pod in pods if pod.dns is None]
     if first.backend == "c10d" and total > 1 and unresolved:
         yield f"c10d hands out a pod's own host name, and no Service makes that of {unresolved[0]} resolve"
+    elif first.backend == "c10d" and total > 1 and any(pod.on_host for pod in pods):
+        yield "c10d hands out a node's host name (hostNetwork), which the other nodes have to be able to resolve"
 
 
 def _counted(first: Rendezvous, total: int) -> Iterator[str]:
@@ -146,15 +148,18 @@ def _counted(first: Rendezvous, total: int) -> Iterator[str]:
     if first.backend == "none" and total > 1:
         yield f"{total} pods know nothing of one another: each is a world of its own"
     elif total < low:
-        yield f"the rendezvous waits for {low} nodes, and there are {total} pods"
+        what = "processes (WORLD_SIZE)" if first.backend == "env" else "nodes"
+        yield f"the rendezvous waits for {low} {what}, and there are {total} pods"
+    elif total > high == 1:
+        yield f"{total} pods expect one node each, so each is a world of its own: torchrun needs nnodes and node-rank"
     elif total > high:
-        alone = "each is a world of its own" if high == 1 else f"{total - high} of them wait outside"
-        yield f"{total} pods come to a rendezvous of at most {high} nodes: {alone}"
+        yield f"{total} pods come to a rendezvous of at most {high} nodes: {total - high} of them wait outside"
 
 
 def _ranks(job: Job, made: Meeting) -> Iterator[str]:
     """Ranks at the ends of each role: they have to be 0 to n-1, each once."""
-    if made.first.node_rank == AT_RENDEZVOUS or made.nodes < 2 or made.first.backend == "none":
+    first = made.first
+    if first.node_rank == AT_RENDEZVOUS or made.nodes < 2 or first.backend == "none" or first.nodes == (1, 1):
         return
     seen: dict[str, str] = {}
     for role, _ in made.roles:

@@ -12,8 +12,9 @@ from ptcompile.simulation.amounts import is_accelerator
 from ptcompile.simulation.as_json import node_requirements
 from ptcompile.simulation.layout import finished, labelled, quoted, shortened, table
 from ptcompile.simulation.meeting import Meeting, claims, meeting
+from ptcompile.simulation.pod import Job, Pod
 from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
-from ptcompile.simulation.world import Job, Pod, World
+from ptcompile.simulation.world import World
 
 VALUE = 96
 """Characters of a value that the overview shows; --pod shows all."""
@@ -38,7 +39,9 @@ def _job(job: Job) -> Iterator[str]:
         yield from _meeting(job, found)
     yield from labelled("asks for", [asked(job.totals()) or "nothing"])
     yield from labelled("node", _union(list(node_requirements(pod.view.spec)) for _, pod in job.firsts()))
-    yield from labelled("volumes", _union([volume_text(*one) for one in claims(pod.view.spec)] for _, pod in job.firsts()))
+    yield from labelled(
+        "volumes", _union([volume_text(*one) for one in claims(pod.view.spec)] for _, pod in job.firsts())
+    )
     yield from labelled("services", _services(job))
     yield from labelled("pod group", _group(job.pod_group))
     yield from labelled("on failure", job.failure)
@@ -60,12 +63,19 @@ def _meeting(job: Job, found: Meeting) -> Iterator[str]:
     each = f"{found.nodes} {'pod' if found.nodes == 1 else 'pods'} with {first.processes_text} each"
     yield from labelled("processes", [f"{found.processes_text} in all: {each}"])
     yield from labelled("rendezvous", [rendezvous_text(found)])
-    for role, pod in job.firsts():
-        launch = pod.launch
-        words = [*(pod.command or ()), *(pod.args or ())]
-        shown = shortened(quoted(words), 140) if words else "the image's own command"
-        inside = f"  ({launch.launcher} in a shell)" if launch.in_shell and launch.launcher != "command" else ""
-        yield from labelled("runs" if len(job.roles) == 1 else f"{role.name}"[:11], [shown + inside])
+    runs = {role.name: _runs(pod) for role, pod in job.firsts()}
+    if len(set(runs.values())) == 1:
+        yield from labelled("runs", list(runs.values())[:1])
+    else:
+        yield from labelled("runs", [f"{name}: {line}" for name, line in runs.items()])
+
+
+def _runs(pod: Pod) -> str:
+    """The command line with its variables as they are written: it differs by their values alone."""
+    main, launch = pod.main, pod.launch
+    words = [*(main.command or ()), *(main.args or ())] if main else []
+    shown = shortened(quoted(words), 160) if words else "the image's own command"
+    return shown + (f"  ({launch.launcher} in a shell)" if launch.in_shell and launch.launcher != "command" else "")
 
 
 def rendezvous_text(found: Meeting) -> str:
@@ -73,7 +83,9 @@ def rendezvous_text(found: Meeting) -> str:
     first = found.first
     if first.backend == "none":
         return "none: each process is alone"
-    where = "nobody of this stream" if found.host is None and not found.outside else found.host or "outside of this stream"
+    where = (
+        "nobody of this stream" if found.host is None and not found.outside else found.host or "outside of this stream"
+    )
     wait = f"{first.nodes_text} {'node' if first.nodes == (1, 1) else 'nodes'}"
     if first.backend == "env":
         wait = f"WORLD_SIZE {first.nodes_text}"
@@ -102,14 +114,16 @@ def _union(parts: Iterator[list[str]]) -> list[str]:
 def _services(job: Job) -> list[str]:
     services = job.expansion.services
     if len(services) > 4:
-        return [f"{folding.names_of([object_name(s) for s in services])}, one for each pod"]
+        return [f"{object_name(services[0])} .. : headless, one for each of the {job.size} pods"]
     return [_service(service) for service in services]
 
 
 def _service(service: Json) -> str:
     spec = at(service, "spec")
     ports = ", ".join(str(port.get("port")) for port in items(spec.get("ports")))
-    early = "answers before pods are ready" if spec.get("publishNotReadyAddresses") is True else "answers for ready pods"
+    early = (
+        "answers before pods are ready" if spec.get("publishNotReadyAddresses") is True else "answers for ready pods"
+    )
     headless = "headless, " if spec.get("clusterIP") == "None" else ""
     return f"{object_name(service)}: {headless}{early}" + (f", ports {ports}" if ports else "")
 
@@ -137,7 +151,7 @@ def _rows(job: Job) -> Iterator[list[str]]:
 def _row(pod: Pod) -> list[str]:
     seen = pod.rendezvous
     rank = {AT_RENDEZVOUS: "at rendezvous"}.get(seen.node_rank, seen.node_rank)
-    return [pod.shown, pod.hostname or "random", pod.dns or "none", rank, pod.qos]
+    return [pod.shown, "the node's" if pod.on_host else pod.hostname or "random", pod.dns or "none", rank, pod.qos]
 
 
 def _others(job: Job, role: Role) -> list[str]:
@@ -155,8 +169,7 @@ def _environment(job: Job, found: Meeting) -> Iterator[str]:
     for other in job.roles:
         start = 1 if other is role else 0
         if other.count > start:
-            pod, last = job.pod(other, start), job.pod(other, other.count - 1)
-            differences = folding.but(pod, first, last)
+            differences = folding.but(folding.ends(job, other, start), first)
             same = "but " + ", ".join(shortened(one, 60) for one in differences) if differences else "in all"
             yield f"  {folding.span(job, other, start)}: as {first.shown} {same}"
 
@@ -172,7 +185,9 @@ def env_table(pod: Pod, *, cut: int = 0, indent: str = "  ") -> list[str]:
         ["+" if i in added else " ", str(entry.get("name") or ""), *_value(entry, values)]
         for i, entry in enumerate(pod.main.env)
     ]
-    head = f"{indent}environment of {pod.shown}, container {pod.main.name}" + ("  (+ set by the operator)" if added else "")
+    head = f"{indent}environment of {pod.shown}, container {pod.main.name}" + (
+        "  (+ set by the operator)" if added else ""
+    )
     return [head, *table(rows, indent + "  ", cut=cut)]
 
 

@@ -11,8 +11,8 @@ from ptcompile.simulation.as_json import env_from, node_requirements
 from ptcompile.simulation.layout import finished, labelled, quoted
 from ptcompile.simulation.meeting import claims, meeting
 from ptcompile.simulation.overview import asked, env_table, volume_text
+from ptcompile.simulation.pod import Pod, owner_of
 from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
-from ptcompile.simulation.world import Pod, owner_of
 
 
 def in_full(pod: Pod) -> str:
@@ -24,7 +24,7 @@ def _head(pod: Pod) -> Iterator[str]:
     view = pod.view
     yield f"Pod/{pod.shown}  ({pod.role} {pod.index} of {pod.job.title}, namespace {view.namespace})"
     yield from labelled("made by", [owner_of(pod)])
-    yield from labelled("host name", [pod.hostname or "the node's, or random"])
+    yield from labelled("host name", ["the node's (hostNetwork)" if pod.on_host else pod.hostname or "random"])
     yield from labelled("DNS name", [pod.dns or "none: no Service gives it one"])
     yield from labelled("asks for", [asked(pod.requests) or "nothing"])
     yield from labelled("QoS class", [pod.qos])
@@ -83,9 +83,7 @@ def _containers(pod: Pod) -> Iterator[str]:
 def _line(pod: Pod, container: ContainerView) -> Iterator[str]:
     """Command and arguments after expansion, and as they are written where that is something else."""
     expanded = kubelet.command_line(container, kubelet.environment(container, pod.view))
-    for label, words, written in zip(
-        ("command", "args"), expanded, (container.command, container.args), strict=True
-    ):
+    for label, words, written in zip(("command", "args"), expanded, (container.command, container.args), strict=True):
         if words is None or written is None:
             continue
         yield from labelled(label, [quoted(words)], "    ")

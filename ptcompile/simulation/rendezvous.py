@@ -175,6 +175,8 @@ def _environment(launch: Launch, env: Mapping[str, str]) -> Rendezvous:
     notes = [_DEAF[launch.launcher]] if launch.launcher in _DEAF else []
     if launch.launcher == "image":
         notes.append("the image's own command is not known: so it is if that starts one process")
+    if launch.launcher == "command" and alone and "PET_NNODES" in env:
+        notes.append("nobody reads the PET_* variables: the command does not start torchrun")
     return Rendezvous(
         launcher=launch.launcher,
         backend="none" if alone else "env",

@@ -9,8 +9,9 @@ from ptcompile.plain import at
 from ptcompile.simulation import amounts
 from ptcompile.simulation.launch import entry_words
 from ptcompile.simulation.meeting import Meeting, meeting
+from ptcompile.simulation.pod import Job, Pod
 from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
-from ptcompile.simulation.world import Job, Pod, World
+from ptcompile.simulation.world import World
 
 MOST: Final = 512
 """Pods that are compared one by one; of a wider role the first two and the last."""
@@ -55,12 +56,15 @@ def _alone(job: Job, found: Meeting) -> Iterator[str]:
 def _together(a: Meeting, b: Meeting) -> Iterator[str]:
     pairs: list[tuple[str, object, object]] = [
         ("training pods", a.nodes, b.nodes),
-        ("processes", a.processes_text, b.processes_text),
-        ("nodes", a.first.nodes_text, b.first.nodes_text),
         ("started by", a.first.launcher, b.first.launcher),
     ]
-    if a.nodes > 1:
-        pairs.append(("backend", a.first.backend, b.first.backend))
+    if a.first.launcher != "image":  # else nobody but the image knows
+        pairs += [
+            ("processes", a.processes_text, b.processes_text),
+            ("nodes", a.first.nodes_text, b.first.nodes_text),
+        ]
+        if a.nodes > 1:
+            pairs.append(("backend", a.first.backend, b.first.backend))
     if a.first.launcher == "torchrun":
         pairs += [(name, a.first.options.get(name), b.first.options.get(name)) for name in _SAME_OPTIONS]
     yield from _differences("", pairs)
@@ -93,8 +97,8 @@ def _pods(a: list[Pod], b: list[Pod]) -> Iterator[str]:
     for one, other in zip(a, b, strict=True):
         where = f"{one.shown} and {other.shown}: "
         pairs: list[tuple[str, object, object]] = [
-            ("runs", entry_words(one.launch), entry_words(other.launch)),
-            ("requests", amounts.as_text(one.requests), amounts.as_text(other.requests)),
+            ("runs", _runs(one), _runs(other)),
+            ("requests", _requests(one), _requests(other)),
             ("limits", _limits(one), _limits(other)),
             ("image", one.main and one.main.image, other.main and other.main.image),
             ("tolerations", list(one.view.tolerations), list(other.view.tolerations)),
@@ -104,6 +108,28 @@ def _pods(a: list[Pod], b: list[Pod]) -> Iterator[str]:
         ]
         yield from _differences(where, pairs)
         yield from _env(where, users_env(one), users_env(other))
+
+
+def _runs(pod: Pod) -> list[str]:
+    marks = _marks(pod)
+    return [_neutral(word, marks) for word in entry_words(pod.launch)]
+
+
+def _marks(pod: Pod) -> dict[str, str]:
+    """The names that each operator gives in its own way: the endpoint's host, the pod's own."""
+    names = {pod.rendezvous.host: "<endpoint>", pod.env.get("MASTER_ADDR", ""): "<endpoint>", pod.name: "<pod>"}
+    return {name: mark for name, mark in names.items() if name}
+
+
+def _neutral(text: str, marks: Mapping[str, str]) -> str:
+    for name, mark in marks.items():
+        text = text.replace(name, mark)
+    return text
+
+
+def _requests(pod: Pod) -> dict[str, str]:
+    """What the containers ask for, without init containers: operators add some of their own."""
+    return amounts.as_text(amounts.of_pod({**pod.view.spec, "initContainers": []}))
 
 
 def _limits(pod: Pod) -> dict[str, str]:
@@ -117,8 +143,15 @@ def _mounts(pod: Pod) -> list[str]:
 
 
 def users_env(pod: Pod) -> dict[str, str]:
-    """The variables without those that operators add and without those that pods of every target get differently."""
-    return {k: v for k, v in pod.env.items() if k not in _OWN_NAMES and not k.startswith(OPERATORS_OWN)}
+    """The variables without those that operators add; those from a field of the pod by the field's name."""
+    fields = {
+        str(entry.get("name")): f"<{at(entry, 'valueFrom', 'fieldRef').get('fieldPath')}>"
+        for entry in (pod.main.env if pod.main else ())
+        if at(entry, "valueFrom", "fieldRef")
+    }
+    values = {k: v for k, v in pod.env.items() if k not in _OWN_NAMES and not k.startswith(OPERATORS_OWN)}
+    marks = _marks(pod)
+    return {name: fields.get(name) or _neutral(value, marks) for name, value in values.items()}
 
 
 def _env(where: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[str]:

@@ -27,10 +27,23 @@ QUANTITY = (
     "^(\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))"
     "(([KMGTPE]i)|[numkMGTPE]|([eE](\\+|-)?(([0-9]+(\\.[0-9]*)?)|(\\.[0-9]+))))?$"
 )
-ATTRIBUTES = (
-    "type format enum minimum maximum minLength maxLength pattern minItems maxItems minProperties maxProperties "
-    "x-kubernetes-list-map-keys x-kubernetes-preserve-unknown-fields nullable"
-).split()
+ATTRIBUTES = [
+    "type",
+    "format",
+    "enum",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "pattern",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+    "x-kubernetes-list-map-keys",
+    "x-kubernetes-preserve-unknown-fields",
+    "nullable",
+]
 
 pytestmark = pytest.mark.skipif(not CRDS.is_dir(), reason="the CRDs are not beside the project")
 
@@ -40,9 +53,10 @@ Row = dict[str, Any]
 @cache
 def crd(kind: str) -> Mapping[str, Any]:
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    for document in yaml.load_all((CRDS / FILES[kind]).read_text(encoding="utf-8"), Loader=loader):  # noqa: S506
+    for document in yaml.load_all((CRDS / FILES[kind]).read_text(encoding="utf-8"), Loader=loader):
         if document and document.get("kind") == "CustomResourceDefinition":
-            return document["spec"]  # type: ignore[no-any-return]
+            spec: Mapping[str, Any] = document["spec"]
+            return spec
     raise AssertionError(kind)
 
 
@@ -141,9 +155,7 @@ def _key_defaults(node: Mapping[str, Any], path: str) -> Iterator[tuple[str, Any
             yield from _key_defaults(node[word], path + mark)
 
 
-def _key_defaults_of_ours(
-    node: Mapping[str, Any], document: str, version: str, path: str
-) -> Iterator[tuple[str, Any]]:
+def _key_defaults_of_ours(node: Mapping[str, Any], document: str, version: str, path: str) -> Iterator[tuple[str, Any]]:
     if "$ref" in node:
         if path != ".metadata":
             document, name = resolve(document, node["$ref"])

@@ -69,5 +69,5 @@ def test_resolve(document: str, reference: str, target: tuple[str, str]) -> None
 
 
 def test_a_name_that_is_none() -> None:
-    with pytest.raises(FileNotFoundError, match="nothing.json"):
+    with pytest.raises(FileNotFoundError, match=r"nothing\.json"):
         schemas.schema_text("nothing.json")

@@ -93,10 +93,8 @@ def _check_restart_rules(value: Any, path: Path, container: dict[str, Any], scop
     for index, rule in f.objects(value):
         here = (*path, index)
         action, codes = rule.get("action"), rule.get("exitCodes")
-        if f.is_empty(action):
-            f.required(found, (*here, "action"))
-        else:
-            f.check_choice(found, (*here, "action"), action, ("Restart", "RestartAllContainers"))
+        action = "" if action is None else action
+        f.check_choice(found, (*here, "action"), action, ("Restart", "RestartAllContainers"))
         if codes is None:
             f.required(found, (*here, "exitCodes"), "must be specified")
         elif type(codes) is dict:
@@ -105,10 +103,7 @@ def _check_restart_rules(value: Any, path: Path, container: dict[str, Any], scop
 
 def _check_exit_codes(codes: dict[str, Any], path: Path, found: f.Found) -> None:
     operator, values = codes.get("operator"), codes.get("values")
-    if f.is_empty(operator):
-        f.required(found, (*path, "operator"))
-    else:
-        f.check_choice(found, (*path, "operator"), operator, ("In", "NotIn"))
+    f.check_choice(found, (*path, "operator"), "" if operator is None else operator, ("In", "NotIn"))
     if type(values) is list and len(values) > _MAX_CODES:
         f.too_many(found, (*path, "values"), len(values), _MAX_CODES)
 
@@ -131,6 +126,13 @@ def _check_resize(value: Any, path: Path, container: dict[str, Any], scope: Scop
         if restart == "RestartContainer" and scope.spec.get("restartPolicy") == "Never":
             why = "must be 'NotRequired' when `restartPolicy` is 'Never'"
             f.invalid(found, (*here, "restartPolicy"), restart, why, "Use NotRequired.", field_path(path))
+        elif restart == "RestartContainer" and _runs_once(container, path) and scope.context.at_least(36):
+            why = "must not be set to 'RestartContainer' for non-sidecar initContainers"
+            f.invalid(found, (*here, "restartPolicy"), restart, why, "Use NotRequired.")
+
+
+def _runs_once(container: dict[str, Any], path: Path) -> bool:
+    return path[-3] == "initContainers" and container.get("restartPolicy") != "Always"
 
 
 _FIELDS: Final[dict[str, Check]] = {

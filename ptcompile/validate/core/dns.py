@@ -31,6 +31,13 @@ def is_ip(text: str) -> bool:
     return "%" not in text
 
 
+def is_cidr(text: str) -> bool:
+    """Whether a text is a range of addresses such as `10.0.0.0/8`."""
+    address, slash, bits = text.partition("/")
+    wide = 128 if ":" in address else 32
+    return bool(slash) and bits.isascii() and bits.isdigit() and len(bits) < 4 and int(bits) <= wide and is_ip(address)
+
+
 def check_dns_policy(value: Any, path: Path, scope: Scope) -> None:
     """`spec.dnsPolicy`, and what the policy None asks for."""
     if not value:

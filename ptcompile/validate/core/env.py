@@ -78,6 +78,21 @@ def _check_source(source: dict[str, Any], value: Any, path: Path, scope: Scope) 
     for name in given:
         if type(source[name]) is dict:
             _CHECKS[name](source[name], (*path, name), found)
+    if type(source.get("fileKeyRef")) is dict:
+        _check_file_volume(source["fileKeyRef"].get("volumeName"), (*path, "fileKeyRef", "volumeName"), scope)
+
+
+def _check_file_volume(name: Any, path: Path, scope: Scope) -> None:
+    """A file of variables stands in an emptyDir that an init container fills (EnvFiles, beta since 1.35)."""
+    if type(name) is not str or not names.is_dns_label(name) or scope.volumes is None:
+        return  # wrong already
+    if not scope.context.at_least(35):
+        return
+    volume = scope.volumes.get(name, 0)
+    if volume == 0:
+        f.not_found(scope.found, path, name, "Declare the volume in the pod's volumes.")
+    elif type(volume) is dict and volume.get("emptyDir") is None and len(volume) > 1:
+        f.invalid(scope.found, path, name, "referenced volume must be of type emptyDir", "Use an emptyDir.")
 
 
 def check_field_ref(ref: Any, path: Path, found: f.Found, allowed: frozenset[str] = ENV_FIELDS) -> None:

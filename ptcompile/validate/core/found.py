@@ -106,6 +106,12 @@ def objects(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:
                 yield index, {}
 
 
+def container_names(pod: dict[str, Any]) -> set[str]:
+    """The names of a pod's containers and init containers."""
+    both = (*objects(pod.get("containers")), *objects(pod.get("initContainers")))
+    return {container["name"] for _, container in both if type(container.get("name")) is str}
+
+
 def mapping(value: Any) -> dict[str, Any]:
     """A value if it is an object, else an empty one."""
     return value if type(value) is dict else {}

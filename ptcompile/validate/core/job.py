@@ -132,7 +132,7 @@ def _check_high(spec: dict[str, Any], path: Path, failed: int | None, found: f.F
     if failed is None:
         why = f"must be specified when completions is above {_HIGH_COMPLETIONS}"
         f.required(found, (*path, "maxFailedIndexes"), why)
-    elif failed > _LOW_LIMIT:
+    elif _LOW_LIMIT < failed <= _PARALLELISM_MAX:  # above that it is refused anyway
         f.invalid(found, (*path, "maxFailedIndexes"), failed, f"must be less than or equal to {_LOW_LIMIT} {suffix}")
 
 

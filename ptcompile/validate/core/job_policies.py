@@ -30,12 +30,12 @@ def check_failure_policy(spec: dict[str, Any], path: Path, found: f.Found) -> No
     rules = policy.get("rules")
     if type(rules) is list and len(rules) > _RULES_MAX:
         f.too_many(found, here, len(rules), _RULES_MAX)
-    known = {c.get("name") for key in ("containers", "initContainers") for _, c in f.objects(pod.get(key))}
+    known = f.container_names(pod)
     for index, rule in f.objects(rules):
         _check_rule(rule, (*here, index), spec, known, found)
 
 
-def _check_rule(rule: dict[str, Any], path: Path, spec: dict[str, Any], known: set[Any], found: f.Found) -> None:
+def _check_rule(rule: dict[str, Any], path: Path, spec: dict[str, Any], known: set[str], found: f.Found) -> None:
     action, codes, conditions = rule.get("action"), rule.get("onExitCodes"), rule.get("onPodConditions")
     if f.is_empty(action):
         f.required(found, (*path, "action"), f"valid values: {', '.join(_ACTIONS)}")
@@ -56,7 +56,7 @@ def _check_rule(rule: dict[str, Any], path: Path, spec: dict[str, Any], known: s
         f.invalid(found, path, rule, why, "Say which failures the rule is for.")
 
 
-def _check_codes(codes: dict[str, Any], path: Path, known: set[Any], found: f.Found) -> None:
+def _check_codes(codes: dict[str, Any], path: Path, known: set[str], found: f.Found) -> None:
     operator, name, values = codes.get("operator"), codes.get("containerName"), codes.get("values")
     if f.is_empty(operator):
         f.required(found, (*path, "operator"), 'valid values: "In", "NotIn"')
@@ -122,9 +122,10 @@ def _check_success_rule(rule: dict[str, Any], path: Path, completions: int | Non
         here = (*path, "succeededIndexes")
         if len(indexes) > _INDEXES_MAX:
             f.too_long(found, here, _INDEXES_MAX)
-        listed, why = count_indexes(indexes, completions)
-        if why:
-            f.invalid(found, here, indexes, f"error parsing succeededIndexes: {why}", "Write it as 0,2-4.")
+        else:
+            listed, why = count_indexes(indexes, completions)
+            if why:
+                f.invalid(found, here, indexes, f"error parsing succeededIndexes: {why}", "Write it as 0,2-4.")
     if type(count) is not int:
         return
     here = (*path, "succeededCount")

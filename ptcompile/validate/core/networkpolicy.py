@@ -7,6 +7,7 @@ from typing import Any, Final
 from ptcompile.diagnostics import Path
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
+from ptcompile.validate.core.dns import is_cidr
 from ptcompile.validate.core.ports import PORT_MAX, PROTOCOLS, check_port_reference
 from ptcompile.validate.core.selectors import check_selector
 
@@ -66,29 +67,34 @@ def _check_peer(peer: dict[str, Any], path: Path, found: f.Found) -> None:
 
 
 def _check_block(block: dict[str, Any], path: Path, found: f.Found) -> None:
-    import ipaddress
-
-    text, network = block.get("cidr"), None
+    text = block.get("cidr")
     if f.is_empty(text):
         f.required(found, (*path, "cidr"), help="Write it as 10.0.0.0/8.")
         return
-    try:
-        network = ipaddress.ip_network(text, strict=False) if type(text) is str and "/" in text else None
-    except ValueError:
-        network = None
-    if network is None:
-        if type(text) is str:
-            f.invalid(found, (*path, "cidr"), text, "must be a valid CIDR value", "Write it as 10.0.0.0/8.")
+    if type(text) is not str:
         return
+    if not is_cidr(text):
+        f.invalid(found, (*path, "cidr"), text, "must be a valid CIDR value", "Write it as 10.0.0.0/8.")
+        return
+    network = _network(text)
     holes = block.get("except")
     for index, hole in enumerate(holes if type(holes) is list else ()):
         here = (*path, "except", index)
-        try:
-            inner = ipaddress.ip_network(hole, strict=False) if type(hole) is str and "/" in hole else None
-        except ValueError:
-            inner = None
-        if inner is None:
-            if type(hole) is str:
-                f.invalid(found, here, hole, "must be a valid CIDR value")
-        elif inner.version != network.version or inner.prefixlen <= network.prefixlen or inner[0] not in network:
+        if type(hole) is not str:
+            continue
+        if not is_cidr(hole):
+            f.invalid(found, here, hole, "must be a valid CIDR value")
+            continue
+        inner = _network(hole)
+        if inner.version != network.version or inner.prefixlen <= network.prefixlen or inner[0] not in network:
             f.invalid(found, here, hole, f"must be a strict subset of `cidr` {f.show(text)}")
+
+
+def _network(text: str) -> Any:
+    """A range of addresses; the server takes leading zeros, which Python does not."""
+    import ipaddress
+
+    address, _, bits = text.partition("/")
+    if ":" not in address:
+        address = ".".join(str(int(part)) for part in address.split("."))
+    return ipaddress.ip_network(f"{address}/{int(bits)}", strict=False)

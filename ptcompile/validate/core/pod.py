@@ -80,7 +80,7 @@ def check_pod_spec(
             check(value, (*path, key), scope)
     _check_host_ports(spec, path, found, template)
     if spec.get("hostUsers") is False or spec.get("shareProcessNamespace"):
-        check_host_namespaces(spec, path, found)
+        check_host_namespaces(spec, path, context, found)
     if not template:
         check_pod_alone(spec, path, found)
 

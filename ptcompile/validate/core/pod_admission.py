@@ -59,9 +59,7 @@ def check_pod_annotations(meta: Any, spec: Any, path: Path, found: f.Found) -> N
 
 
 def _check_app_armor(container: str, profile: str, path: Path, spec: Any, found: f.Found) -> None:
-    pod = f.mapping(spec)
-    known = {c.get("name") for key in ("containers", "initContainers") for _, c in f.objects(pod.get(key))}
-    if container not in known:
+    if container not in f.container_names(f.mapping(spec)):
         f.invalid(found, path, container, "container not found", "Name one of the pod's containers.", f.key_path(path))
     if profile not in ("runtime/default", "unconfined", "") and not profile.startswith("localhost/"):
         f.invalid(found, path, profile, "invalid AppArmor profile name", at=f.key_path(path))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
@@ -138,6 +139,9 @@ def check_pod_resources(value: Any, path: Path, scope: Scope) -> None:
     if type(value) is not dict or not scope.context.at_least(34):
         return
     found = scope.found
+    if f.mapping(scope.spec.get("os")).get("name") == "windows":
+        f.forbidden(found, path, "may not be set for a windows pod")
+        return
     if value.get("claims"):
         f.forbidden(found, (*path, "claims"), "claims may not be set for Resources at pod-level")
     allowed = {"cpu", "memory"}
@@ -156,13 +160,14 @@ def check_pod_resources(value: Any, path: Path, scope: Scope) -> None:
 
 
 def _check_sums(pod: dict[str, Any], path: Path, scope: Scope) -> None:
-    found, total = scope.found, _total_requests(scope)
+    found, total = scope.found, _total(scope, _requests)
     for name, text in pod["requests"].items():
         amount = parse(text)
         if amount is not None and name in total and total[name] > amount:
             here = (*path, "requests", name)
             why = f"must be greater than or equal to aggregate container requests of {total[name]}"
             f.invalid(found, here, str(amount), why, "Raise it, or lower the containers'.", f.key_path(here))
+    _check_huge_sums(pod, path, scope)
     for index, container in f.objects(scope.spec.get("containers")):
         for name, text in f.mapping(f.mapping(container.get("resources")).get("limits")).items():
             limit, cap = parse(text), parse(pod["limits"].get(name))
@@ -173,15 +178,25 @@ def _check_sums(pod: dict[str, Any], path: Path, scope: Scope) -> None:
                 f.invalid(found, (*path[:-2], *here), str(limit), why, "Lower it, or raise the pod's limit.", at)
 
 
-def _total_requests(scope: Scope) -> _Amounts:
+def _check_huge_sums(pod: dict[str, Any], path: Path, scope: Scope) -> None:
+    total = _total(scope, _limits)
+    for name, text in pod["limits"].items():
+        cap = parse(text)
+        if name.startswith(_HUGE) and cap is not None and name in total and total[name] > cap:
+            here = (*path, "limits", name)
+            why = f"must be greater than or equal to aggregate container limits of {total[name]}"
+            f.invalid(scope.found, here, str(cap), why, "Raise it, or lower the containers'.", f.key_path(here))
+
+
+def _total(scope: Scope, asks: Callable[[dict[str, Any], Scope], _Amounts]) -> _Amounts:
     """What all containers ask for together: mains and sidecars summed, or the greatest init container."""
     total: _Amounts = {}
     peak: _Amounts = {}
     for _, container in f.objects(scope.spec.get("containers")):
-        _add(total, _requests(container, scope))
+        _add(total, asks(container, scope))
     sidecars: _Amounts = {}
     for _, container in f.objects(scope.spec.get("initContainers")):
-        asked = _requests(container, scope)
+        asked = asks(container, scope)
         if container.get("restartPolicy") == "Always":
             _add(total, asked)
             _add(sidecars, asked)
@@ -199,6 +214,11 @@ def _requests(container: dict[str, Any], scope: Scope) -> _Amounts:
     if not scope.template:  # only a Pod's requests are filled in from its limits
         asked = {**f.mapping(resources.get("limits")), **{k: v for k, v in asked.items() if v is not None}}
     return {name: q for name, text in asked.items() if (q := parse(text)) is not None}
+
+
+def _limits(container: dict[str, Any], scope: Scope) -> _Amounts:
+    limits = f.mapping(f.mapping(container.get("resources")).get("limits"))
+    return {name: q for name, text in limits.items() if (q := parse(text)) is not None}
 
 
 def _add(total: _Amounts, more: _Amounts) -> None:

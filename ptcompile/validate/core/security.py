@@ -8,7 +8,7 @@ from typing import Any, Final
 from ptcompile import names
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Scope
+from ptcompile.validate.core.context import Context, Scope
 from ptcompile.validate.core.mounts import why_not_relative
 
 ID_MAX: Final = 2**31 - 1
@@ -136,7 +136,7 @@ def _check_sysctl_host(name: str, path: Path, scope: Scope) -> None:
         f.invalid(scope.found, path, name, "may not be specified when 'hostIPC' is set to true")
 
 
-def check_host_namespaces(spec: Any, path: Path, found: f.Found) -> None:
+def check_host_namespaces(spec: Any, path: Path, context: Context, found: f.Found) -> None:
     """Which namespaces of the host a pod may share with which settings."""
     if spec.get("shareProcessNamespace") is True and spec.get("hostPID") is True:
         why = "ShareProcessNamespace and HostPID cannot both be enabled"
@@ -146,3 +146,8 @@ def check_host_namespaces(spec: Any, path: Path, found: f.Found) -> None:
         for name in ("hostNetwork", "hostPID", "hostIPC"):
             if spec.get(name) is True:
                 f.forbidden(found, (*path, name), "when `hostUsers` is false", "Leave `hostUsers` out.")
+        for key in ("containers", "initContainers") if context.at_least(35) else ():
+            for index, container in f.objects(spec.get(key)):
+                if container.get("volumeDevices"):
+                    here = (*path, key, index, "volumeDevices")
+                    f.forbidden(found, here, "when `hostUsers` is false", "Leave `hostUsers` out.")

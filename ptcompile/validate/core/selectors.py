@@ -74,10 +74,11 @@ def selects(selector: Mapping[str, Any], labels: Mapping[str, Any]) -> bool:
 
 
 def _meets(labels: Mapping[str, Any], requirement: Mapping[str, Any]) -> bool:
-    key: str = requirement.get("key", "")
-    operator, values = requirement.get("operator"), requirement.get("values") or []
+    key, operator, values = requirement.get("key"), requirement.get("operator"), requirement.get("values")
+    if type(key) is not str or (values and type(values) is not list):
+        return True  # wrongly typed, which is another's finding
     if operator == "In":
-        return key in labels and labels[key] in values
+        return key in labels and labels[key] in (values or ())
     if operator == "NotIn":
-        return key not in labels or labels[key] not in values
+        return key not in labels or labels[key] not in (values or ())
     return (key in labels) == (operator == "Exists")

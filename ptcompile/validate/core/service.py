@@ -8,7 +8,7 @@ from ptcompile import names
 from ptcompile.diagnostics import Path
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
-from ptcompile.validate.core.dns import is_ip
+from ptcompile.validate.core.dns import is_cidr, is_ip
 from ptcompile.validate.core.metadata import check_labels, why_not_key
 from ptcompile.validate.core.ports import PROTOCOLS, check_port_number, check_port_reference
 
@@ -16,7 +16,6 @@ _TYPES: Final = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")
 _EXTERNAL: Final = ("LoadBalancer", "NodePort")
 _NODE_PORTS: Final = (30000, 32767)
 """The range that nodePort is taken from unless the cluster was set up with another."""
-_KUBELET_PORT: Final = 10250
 _AFFINITY_SECONDS: Final = 86400
 _CHOICES: Final = {
     "type": _TYPES,
@@ -110,9 +109,6 @@ def _check_port(port: dict[str, Any], path: Path, kind: str, found: f.Found) -> 
         elif not low <= node <= high:
             why = f"provided port is not in the valid range. The range of valid ports is {low}-{high}"
             f.invalid(found, (*path, "nodePort"), node, why)
-    if kind == "LoadBalancer" and number == _KUBELET_PORT:
-        why = f"may not expose port {_KUBELET_PORT} externally since it is used by kubelet"
-        f.invalid(found, path, number, why)
 
 
 def _check_addresses(spec: dict[str, Any], path: Path, kind: str, headless: bool, found: f.Found) -> None:
@@ -122,9 +118,7 @@ def _check_addresses(spec: dict[str, Any], path: Path, kind: str, headless: bool
         why = f"may not be set to 'None' for {kind} services"
         f.invalid(found, (*path, key), "None", why, "Remove clusterIP, or use type: ClusterIP.", "spec.clusterIPs[0]")
     if kind == "ExternalName":
-        if one or many:
-            f.forbidden(found, (*path, key), "may not be set when `type` is 'ExternalName'")
-        _check_external_name(spec.get("externalName"), (*path, "externalName"), found)
+        _check_external_name(spec, path, found)
         return
     if one and type(many) is list and many and many[0] != one:
         f.invalid(found, (*path, "clusterIPs"), many, "first value must match `clusterIP`")
@@ -138,11 +132,15 @@ def _check_addresses(spec: dict[str, Any], path: Path, kind: str, headless: bool
             f.invalid(found, (*path, "externalIPs", index), ip, "must be a valid IP address")
 
 
-def _check_external_name(value: Any, path: Path, found: f.Found) -> None:
+def _check_external_name(spec: dict[str, Any], path: Path, found: f.Found) -> None:
+    for name in ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"):
+        if spec.get(name):
+            f.forbidden(found, (*path, name), "may not be set for ExternalName services")
+    value, here = spec.get("externalName"), (*path, "externalName")
     if f.is_empty(value):
-        f.required(found, path)
-    elif type(value) is str and (why := names.why_not_dns_subdomain(value.removesuffix(".").lower())):
-        f.invalid(found, path, value, why)
+        f.required(found, here)
+    elif type(value) is str and (why := names.why_not_dns_subdomain(value.removesuffix("."))):
+        f.invalid(found, here, value, why)
 
 
 def _check_affinity(spec: dict[str, Any], path: Path, found: f.Found) -> None:
@@ -164,6 +162,15 @@ def _check_only_external(spec: dict[str, Any], path: Path, kind: str, found: f.F
         else:
             why = "may only be set for externally-accessible services"
             f.invalid(found, (*path, "externalTrafficPolicy"), policy, why, "Remove it.")
+    health = spec.get("healthCheckNodePort")
+    if health and type(health) is int and (kind != "LoadBalancer" or policy != "Local"):
+        why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
+        f.invalid(found, (*path, "healthCheckNodePort"), health, why, "Remove it.")
+    ranges = spec.get("loadBalancerSourceRanges")
+    for index, text in enumerate(ranges if type(ranges) is list else ()):
+        if type(text) is str and not is_cidr(text.strip()):
+            here = (*path, "loadBalancerSourceRanges", index)
+            f.invalid(found, here, text, "must be a valid CIDR value", "Write it as 10.0.0.0/8.")
     if kind != "LoadBalancer":
         for name in ("allocateLoadBalancerNodePorts", "loadBalancerClass"):
             if spec.get(name) is not None:

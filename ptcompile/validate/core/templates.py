@@ -7,6 +7,7 @@ or replica gets wrong stands outside it, since the template alone is a good pod.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from ptcompile.diagnostics import Path, Problem
@@ -32,8 +33,8 @@ def template_problems(manifest: Mapping[str, Any], context: Context) -> Iterator
 
     Empty for kinds without templates. The stage is "pod", the authority kube-apiserver.
     """
-    walk = _WALKS.get((manifest.get("apiVersion", ""), manifest.get("kind", "")))
-    spec = manifest.get("spec")
+    version, kind, spec = manifest.get("apiVersion"), manifest.get("kind"), manifest.get("spec")
+    walk = _WALKS.get((version, kind)) if type(version) is str and type(kind) is str else None
     if walk is None or type(spec) is not dict:
         return iter(())
     found: f.Found = []
@@ -55,14 +56,15 @@ def check_template(template: Any, path: Path, context: Context, found: f.Found, 
 
 
 def _of_operator(problem: Problem, path: Path, spec: Any) -> Problem:
-    """What the cluster or the operator decides, and not the template, stands beside the template.
+    """What is inferred here, and not said by the server's pod validation.
 
-    A class is looked up by name among the cluster's; ExitCode is a word for replicas of Kubeflow's kinds.
+    A class is looked up by name among the cluster's before the pod is validated, and no class can have such a name;
+    ExitCode is a word for replicas of Kubeflow's kinds, and no pod has it.
     """
     field = problem.path[len(path) + 1 :]
     if field != ("priorityClassName",) and (field != ("restartPolicy",) or spec["restartPolicy"] != "ExitCode"):
         return problem
-    return Problem(problem.name, path[:-1], problem.message, problem.help)
+    return replace(problem, authority="ptcompile")
 
 
 def _walk_pytorch(manifest: Mapping[str, Any], spec: dict[str, Any], context: Context, found: f.Found) -> None:

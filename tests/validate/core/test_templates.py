@@ -151,6 +151,26 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
 ]
 
 
+NAMES = {
+    "serviceAccountName": "A",
+    "volumes": [{"name": "A"}],
+    "containers": [{"name": "A", "env": [{"name": "A=B"}]}],
+}
+ROWS += [
+    (
+        "patches, names",
+        "trainjob",
+        {PATCH: NAMES},
+        [
+            f"{SHOWN}.serviceAccountName {INV}",
+            f"{SHOWN}.volumes[0].name {INV}",
+            f"{SHOWN}.containers[0].name {INV}",
+            f"{SHOWN}.containers[0].env[0].name {INV}",
+        ],
+    ),
+]
+
+
 @pytest.mark.parametrize(("why", "base", "changes", "expected"), ROWS)
 def test_template(why: str, base: str, changes: dict[str, Any], expected: list[str], verdict: Any) -> None:
     assert verdict(base, changes, stage="pod") == expected, why

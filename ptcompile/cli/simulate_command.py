@@ -1,0 +1,114 @@
+"""`ptcompile simulate`: what every pod of a job will see, before it is submitted."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+from ptcompile import simulating
+from ptcompile.cli import files
+from ptcompile.cli.files import UsageError
+from ptcompile.cli.findings import Findings
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+    from ptcompile.simulation import Pod, World
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the command and its options into the parser."""
+    one = commands.add_parser("simulate", help="what every pod will see", allow_abbrev=False)
+    one.add_argument("paths", nargs="*", metavar="FILE", help="specs or manifests: files, directories, globs, or -")
+    one.add_argument("--target", metavar="T", help="of a spec: this target alone (every one that can express it)")
+    one.add_argument("--cluster", metavar="FILE", help="the platform's profile: its versions decide")
+    one.add_argument(
+        "--with", dest="beside", action="append", default=[], metavar="FILE",
+        help="objects to look at only, such as a TrainJob's runtime; repeatable",
+    )  # fmt: skip
+    what = one.add_mutually_exclusive_group()
+    what.add_argument("--pod", metavar="NAME", help="one pod in full")
+    what.add_argument("--env-file", metavar="NAME", help="one pod's variables for docker run --env-file")
+    what.add_argument("--graph", choices=("mermaid", "svg"), help="a picture of pods, Services, volumes, rendezvous")
+    one.add_argument("--format", choices=("text", "json"), default="text", help="of the result (text)")
+    one.add_argument("--all", action="store_true", help="in JSON, every pod of wide roles")
+    one.add_argument(
+        "--output-format", choices=("full", "concise", "json"), default="full", help="of the findings (full)"
+    )
+    one.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Show the world of every file; all of them together are one stream. 1 where one cannot be read or compiled."""
+    from ptcompile.targets import TARGETS
+
+    if not options.paths:
+        raise UsageError("no file given; ptcompile simulate --help shows how (- reads standard input)")
+    if options.target is not None and options.target not in TARGETS:
+        raise UsageError(f"no target {options.target!r}; the targets are {', '.join(TARGETS)}")
+    if options.format == "json" and (options.graph or options.env_file):
+        raise UsageError("--format json says nothing to --graph and --env-file: they are formats of their own")
+    findings = Findings(options.output_format)
+    profile = findings.profile(options.cluster) if options.cluster else None
+    if options.cluster and profile is None:
+        return findings.finish()
+    world = _world(options, findings, profile)
+    status = findings.finish()
+    if not world.jobs and status:
+        return status
+    return max(status, files.write_stdout(_shown(world, options)))
+
+
+def _world(options: argparse.Namespace, findings: Findings, profile: ClusterProfile | None) -> World:
+    """The world of all files; each file sees the objects of the others."""
+    from ptcompile.simulation import joined
+
+    inputs, unreadable = files.read_all(options.paths)
+    findings.unreadable(unreadable)
+    beside = [files.read(path) for path in options.beside]
+    worlds = []
+    for file in inputs:
+        others = [*beside, *(other.content for other in inputs if other is not file)]
+        world = simulating.simulate(
+            file.content, target=options.target, cluster=profile, filename=file.name, others=others
+        )
+        findings.add(file, world.diagnostics)
+        worlds.append(world)
+    return joined(worlds)
+
+
+def _shown(world: World, options: argparse.Namespace) -> str:
+    if options.graph:
+        from ptcompile.graph import GRAPHS
+
+        return GRAPHS[options.graph](world)
+    name = options.pod or options.env_file
+    if name:
+        return _one(_find(world, name), options)
+    if options.format == "json":
+        return json.dumps(world.to_dict(all_pods=options.all), indent=2) + "\n"
+    from ptcompile.simulation.overview import overview
+
+    return overview(world) or "no object here makes pods\n"
+
+
+def _one(pod: Pod, options: argparse.Namespace) -> str:
+    from ptcompile.simulation.as_json import pod_to_dict
+    from ptcompile.simulation.podtext import env_file, in_full
+
+    if options.env_file:
+        return env_file(pod)
+    return json.dumps(pod_to_dict(pod), indent=2) + "\n" if options.format == "json" else in_full(pod)
+
+
+def _find(world: World, name: str) -> Pod:
+    """The pod of this name; of several worlds the first one's, which is that of the first target."""
+    found = world.pods.named(name)
+    if found:
+        return found[0]
+    from ptcompile.names import suggest
+
+    known = [pod.shown for pod in world.pods.folded()]
+    near = suggest(name, known)
+    help = f"did you mean {near}?" if near else f"there are {', '.join(known[:6])}" + (" ..." if len(known) > 6 else "")
+    raise UsageError(f"no pod {name!r}; {help}" if known else f"no pod {name!r}: no object here makes pods")

@@ -1,0 +1,165 @@
+"""Flyte's K8s plugin configuration as a platform: `plugins.k8s.*` of the propeller (flyte 1.16), or of Flyte 2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ptcompile import names, source
+from ptcompile.diagnostics import Problem
+from ptcompile.flyte import catalogue
+from ptcompile.flyte.accelerators import DEVICES
+from ptcompile.flyte.found import changed, wrong
+from ptcompile.flyte.rest import Rest
+from ptcompile.flyte.settings import ENGINE, FIELDS, KNOWN, Settings, pairs
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """A cluster as Flyte's configuration describes it."""
+
+    document: Json
+    """The ClusterProfile document."""
+    profile: ClusterProfile
+    """The same, read; the built-in one where the configuration has a mistake."""
+    rest: Rest
+    """What a profile has no word for: `task(..., platform=...)` lays it into the job."""
+    devices: Mapping[str, str]
+    """What nodes call the devices, by short names in capitals."""
+    problems: tuple[Problem, ...]
+    """Mistakes and keys without effect; paths are those of the configuration, from its k8s section on."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no mistake. Warnings are fine."""
+        return all(problem.severity != "error" for problem in self.problems)
+
+
+def platform(
+    config: str | bytes | Mapping[str, Any], *, name: str = "flyte", accelerators: Iterable[str] = ()
+) -> Platform:
+    """A platform from the text or the data of Flyte's plugin configuration.
+
+    The section may be the whole document, or stand under `k8s` or `plugins.k8s`, as in a ConfigMap of a Flyte chart.
+    `accelerators` are devices, or `device/slice`, beyond those that Flyte knows. Raises nothing for what a user wrote.
+    """
+    found: list[Problem] = []
+    section = _section(_data(config, found))
+    settings = Settings(section, found)
+    devices = {**DEVICES, **{key.upper(): value for key, value in pairs(settings, "accelerator-devices").items()}}
+    _unknown(section, found)
+    gpu = settings.text("gpu-resource-name") or "nvidia.com/gpu"
+    by_resource = _resource_tolerations(settings)
+    spec = {
+        "gpu": {"resourceName": gpu, "tolerations": by_resource.pop(gpu, [])},
+        "accelerators": catalogue.entries(settings, devices, accelerators, by_resource, gpu),
+        "spot": _spot(settings),
+        "defaults": _defaults(settings),
+    }
+    document = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": name}, "spec": spec}
+    return _read(document, settings, devices, by_resource, found)
+
+
+def _read(
+    document: Json, settings: Settings, devices: Mapping[str, str], by_resource: Json, found: list[Problem]
+) -> Platform:
+    from ptcompile.cluster import DEFAULT_CLUSTER
+    from ptcompile.frontends.spec import read_cluster
+
+    profile, problems = read_cluster(document)
+    rest = Rest(
+        fields={
+            word: value for key, word in FIELDS.items() if (value := settings.any(key)) not in (None, {}, [], False)
+        }
+        | _env_from(settings),
+        pod={"dnsConfig": dns} if (dns := settings.mapping("default-pod-dns-config")) else {},
+        tolerations=by_resource,
+        interruptible=_expression(settings, "interruptible-node-selector-requirement", beyond=True),
+        not_interruptible=_expression(settings, "non-interruptible-node-selector-requirement"),
+        unpartitioned=catalogue.whole(settings, devices),
+    )
+    return Platform(document, profile or DEFAULT_CLUSTER, rest, devices, (*found, *problems))
+
+
+def _data(config: str | bytes | Mapping[str, Any], found: list[Problem]) -> Mapping[str, Any]:
+    if isinstance(config, Mapping):
+        return config
+    read = source.read(config)
+    found += read.problems
+    if len(read.documents) == 1:
+        return read.documents[0].data
+    if not read.problems:
+        found.append(wrong("spec-invalid-value", ("k8s",), f"one document is read, and here are {len(read.documents)}"))
+    return {}
+
+
+def _section(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    for key in ("plugins", "k8s"):
+        inner = data.get(key)
+        data = inner if isinstance(inner, Mapping) else data
+    return data
+
+
+def _unknown(section: Mapping[str, Any], found: list[Problem]) -> None:
+    for key in section:
+        if key in ENGINE:
+            found.append(changed(("k8s", str(key)), ENGINE[key]))
+        elif key not in KNOWN:
+            near = names.suggest(str(key), KNOWN)
+            found.append(changed(("k8s", str(key)), "is not known", f"did you mean {near}?" if near else None))
+
+
+def _resource_tolerations(settings: Settings) -> dict[str, list[Json]]:
+    """Tolerations by resource name; an extended resource of the second list tolerates a taint of its own name."""
+    out: dict[str, list[Json]] = {}
+    for resource, items in settings.mapping("resource-tolerations").items():
+        out[str(resource)] = [one for one in items or [] if isinstance(one, dict)]
+    for resource in sorted(map(str, settings.sequence("add-tolerations-for-extended-resources"))):
+        own = {"key": resource, "operator": "Exists", "effect": "NoSchedule"}
+        out[resource] = [*(one for one in out.get(resource, []) if one != own), own]
+    return out
+
+
+def _spot(settings: Settings) -> Json:
+    labels = {str(k): str(v) for k, v in settings.mapping("interruptible-node-selector").items()}
+    requirement = settings.mapping("interruptible-node-selector-requirement")
+    values = requirement.get("values") or []
+    if requirement.get("operator") == "In" and len(values) == 1:
+        labels[str(requirement["key"])] = str(values[0])
+    return {"nodeLabels": labels, "tolerations": settings.sequence("interruptible-tolerations")}
+
+
+def _expression(settings: Settings, key: str, *, beyond: bool = False) -> Json | None:
+    """A node selector requirement; with `beyond` only one that labels alone cannot say."""
+    requirement = settings.mapping(key)
+    labels = requirement.get("operator") == "In" and len(requirement.get("values") or []) == 1
+    return requirement if requirement and not (beyond and labels) else None
+
+
+def _defaults(settings: Settings) -> Json:
+    requests = {"cpu": settings.any("default-cpus"), "memory": settings.any("default-memory")}
+    out = {
+        "env": pairs(settings, "default-env-vars"),
+        "labels": pairs(settings, "default-labels"),
+        "annotations": pairs(settings, "default-annotations"),
+        "requests": {key: str(value) for key, value in requests.items() if value is not None},
+        "nodeSelector": pairs(settings, "default-node-selector"),
+        "tolerations": settings.sequence("default-tolerations"),
+        "schedulerName": settings.text("scheduler-name"),
+    }
+    return {key: value for key, value in out.items() if value}
+
+
+def _env_from(settings: Settings) -> Json:
+    """ConfigMaps and Secrets as variables; a missing one is no mistake, as in Flyte."""
+    kinds = {"default-env-from-configmaps": "configMapRef", "default-env-from-secrets": "secretRef"}
+    items = [
+        {ref: {"name": str(name), "optional": True}} for key, ref in kinds.items() for name in settings.sequence(key)
+    ]
+    return {"envFrom": items} if items else {}

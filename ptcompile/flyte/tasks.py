@@ -1,0 +1,109 @@
+"""Flyte's `@task`, as a decorator whose function compiles, and as a function that returns a Spec."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Unpack, cast, overload
+
+from ptcompile import api
+from ptcompile.diagnostics import Diagnostic, Problem, code_of
+from ptcompile.flyte.convert import Converted, convert
+from ptcompile.flyte.knobs import Knobs, check_names
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+    from ptcompile.spec import Spec
+
+Convert = Callable[[str, Knobs, str | None], Converted]
+"""A task without its name, the keywords that are added last, and the module of its function."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """A decorated function: called, it runs as before; it can also be turned into a spec and into manifests."""
+
+    function: Callable[..., Any]
+    finish: Convert
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Run the function here, as Flyte does for local executions."""
+        return self.function(*args, **kwargs)
+
+    def convert(self, name: str | None = None, **more: Unpack[Knobs]) -> Converted:
+        """The task as a TrainingJob document. The name is the function's, where none is given."""
+        check_names(more)
+        return self.finish(name or self.function.__name__.replace("_", "-"), more, self.function.__module__)
+
+    def spec(self, name: str | None = None, **more: Unpack[Knobs]) -> Spec:
+        """The task as a Spec. Raises `FlyteError` where it has a mistake."""
+        return self.convert(name, **more).spec()
+
+    def compile(
+        self,
+        name: str | None = None,
+        *,
+        cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+        **more: Unpack[Knobs],
+    ) -> api.Result:
+        """The task's manifests, and everything there is to say about them. Raises nothing for a user's mistake."""
+        converted = self.convert(name, **more)
+        said = tuple(map(_diagnostic, converted.problems))
+        if not converted.ok:
+            return api.Result((), said)
+        if cluster is None and converted.platform is not None:
+            cluster = converted.platform.profile
+        result = api.compile(converted.document, cluster=cluster)
+        return api.Result(result.manifests, (*said, *result.diagnostics))
+
+
+@overload
+def task(function: Callable[..., Any], *, task_config: Any = ..., **knobs: Unpack[Knobs]) -> Task: ...
+@overload
+def task(*, name: str, task_config: Any = ..., **knobs: Unpack[Knobs]) -> Spec: ...
+@overload
+def task(*, task_config: Any = ..., **knobs: Unpack[Knobs]) -> Callable[[Callable[..., Any]], Task]: ...
+def task(
+    function: Callable[..., Any] | None = None,
+    *,
+    name: str | None = None,
+    task_config: Any = None,
+    **knobs: Unpack[Knobs],
+) -> Task | Spec | Callable[[Callable[..., Any]], Task]:
+    """Flyte's `@task(task_config=...)` with the words of flytekit 1.16; see `Knobs`.
+
+    With `name` it returns a Spec, and raises `FlyteError` with all mistakes where it has any. Without, it decorates.
+    `task_config` and every object in it may be ours or flytekitplugins-kfpytorch's. What starts in the container is
+    `script`, `module` or `command`; a decorated function stands for its module.
+    """
+
+    def finish(name: str, more: Knobs, module: str | None) -> Converted:
+        return convert(task_config, name, cast("Knobs", {**knobs, **more}), module=module)
+
+    return decorate(function, name, knobs, finish)
+
+
+def decorate(
+    function: Callable[..., Any] | None, name: str | None, knobs: Knobs, finish: Convert
+) -> Task | Spec | Callable[[Callable[..., Any]], Task]:
+    """One of the three forms: a Spec for a name, a task for a function, else the decorator."""
+    check_names(knobs)
+    if name is not None:
+        return finish(name, {}, None).spec()
+    if function is not None:
+        return Task(function, finish)
+    return lambda wrapped: Task(wrapped, finish)
+
+
+def _diagnostic(problem: Problem) -> Diagnostic:
+    return Diagnostic(
+        code=code_of(problem.name),
+        name=problem.name,
+        severity=problem.severity,
+        message=problem.message,
+        help=problem.help,
+        path=problem.path,
+        span=None,
+        stage=problem.stage,
+        authority=problem.authority,
+    )

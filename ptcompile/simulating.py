@@ -1,0 +1,91 @@
+"""The verb `simulate` as a function: manifests, and specs of ours for every target, into the world of their pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ptcompile import api
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+    from ptcompile.diagnostics import Diagnostic
+    from ptcompile.simulation.world import World
+    from ptcompile.spec import Spec
+    from ptcompile.versions import Versions
+
+
+def simulate(
+    source: str | bytes | Mapping[str, Any] | Spec,
+    *,
+    target: str | None = None,
+    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    filename: str | None = None,
+    others: Iterable[str | bytes | Mapping[str, Any]] = (),
+) -> World:
+    """What every pod of every job of a stream will see.
+
+    A TrainingJob of ours is compiled first: for `target`, else for every target that can express it. `cluster` is a
+    ClusterProfile in any form; its versions decide what the operators do. `others` are further streams to look at
+    only, such as the file of a TrainJob's runtime. Raises nothing for what a user may have written: what is wrong with
+    the text or with a spec is in `World.diagnostics`.
+    """
+    from ptcompile.simulation import World, joined
+    from ptcompile.simulation import simulate as simulated
+    from ptcompile.versions import Versions
+
+    diagnostics: list[Diagnostic] = []
+    profile: ClusterProfile | None = None
+    if cluster is not None:
+        profile, diagnostics = api.read_cluster(cluster)
+    versions = profile.versions() if profile is not None else Versions()
+    documents, found = _documents(source, filename)
+    beside = [one for other in others for one in _documents(other, None)[0]]
+    specs = [one for one in documents if _is_ours(one)]
+    manifests = [one for one in documents if not _is_ours(one)]
+    worlds = [simulated(manifests, versions=versions, others=beside)]
+    for spec in specs:
+        worlds.append(_compiled(spec, target, profile, versions, filename, [*manifests, *beside]))
+    return joined([World(diagnostics=(*diagnostics, *found)), *worlds])
+
+
+def _documents(given: Any, filename: str | None) -> tuple[list[Mapping[str, Any]], list[Diagnostic]]:
+    """The documents of a stream, and what is wrong with its text."""
+    if not isinstance(given, str | bytes | Mapping):
+        return [given.model_dump(by_alias=True, exclude_unset=True, mode="json")], []
+    read = api._read(given, filename)
+    found = [api._stamp(problem, None, filename) for problem in read.problems]
+    documents = [one for document in read.documents for _, one in api._objects(document.data)]
+    if not documents and not found:
+        found = [api._stamp(api._nothing(), None, filename)]
+    return documents, found
+
+
+def _is_ours(document: Mapping[str, Any]) -> bool:
+    return document.get("apiVersion") == "ptcompile/v1" and document.get("kind") == "TrainingJob"
+
+
+def _compiled(
+    spec: Mapping[str, Any],
+    target: str | None,
+    profile: ClusterProfile | None,
+    versions: Versions,
+    filename: str | None,
+    beside: Sequence[Mapping[str, Any]],
+) -> World:
+    """A spec's worlds, one for each target that can express it.
+
+    Where none can, the findings of the target that `compile` would have taken.
+    """
+    from ptcompile.simulation import World, joined
+    from ptcompile.simulation import simulate as simulated
+    from ptcompile.targets import TARGETS
+
+    worlds: list[World] = []
+    for name in [target] if target is not None else list(TARGETS):
+        result = api.compile(spec, target=name, cluster=profile, filename=filename)
+        if result.manifests:
+            worlds.append(simulated(result.manifests, versions=versions, others=beside, target=name))
+    if not worlds:
+        return World(diagnostics=api.compile(spec, target=target, cluster=profile, filename=filename).diagnostics)
+    return joined(worlds)

@@ -1,0 +1,192 @@
+"""One pod as its processes see it, and the job that it belongs to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ptcompile.expand import ContainerView, Expansion, PodView, Role, kubelet
+from ptcompile.plain import Json, kind_of, namespace, object_name
+from ptcompile.quantity import Quantity
+from ptcompile.simulation import amounts
+from ptcompile.simulation.launch import Launch, read
+from ptcompile.simulation.rendezvous import Rendezvous, rendezvous
+
+RANDOM = "-*****"
+"""Stands for the five random characters behind a pod's name, where a pod is shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pod:
+    """One pod as its processes see it. `view` is the pod as its operator writes it."""
+
+    view: PodView
+    job: Job
+
+    @property
+    def name(self) -> str:
+        """Without the random part; `random_suffix` says whether there is one."""
+        return self.view.name
+
+    @property
+    def random_suffix(self) -> bool:
+        """Whether the controller puts five random characters behind the name."""
+        return self.view.random_suffix
+
+    @property
+    def shown(self) -> str:
+        """The name for people, with the random part marked."""
+        return self.view.name + (RANDOM if self.view.random_suffix else "")
+
+    @property
+    def hostname(self) -> str | None:
+        """The host name that the pod asks for; its own name where nobody sets one, None where that is random."""
+        return self.view.hostname or (None if self.view.random_suffix else self.view.name)
+
+    @property
+    def on_host(self) -> bool:
+        """Whether the pod lives on its node's network: then the node's host name is what its processes see."""
+        return self.view.spec.get("hostNetwork") is True
+
+    @property
+    def dns(self) -> str | None:
+        """The full name under which other pods find it, or None. On the node's network it leads to the node."""
+        return self.view.dns
+
+    @property
+    def role(self) -> str:
+        """The role, in the operator's word: task, replica type, replicatedJob."""
+        return self.view.role
+
+    @property
+    def index(self) -> int:
+        """The index within the role."""
+        return self.view.index
+
+    @property
+    def containers(self) -> tuple[ContainerView, ...]:
+        """Init containers first, then the others."""
+        return self.view.containers
+
+    @property
+    def main(self) -> ContainerView | None:
+        """The container that trains."""
+        return self.view.main_container
+
+    @property
+    def env(self) -> dict[str, str]:
+        """The main container's variables in order, `$(X)` expanded; what no manifest holds reads `<source>`."""
+        main = self.main
+        return {} if main is None else kubelet.environment(main, self.view)
+
+    @property
+    def command(self) -> list[str] | None:
+        """The main container's command after expansion, None for the image's own."""
+        return self._line()[0]
+
+    @property
+    def args(self) -> list[str] | None:
+        """The main container's arguments after expansion, None for the image's own."""
+        return self._line()[1]
+
+    def _line(self) -> tuple[list[str] | None, list[str] | None]:
+        main = self.main
+        return (None, None) if main is None else kubelet.command_line(main, self.env)
+
+    @property
+    def resources(self) -> Json:
+        """Requests and limits of the main container, as written."""
+        main = self.main
+        return {} if main is None else main.resources
+
+    @property
+    def requests(self) -> dict[str, Quantity]:
+        """What the scheduler reserves for the whole pod."""
+        return amounts.of_pod(self.view.spec)
+
+    @property
+    def qos(self) -> str:
+        """`Guaranteed`, `Burstable` or `BestEffort`."""
+        return kubelet.qos_class(self.view.spec)
+
+    @property
+    def launch(self) -> Launch:
+        """What the main container's command line starts."""
+        command, args = self._line()
+        env = self.env
+        if self.hostname and not self.on_host:
+            env.setdefault("HOSTNAME", self.hostname)
+        return read([*(command or ()), *(args or ())], env)
+
+    @property
+    def rendezvous(self) -> Rendezvous:
+        """What torchrun, or a script without it, makes of all this."""
+        launch = self.launch
+        return rendezvous(launch, launch.env, amounts.devices(self.resources))
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One workload manifest and all that comes of it."""
+
+    manifest: Json
+    expansion: Expansion
+    failure: tuple[str, ...] = ()
+    """What happens when a pod fails, and when the job ends: one sentence each."""
+    given: tuple[Json, ...] = ()
+    """The other objects of the stream."""
+    target: str | None = None
+    """The target that the manifest was compiled for, where it comes from a spec of ours."""
+    pod_group: Json | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def kind(self) -> str:
+        """The manifest's kind."""
+        return kind_of(self.manifest)[1]
+
+    @property
+    def name(self) -> str:
+        """The manifest's name."""
+        return object_name(self.manifest)
+
+    @property
+    def namespace(self) -> str:
+        """The manifest's namespace, `default` where none is written."""
+        return namespace(self.manifest)
+
+    @property
+    def title(self) -> str:
+        """`Kind/name`."""
+        return f"{self.kind}/{self.name}"
+
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        """The roles in order; `pod(role, i)` builds a pod."""
+        return self.expansion.roles
+
+    @property
+    def size(self) -> int:
+        """How many pods."""
+        return sum(role.count for role in self.roles)
+
+    def pod(self, role: Role, index: int) -> Pod:
+        """One pod of a role."""
+        return Pod(role.pod(index), self)
+
+    def firsts(self) -> list[tuple[Role, Pod]]:
+        """The first pod of each role that has any."""
+        return [(role, self.pod(role, 0)) for role in self.roles if role.count > 0]
+
+    def pods(self) -> Iterator[Pod]:
+        """Every pod, in the order of the roles."""
+        return (self.pod(role, i) for role in self.roles for i in range(role.count))
+
+    def totals(self) -> dict[str, Quantity]:
+        """What all pods together ask the scheduler for."""
+        return amounts.total((pod.requests, role.count) for role, pod in self.firsts())
+
+
+def owner_of(pod: Pod) -> str:
+    """The object that makes the pod, as `Kind/name`."""
+    return f"Job/{pod.view.job}" if pod.view.job and pod.job.kind != "Job" else pod.job.title

@@ -1,0 +1,208 @@
+"""Bad input: one clear message, exit 1 or 2, no traceback, fast (issue 2, "Bad input")."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import ROOT, here, spec
+from tests.making import smallest, text
+
+Capture = pytest.CaptureFixture[str]
+ALIASES = "a0: &a0 [x, x]\n" + "".join(f"a{i}: &a{i} [*a{i - 1}, *a{i - 1}]\n" for i in range(1, 60))
+
+FILES: dict[str, tuple[bytes, str]] = {
+    # content, and what must be said
+    "unknown key": (smallest("nods: 4").encode(), "did you mean nodes?"),
+    "wrong type": (smallest("nodes: four").encode(), "spec.nodes: 'four' is not a whole number"),
+    "duplicate key": (smallest("image: other").encode(), "duplicate-key"),
+    "tab": (b"apiVersion: ptcompile/v1\nkind: TrainingJob\nspec:\n\timage: x\n", "tab"),
+    "bad UTF-8": (b"apiVersion: ptcompile/v1\nkind: \xff\xfe\n", "bad-encoding"),
+    "NUL": (b"apiVersion: ptcompile/v1\x00\n", "error["),
+    "empty file": (b"", "no-documents"),
+    "only comments": (b"# nothing\n---\n# here\n", "no-documents"),
+    "only blanks": (b" \n\n  \n", "no-documents"),
+    "no document of ours": (b"apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n", "v1/Pod is not a TrainingJob"),
+    "no kind": (b"image: x\nscript: y\n", "begin it with apiVersion: ptcompile/v1 and kind: TrainingJob"),
+    "a profile": (b"apiVersion: ptcompile/v1\nkind: ClusterProfile\n", "give it with --cluster FILE"),
+    "a list": (b"- a\n- b\n", "not-a-mapping"),
+    "a word": (b"hello\n", "not-a-mapping"),
+    "unclosed bracket": (b"apiVersion: [ptcompile/v1\nkind: TrainingJob\n", "yaml-syntax"),
+    "unclosed quote": (b'apiVersion: "ptcompile/v1\nkind: TrainingJob\n', "yaml-syntax"),
+    "bad indentation": (b"kind: TrainingJob\n  apiVersion: x\n", "yaml-syntax"),
+    "alias bomb": (ALIASES.encode(), "too-many-aliases"),
+    "alias of nothing": (b"kind: *nowhere\n", "error["),
+    "10 MB scalar": (smallest().replace("img:1", "x" * 10_000_000).encode(), "error["),
+    "10 MB key": (smallest().encode() + b"  " + b"k" * 10_000_000 + b": 1\n", "error["),
+    "1,000 levels, flow": (b"kind: TrainingJob\nspec: " + b"[" * 1000 + b"]" * 1000 + b"\n", "too-deep"),
+    "100,000 levels, flow": (b"spec: " + b"{a: " * 100_000 + b"}" * 100_000 + b"\n", "error["),
+    "1,000 levels, block": (b"".join(b" " * i + b"a:\n" for i in range(1000)), "too-deep"),
+    "python tag": (b"kind: !!python/object/apply:os.system [ls]\n", "error["),
+    "Helm template": (b"kind: TrainingJob\nmetadata: {{ .Values.x }}\n", "error["),
+    "NaN": (smallest("nodes: .nan").encode(), "error["),
+    "terminal escapes": (smallest('target: "\\e[31mred"').encode(), "error["),
+}
+
+
+@pytest.mark.parametrize("command", ["compile", "lint"])
+@pytest.mark.parametrize("name", FILES)
+def test_a_bad_file_is_a_finding(name: str, command: str, tmp_path: Path, capsys: Capture) -> None:
+    content, wanted = FILES[name]
+    (tmp_path / "bad.yaml").write_bytes(content)
+    start = time.perf_counter()
+    ran = here(capsys, command, tmp_path / "bad.yaml")
+    assert time.perf_counter() - start < 5, "fast: what it takes on a slow machine, and no more"
+    told = ran.err if command == "compile" else ran.out
+    if command == "compile":
+        assert ran.out == ""
+    elif name in {"no document of ours", "no kind", "a profile", "python tag"}:
+        return  # to lint they are fine, or not ours to judge
+    assert ran.status == 1, ran
+    assert wanted in told
+    assert "\x1b" not in ran.err + ran.out, "a file cannot steer a terminal"
+    assert len(told) < 5000, "one clear message"
+    assert told.count("error[") == 1
+
+
+def test_a_finding_points_at_its_line(tmp_path: Path, capsys: Capture) -> None:
+    path = spec(tmp_path, body="nods: 4")
+    err = here(capsys, path).err
+    assert f"--> {path}:7:3\n" in err
+    assert "7 |   nods: 4\n  |   ^^^^\n" in err
+
+
+def test_several_mistakes_are_told_at_once_and_counted(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, spec(tmp_path, body="nods: 4\nrestartPolicy: always\nenv: {A: 1}"))
+    assert ran.err.count("error[") == 3
+    assert "3 errors" in ran.err
+
+
+PLACES = ["missing.yaml", "folder/missing.yaml", "x" * 300 + ".yaml"]
+
+
+@pytest.mark.parametrize("name", PLACES)
+@pytest.mark.parametrize("command", ["compile", "lint"])
+def test_a_missing_file(name: str, command: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, command, tmp_path / name)
+    assert (ran.status, ran.out) == (2, "") or (command == "lint" and ran.status == 2)
+    assert str(tmp_path / name) in ran.err
+
+
+def test_a_missing_file_does_not_hide_the_findings_of_others(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, tmp_path / "missing.yaml", spec(tmp_path, body="nods: 4"))
+    assert ran.status == 2
+    assert "missing.yaml" in ran.err
+    assert "spec.nods" in ran.err
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root can read anything")
+def test_an_unreadable_file(tmp_path: Path, capsys: Capture) -> None:
+    path = spec(tmp_path)
+    path.chmod(0)
+    ran = here(capsys, path)
+    assert (ran.status, ran.out) == (2, "")
+    assert "permission denied" in ran.err
+
+
+@pytest.mark.parametrize("make", [lambda path: os.mkfifo(path), lambda path: path.symlink_to("/dev/zero")])
+def test_what_is_no_file_is_not_waited_for(make: object, tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "odd.yaml"
+    make(path)  # type: ignore[operator]
+    for words in ((path,), ("lint", path), ("--cluster", path, spec(tmp_path))):
+        ran = here(capsys, *words)
+        assert ran.status == 2
+        assert "not a regular file" in ran.err
+
+
+def test_a_directory_without_a_spec_is_not_a_success(tmp_path: Path, capsys: Capture) -> None:
+    """DESIGN section 8, rule 7: nothing is skipped in silence."""
+    ran = here(capsys, tmp_path)
+    assert ran.status in {1, 2}
+    assert str(tmp_path) in ran.err
+
+
+def test_a_directory_with_nothing_of_ours_in_it_says_so(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "pod.yaml").write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n", encoding="utf-8")
+    ran = here(capsys, tmp_path)
+    assert ran.status in {1, 2}
+    assert "pod.yaml" in ran.err
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", "kind: ClusterProfile\nspec: {gpus: {}}\n", "kind: A\n---\nkind: B\n", "a: [", "kind: Pod\n"]
+)
+def test_a_bad_profile(content: str, tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "cluster.yaml").write_text(content, encoding="utf-8")
+    ran = here(capsys, "--cluster", tmp_path / "cluster.yaml", spec(tmp_path))
+    assert ran.status in {1, 2}
+    assert ran.out == ""
+    assert "cluster.yaml" in ran.err
+
+
+def test_a_profile_that_is_not_there(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "--cluster", tmp_path / "none.yaml", spec(tmp_path))
+    assert (ran.status, ran.out) == (2, "")
+    assert "none.yaml" in ran.err
+
+
+def test_a_closed_standard_output(tmp_path: Path) -> None:
+    status, err = shell(f"exec {{python}} -m ptcompile {spec(tmp_path)} >&-")
+    assert status == 2
+    assert "Traceback" not in err
+    assert "standard output" in err
+
+
+def test_nobody_reads_standard_output(tmp_path: Path) -> None:
+    """`ptcompile spec.yaml | head -0`."""
+    body = "env:\n" + "".join(f"  A{i}: x\n" for i in range(20_000))
+    path = spec(tmp_path, body=body)
+    status, err = shell(f"{{python}} -m ptcompile {path} | head -c 1 >/dev/null; exit ${{PIPESTATUS[0]}}")
+    assert status == 2
+    assert "Traceback" not in err
+    assert len(err.splitlines()) <= 2
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full here")
+    status, err = shell(f"{{python}} -m ptcompile {spec(tmp_path)} >/dev/full")
+    assert status == 2
+    assert "no space left" in err
+
+
+def test_a_closed_standard_input(tmp_path: Path) -> None:
+    status, err = shell("{python} -m ptcompile - <&-")
+    assert status in {1, 2}
+    assert "Traceback" not in err
+
+
+def test_a_closed_standard_error(tmp_path: Path) -> None:
+    status, _ = shell(f"{{python}} -m ptcompile {spec(tmp_path, body='nods: 1')} 2>&-")
+    assert status == 1
+
+
+def test_standard_input_that_comes_late(tmp_path: Path) -> None:
+    path = spec(tmp_path)
+    for name in ("-", "/dev/stdin"):
+        status, err = shell(f"(sleep 0.3; cat {path}) | {{python}} -m ptcompile {name} >/dev/null")
+        assert (status, err) == (0, "")
+
+
+def shell(line: str) -> tuple[int, str]:
+    """Run a line of bash, in which `{python}` is this interpreter; its status and standard error."""
+    words = ["bash", "-c", line.replace("{python}", sys.executable)]
+    done = subprocess.run(words, capture_output=True, cwd=ROOT, timeout=60, check=False, text=True)
+    return done.returncode, done.stderr
+
+
+def test_one_bad_document_of_a_stream_is_told_with_its_line(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "many.yaml"
+    path.write_text("---\n".join([smallest(name="a"), smallest("nods: 1", name="b"), text("image: i", "c")]), "utf-8")
+    ran = here(capsys, path)
+    assert (ran.status, ran.out) == (1, "")
+    assert f"{path}:14:3" in ran.err

@@ -1,0 +1,218 @@
+"""`ptcompile [compile]`: what is read, what is written and where, and that it is whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+import yaml
+
+import ptcompile
+from tests.cli.running import ROOT, here, process, spec
+from tests.making import smallest
+
+Capture = pytest.CaptureFixture[str]
+EXAMPLE = ROOT / "examples" / "mnist" / "spec.yaml"
+
+
+def kinds(out: str) -> list[str]:
+    return [one["kind"] for one in yaml.safe_load_all(out)]
+
+
+@pytest.mark.parametrize("words", [(), ("compile",)])
+def test_compile_is_the_default(words: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, *words, spec(tmp_path))
+    assert (ran.status, kinds(ran.out), ran.err) == (0, ["Pod"], "")
+    assert ran.out == ptcompile.compile(smallest()).yaml()
+
+
+def test_options_may_come_first(tmp_path: Path, capsys: Capture) -> None:
+    assert kinds(here(capsys, "--target", "pytorchjob", spec(tmp_path)).out) == ["PyTorchJob"]
+
+
+def test_several_files_in_the_order_given(tmp_path: Path, capsys: Capture) -> None:
+    b, a = spec(tmp_path, "b.yaml", job="b"), spec(tmp_path, "a.yaml", job="a")
+    ran = here(capsys, b, a)
+    assert [one["metadata"]["name"] for one in yaml.safe_load_all(ran.out)] == ["b", "a"]
+
+
+def test_a_directory_is_its_manifests_sorted_and_deep(tmp_path: Path, capsys: Capture) -> None:
+    for name in ("b.yaml", "a.yml", "in/c.yaml", ".git/d.yaml"):
+        spec(tmp_path, name, job=Path(name).stem)
+    (tmp_path / "readme.md").write_text("no", encoding="utf-8")
+    ran = here(capsys, tmp_path)
+    assert sorted(one["metadata"]["name"] for one in yaml.safe_load_all(ran.out)) == ["a", "b", "c"]
+    assert here(capsys, tmp_path).out == ran.out
+
+
+def test_other_documents_of_a_directory_are_counted(tmp_path: Path, capsys: Capture) -> None:
+    spec(tmp_path)
+    (tmp_path / "cluster.yaml").write_text("apiVersion: ptcompile/v1\nkind: ClusterProfile\n", encoding="utf-8")
+    ran = here(capsys, tmp_path)
+    assert (ran.status, kinds(ran.out)) == (0, ["Pod"])
+    assert "cluster.yaml" in ran.err
+
+
+def test_a_stream_of_several_documents(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "s.yaml"
+    path.write_text("---\n" + smallest(name="a") + "---\n---\n" + smallest("nodes: 2", name="b"), encoding="utf-8")
+    assert kinds(here(capsys, path).out) == ["Pod", "Service", "Job"]
+
+
+def test_json_is_yaml_too(tmp_path: Path, capsys: Capture) -> None:
+    path = tmp_path / "s.json"
+    path.write_text(json.dumps(yaml.safe_load(smallest()), indent=1), encoding="utf-8")
+    assert kinds(here(capsys, path).out) == ["Pod"]
+
+
+def test_json_out(tmp_path: Path, capsys: Capture) -> None:
+    one = json.loads(here(capsys, "--format", "json", spec(tmp_path)).out)
+    assert one["kind"] == "Pod"
+    many = json.loads(here(capsys, "--format", "json", spec(tmp_path, body="nodes: 2")).out)
+    assert (many["kind"], [item["kind"] for item in many["items"]]) == ("List", ["Service", "Job"])
+
+
+SETS = [
+    (["spec.nodes=4"], lambda job: job["spec"]["completions"] == 4),
+    (["spec.elastic.nnodes=2:4"], lambda job: job["spec"]["completions"] == 4),
+    (["spec.nodes=2", "spec.nodes=3"], lambda job: job["spec"]["completions"] == 3),
+    (["metadata.name=other", "spec.nodes=2"], lambda job: job["metadata"]["name"] == "other"),
+    (["spec.nodes=2", "spec.runPolicy.backoffLimit=0"], lambda job: job["spec"]["backoffLimit"] == 0),
+    (["spec.nodes=2", "spec.env.A=x=y"], lambda job: {"name": "A", "value": "x=y"} in main(job)["env"]),
+    (["spec.nodes=2", 'spec.env.A="1"'], lambda job: {"name": "A", "value": "1"} in main(job)["env"]),
+    (["spec.nodes=2", "spec.args.0=--lr"], lambda job: main(job)["args"] == ["--lr", "b"]),
+]
+
+
+def main(job: dict[str, object]) -> dict[str, object]:
+    found: dict[str, object] = job["spec"]["template"]["spec"]["containers"][0]  # type: ignore[index]
+    return found
+
+
+@pytest.mark.parametrize(("words", "wanted"), SETS, ids=[" ".join(words) for words, _ in SETS])
+def test_set(words: list[str], wanted: object, tmp_path: Path, capsys: Capture) -> None:
+    options = [part for word in words for part in ("--set", word)]
+    ran = here(capsys, *options, spec(tmp_path, body="args: [a, b]"))
+    assert ran.status == 0, ran.err
+    assert wanted(list(yaml.safe_load_all(ran.out))[-1])  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("word", ["spec.nodes", "=4", ""])
+def test_set_is_a_path_and_a_value(word: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "--set", word, spec(tmp_path))
+    assert (ran.status, ran.out) == (2, "")
+    assert "PATH=VALUE" in ran.err
+
+
+@pytest.mark.parametrize("word", ["spec.nods=4", "spec.nodes=four", "spec.args.7=x", "spec.nodes.x=1", "spec.²=1", "kind=Pod", "spec..x=1"])
+def test_a_wrong_set_is_a_finding(word: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "--set", word, spec(tmp_path, body="args: [a]"))
+    assert (ran.status, ran.out) == (1, "")
+
+
+def test_out_to_a_file(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, spec(tmp_path), "-o", tmp_path / "new" / "out.yaml")
+    assert (ran.status, ran.out, ran.err) == (0, "", "")
+    assert (tmp_path / "new" / "out.yaml").read_text("utf-8") == ptcompile.compile(smallest()).yaml()
+
+
+@pytest.mark.parametrize("slash", ["", "/"])
+def test_out_to_a_directory(slash: str, tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "out").mkdir()
+    ran = here(capsys, spec(tmp_path, "a.yaml"), spec(tmp_path, "b.yaml"), "-o", f"{tmp_path / 'out'}{slash}")
+    assert ran.status == 0
+    assert sorted(one.name for one in (tmp_path / "out").iterdir()) == ["a.yaml", "b.yaml"]
+
+
+def test_out_in_json_has_its_suffix(tmp_path: Path, capsys: Capture) -> None:
+    here(capsys, spec(tmp_path), "--format", "json", "-o", f"{tmp_path}/out/")
+    assert json.loads((tmp_path / "out" / "spec.json").read_text("utf-8"))["kind"] == "Pod"
+
+
+def test_two_specs_for_one_file(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, spec(tmp_path, "a/s.yaml"), spec(tmp_path, "b/s.yaml"), "-o", f"{tmp_path}/out/")
+    assert ran.status == 2
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_error_in_one_spec_writes_nothing(tmp_path: Path, capsys: Capture) -> None:
+    old = tmp_path / "out" / "a.yaml"
+    old.parent.mkdir()
+    old.write_text("old", encoding="utf-8")
+    ran = here(capsys, spec(tmp_path, "a.yaml"), spec(tmp_path, "b.yaml", "nods: 1"), "-o", f"{tmp_path}/out/")
+    assert ran.status == 1
+    assert [(one.name, one.read_text("utf-8")) for one in old.parent.iterdir()] == [("a.yaml", "old")]
+
+
+def test_a_place_that_cannot_be_written_leaves_all_as_it_was(tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "out" / "b.yaml").mkdir(parents=True)
+    ran = here(capsys, spec(tmp_path, "a.yaml"), spec(tmp_path, "b.yaml"), "-o", f"{tmp_path}/out/")
+    assert ran.status == 2
+    assert [one.name for one in (tmp_path / "out").iterdir()] == ["b.yaml"]
+
+
+@pytest.mark.parametrize("out", ["file/out.yaml", "/proc/none/out.yaml", ""])
+def test_unwritable_places(out: str, tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "file").write_text("x", encoding="utf-8")
+    place = out if not out or out.startswith("/") else str(tmp_path / out)
+    ran = here(capsys, spec(tmp_path), "-o", place)
+    assert (ran.status, ran.out) == (2, "")
+    assert ".tmp" not in ran.err, "the name that was asked for, not ours"
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["file", "spec.yaml"]
+
+
+def test_a_link_is_followed_and_a_mode_is_kept(tmp_path: Path, capsys: Capture) -> None:
+    real = tmp_path / "real.yaml"
+    real.write_text("old", encoding="utf-8")
+    real.chmod(0o640)
+    (tmp_path / "link.yaml").symlink_to(real)
+    assert here(capsys, spec(tmp_path), "-o", tmp_path / "link.yaml").status == 0
+    assert (tmp_path / "link.yaml").is_symlink()
+    assert real.read_text("utf-8").startswith("apiVersion")
+    assert real.stat().st_mode & 0o777 == 0o640
+
+
+def test_what_is_no_file_is_never_replaced(tmp_path: Path, capsys: Capture) -> None:
+    """`-o /dev/null` as root must not put a file there."""
+    os.mkfifo(tmp_path / "pipe")
+    reader = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        here(capsys, spec(tmp_path), "-o", tmp_path / "pipe")
+        assert (tmp_path / "pipe").is_fifo()
+    finally:
+        os.close(reader)
+
+
+def test_standard_input_as_a_process() -> None:
+    ran = process("-", stdin=smallest().encode())
+    assert (ran.status, ran.out, ran.err) == (0, ptcompile.compile(smallest()).yaml(), "")
+    bad = process("-", stdin=smallest("nods: 1").encode())
+    assert (bad.status, bad.out) == (1, "")
+    assert "<stdin>:7:3" in bad.err
+
+
+STABLE = [
+    {"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu", "LANG": "C", "LC_ALL": "C"},
+    {"PYTHONHASHSEED": "2", "TZ": "America/Lima", "LANG": "tr_TR.UTF-8", "LC_ALL": "", "PYTHONIOENCODING": "latin-1"},
+]
+
+
+@pytest.mark.parametrize("target", ["job", "pytorchjob", "volcano"])
+def test_the_same_bytes_wherever_it_runs(target: str, tmp_path: Path) -> None:
+    """DESIGN law 2."""
+    body = "nodes: 2\nenv: {GREETING: 'żółć 🚀'}\nresources: {gpu: 1, devices: {rdma/hca: 1, a.b/c: 2}}"
+    path = spec(tmp_path, body=body)
+    first, second = (process("--target", target, path, env=env, cwd=cwd)
+                     for env, cwd in zip(STABLE, (tmp_path, ROOT), strict=True))  # fmt: skip
+    assert first.status == 0, first.err
+    assert first == second
+    assert first.out == ptcompile.compile(path.read_text("utf-8"), target=target).yaml()
+
+
+@pytest.mark.skipif(not EXAMPLE.exists(), reason="no example here")
+def test_the_first_command_of_the_readme() -> None:
+    ran = process("examples/mnist/spec.yaml")
+    assert ran.status == 0, ran.err
+    assert kinds(ran.out)

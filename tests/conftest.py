@@ -1,0 +1,113 @@
+"""The golden cases, and what every test needs: no network, one profile for hypothesis in CI."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from syrupy.assertion import SnapshotAssertion
+from syrupy.data import SnapshotCollections
+from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
+
+from ptcompile import Diagnostic, Result, api, compile
+from ptcompile.targets import TARGETS
+
+ROOT = Path(__file__).parent.parent
+GOLDEN = ROOT / "golden"
+
+settings.register_profile(
+    "ci",
+    derandomize=True,
+    deadline=None,
+    max_examples=60,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
+)
+settings.register_profile("long", parent=settings.get_profile("ci"), derandomize=False, max_examples=2000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+@dataclass(frozen=True)
+class Case:
+    """One folder of golden/."""
+
+    name: str
+
+    @property
+    def folder(self) -> Path:
+        return GOLDEN / self.name
+
+    @property
+    def spec(self) -> str:
+        return (self.folder / "spec.yaml").read_text(encoding="utf-8")
+
+    @property
+    def cluster(self) -> str | None:
+        path = self.folder / "cluster.yaml"
+        return path.read_text(encoding="utf-8") if path.exists() else None
+
+    def compile(self, target: str | None = None) -> Result:
+        """What the command line does with the two files of the folder."""
+        profile, found = api.read_cluster(self.cluster, filename="cluster.yaml")
+        if profile is None:
+            return Result((), tuple(found))
+        return compile(self.spec, target=target, cluster=profile, filename="spec.yaml")
+
+    def texts(self) -> dict[str | None, str]:
+        """The texts that diagnostics point into, by file name."""
+        return {"spec.yaml": self.spec, "cluster.yaml": self.cluster or ""}
+
+
+ALL = tuple(Case(path.name) for path in sorted(GOLDEN.iterdir()) if path.is_dir())
+GOOD = tuple(case for case in ALL if not case.name.startswith("bad-"))
+BAD = tuple(case for case in ALL if case.name.startswith("bad-"))
+PAIRS = tuple((case, target) for case in GOOD for target in TARGETS)
+
+
+def pair_name(value: Case | str) -> str:
+    return value if isinstance(value, str) else value.name
+
+
+def plain(diagnostic: Diagnostic) -> dict[str, Any]:
+    return diagnostic.to_dict()
+
+
+def _extension(folder: Path, ending: str) -> type[SingleFileSnapshotExtension]:
+    """A text file of its own for each snapshot, in the folder of its case (syrupy 4.8 to 7)."""
+    members = {
+        "_write_mode": WriteMode.TEXT,
+        "_file_extension": ending,
+        "file_extension": ending,
+        "dirname": classmethod(lambda _cls, *, test_location: str(folder)),
+        "get_snapshot_name": classmethod(lambda _cls, *, test_location, index=0: str(index)),
+        # a case's other files are no stale snapshots: test_no_file_is_without_a_test finds those
+        "discover_snapshots": lambda _self, **_: SnapshotCollections(),
+    }
+    return type("Golden", (SingleFileSnapshotExtension,), members)
+
+
+GoldenFile = Callable[[Case, str], SnapshotAssertion]
+
+
+@pytest.fixture
+def golden_file(snapshot: SnapshotAssertion) -> GoldenFile:
+    """`golden_file(case, "pod.yaml")`: that file of a case, to compare with; `--snapshot-update` writes it."""
+
+    def file(case: Case, name: str) -> SnapshotAssertion:
+        stem, _, ending = name.rpartition(".")
+        return snapshot(name=stem, extension_class=_extension(case.folder, ending))
+
+    return file
+
+
+@pytest.fixture(autouse=True)
+def _no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_args: object, **_kwargs: object) -> None:
+        raise AssertionError("a test opened a connection: nothing here reads the network")
+
+    monkeypatch.setattr(socket.socket, "connect", refuse)

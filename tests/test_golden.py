@@ -1,0 +1,255 @@
+"""Each folder of golden/: what it compiles to for every target, byte for byte, and whether that makes sense.
+
+`pytest --snapshot-update` writes the files anew. A case says why it exists in the first comment of its spec.yaml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from ptcompile import compile
+from ptcompile.expand import ContainerView, Expansion, PodView, expand
+from ptcompile.expand.kubelet import environment, expand_vars
+from ptcompile.report import FORMATS
+from ptcompile.targets import TARGETS
+from tests.conftest import ALL, BAD, GOLDEN, GOOD, PAIRS, ROOT, Case, GoldenFile, pair_name
+
+pytestmark = pytest.mark.filterwarnings(r"ignore:\s*Can not relate snapshot")  # syrupy, of names that are not the test's
+
+OPERATORS_OWN = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PYTHONUNBUFFERED", "JOB_COMPLETION_INDEX"})
+"""Variables that come from an operator, or stand in for it: what they mean is compared, not how they are handed over."""
+
+MEETING = ("nnodes", "nproc-per-node", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf", "max-restarts")
+STATIC = ("node-rank", "master-addr", "master-port")
+
+
+@pytest.mark.parametrize("case", ALL, ids=pair_name)
+def test_a_case_says_why_it_exists(case: Case) -> None:
+    assert case.spec.startswith("# ")
+
+
+@pytest.mark.parametrize(("case", "target"), PAIRS, ids=pair_name)
+def test_manifests(case: Case, target: str, golden_file: GoldenFile) -> None:
+    result = case.compile(target)
+    if result.ok:
+        assert result.yaml() == golden_file(case, f"{target}.yaml")
+
+
+@pytest.mark.parametrize("case", GOOD, ids=pair_name)
+def test_what_is_said_of_a_good_spec(case: Case, golden_file: GoldenFile) -> None:
+    if said := _said(case):
+        assert said == golden_file(case, "diagnostics.txt")
+
+
+@pytest.mark.parametrize("case", BAD, ids=pair_name)
+def test_what_is_said_of_a_bad_spec(case: Case, golden_file: GoldenFile) -> None:
+    result = case.compile()
+    assert not result.ok
+    assert FORMATS["full"](result.diagnostics, case.texts()) == golden_file(case, "diagnostics.txt")
+
+
+@pytest.mark.parametrize("case", BAD, ids=pair_name)
+def test_a_finding_has_a_position_a_reason_and_an_authority(case: Case) -> None:
+    for found in case.compile().diagnostics:
+        assert found.span is not None or found.name == "no-documents", found.message
+        assert found.message
+        assert "\n" not in found.message
+
+
+def test_no_file_is_without_a_test() -> None:
+    claimed = {GOLDEN / case.name / name for case in ALL for name in _expected_files(case)}
+    there = {path for path in GOLDEN.rglob("*") if path.is_file()}
+    assert there == claimed
+
+
+def _expected_files(case: Case) -> set[str]:
+    names = {"spec.yaml"} | ({"cluster.yaml"} if case.cluster is not None else set())
+    if case in BAD:
+        return names | {"diagnostics.txt"}
+    names |= {f"{target}.yaml" for target in TARGETS if case.compile(target).ok}
+    return names | ({"diagnostics.txt"} if _said(case) else set())
+
+
+def _said(case: Case) -> str:
+    """The findings for each target, one a line."""
+    lines = []
+    for target in TARGETS:
+        said = FORMATS["concise"](case.compile(target).diagnostics, {})
+        lines += [f"{target}: {line}\n" for line in said.splitlines()]
+    return "".join(lines)
+
+
+def test_every_target_has_a_golden_and_a_refusal() -> None:
+    able = {target for case, target in PAIRS if case.compile(target).ok}
+    refused = {target for case, target in PAIRS if not case.compile(target).ok}
+    assert able == refused == set(TARGETS)
+
+
+@pytest.mark.parametrize("case", GOOD, ids=pair_name)
+def test_the_default_target_is_one_of_the_able(case: Case) -> None:
+    able = [case.compile(target).yaml() for target in TARGETS if case.compile(target).ok]
+    chosen = case.compile()
+    assert chosen.yaml() in able if chosen.ok else case.name in {"digit-first-old", "roles-differ", "volcano-document-003"}
+
+
+EXAMPLES = sorted(path.parent for path in (ROOT / "examples").glob("*/spec.yaml"))
+
+
+@pytest.mark.parametrize("target", [None, *(t for t in TARGETS if t != "pod")])
+@pytest.mark.parametrize("with_profile", [True, False])
+@pytest.mark.parametrize("folder", EXAMPLES, ids=lambda path: path.name)
+def test_examples_compile(folder: Path, with_profile: bool, target: str | None) -> None:
+    cluster = (folder / "cluster.yaml").read_bytes() if with_profile else None
+    result = compile((folder / "spec.yaml").read_bytes(), target=target, cluster=cluster)
+    expected = _refused_on_purpose(folder.name, target, with_profile=with_profile)
+    assert [found.name for found in result.diagnostics] == expected, result.diagnostics
+
+
+def _refused_on_purpose(example: str, target: str | None, *, with_profile: bool) -> list[str]:
+    """The llm example names an accelerator, which only its profile has; Volcano has no deadline."""
+    if example == "llm" and not with_profile:
+        return ["spec-invalid-value"]
+    return ["unsupported-by-target"] if (example, target) == ("llm", "volcano") else []
+
+
+# ---- what does not read the goldens: the worlds that the manifests make
+
+
+class Node(NamedTuple):
+    """One pod, as its processes find it."""
+
+    pod: PodView
+    main: ContainerView
+    env: dict[str, str]
+    argv: list[str]
+    options: dict[str, str]
+    entry: list[str]
+
+
+def _world(manifests: tuple[dict[str, Any], ...]) -> tuple[Expansion, list[Node]]:
+    made = [one for one in (expand(m, others=manifests) for m in manifests) if len(one.pods)]
+    assert len(made) == 1
+    return made[0], [_node(pod) for pod in made[0].pods]
+
+
+def _node(pod: PodView) -> Node:
+    main = next(c for c in pod.containers if c.name == "pytorch")
+    env = environment(main, pod)
+    argv = [expand_vars(word, env) for word in (*(main.command or ()), *(main.args or ()))]
+    options, entry = _torchrun(argv, env)
+    return Node(pod, main, env, argv, options, entry)
+
+
+def _torchrun(argv: list[str], env: dict[str, str]) -> tuple[dict[str, str], list[str]]:
+    """The options that torchrun sees, from its arguments over PET_ variables; and what it starts."""
+    if argv[:1] != ["torchrun"]:
+        return {}, argv
+    options = {key[4:].lower().replace("_", "-"): value for key, value in env.items() if key.startswith("PET_")}
+    rest = argv[1:]
+    while rest and rest[0].startswith("--"):
+        name, _, value = rest.pop(0)[2:].partition("=")
+        options[name] = value
+    return options, rest
+
+
+WORLDS = tuple((case, target) for case, target in PAIRS if case.compile(target).ok)
+
+
+@pytest.mark.parametrize(("case", "target"), WORLDS, ids=pair_name)
+def test_ranks_are_unique_and_the_meeting_point_answers(case: Case, target: str) -> None:
+    made, nodes = _world(case.compile(target).manifests)
+    assert not made.refused
+    names = [node.pod.name for node in nodes]
+    assert len(set(names)) == len(names)
+    if nodes[0].argv[:1] == ["torchrun"]:
+        _check_meeting(nodes)
+    else:
+        _check_plain(nodes)
+
+
+def _check_meeting(nodes: list[Node]) -> None:
+    options = nodes[0].options
+    if "standalone" in options:
+        assert len(nodes) == 1
+        return
+    fewest, _, most = options["nnodes"].partition(":")
+    assert 1 <= int(fewest) <= len(nodes) == int(most or fewest)
+    if "rdzv-backend" in options and options["rdzv-backend"] != "static":
+        assert len({tuple(sorted((k, node.options[k]) for k in MEETING if k in node.options)) for node in nodes}) == 1
+        if options["rdzv-backend"] == "c10d":
+            _resolves(options["rdzv-endpoint"].rpartition(":")[0], nodes)
+        return
+    assert sorted(int(node.options["node-rank"]) for node in nodes) == list(range(len(nodes)))
+    first = next(node for node in nodes if node.options["node-rank"] == "0")
+    assert {node.options["master-port"] for node in nodes} == {first.options["master-port"]}
+    (host,) = {node.options["master-addr"] for node in nodes}
+    assert _resolves(host, nodes) is first
+
+
+def _check_plain(nodes: list[Node]) -> None:
+    """A plain command finds the same four variables on every target."""
+    if len(nodes) == 1:
+        return
+    assert sorted(int(node.env["RANK"]) for node in nodes) == list(range(len(nodes)))
+    (host,) = {node.env["MASTER_ADDR"] for node in nodes}
+    assert _resolves(host, nodes).env["RANK"] == "0"
+    assert {node.env["WORLD_SIZE"] for node in nodes} == {str(len(nodes))}
+    assert len({node.env["MASTER_PORT"] for node in nodes}) == 1
+
+
+def _resolves(host: str, nodes: list[Node]) -> Node:
+    """The one pod that answers to a name, as a resolver with the pod's own namespace as search domain finds it."""
+    found = [node for node in nodes if node.pod.dns in {host, *(f"{host}{end}" for end in _search(node.pod))}]
+    assert len(found) == 1, f"{host} is not a name of one pod: {[node.pod.dns for node in nodes]}"
+    return found[0]
+
+
+def _search(pod: PodView) -> tuple[str, ...]:
+    return (f".{pod.namespace}.svc.cluster.local", ".svc.cluster.local", ".cluster.local")
+
+
+@pytest.mark.parametrize("case", GOOD, ids=pair_name)
+def test_every_target_makes_the_same_world(case: Case) -> None:
+    worlds = {target: _described(_world(case.compile(target).manifests)[1]) for one, target in WORLDS if one == case}
+    first = next(iter(worlds.values()), None)
+    for target, world in worlds.items():
+        assert world == first, target
+
+
+def _described(nodes: list[Node]) -> list[dict[str, Any]]:
+    """What must not depend on the operator: pods in the order of ranks, what each runs, sees and asks for."""
+    return [
+        {
+            "entry": node.entry,
+            "nproc": node.options.get("nproc-per-node"),
+            "nnodes": node.options.get("nnodes", "1"),
+            "restarts": node.options.get("max-restarts", "0"),
+            "env": {k: v for k, v in node.env.items() if not _operators(k)},
+            "resources": node.main.resources,
+            "mounts": [mount for mount in node.main.mounts if not _is_volcanos(mount)],
+            "volumes": [volume for volume in node.pod.volumes if not _is_volcanos(volume)],
+            "image": node.main.image,
+            "others": sorted(c.name for c in node.pod.containers if c.name != "pytorch"),
+            "tolerations": list(node.pod.tolerations),
+            "affinity": node.pod.spec.get("affinity"),
+        }
+        for node in sorted(nodes, key=_rank)
+    ]
+
+
+def _operators(name: str) -> bool:
+    return name in OPERATORS_OWN or name.startswith(("PET_", "VC_")) or name == "POD_NAME"
+
+
+def _is_volcanos(volume: Mapping[str, Any]) -> bool:
+    """Whether it is the svc plugin's list of host names."""
+    return str(volume["name"]).endswith("-svc")
+
+
+def _rank(node: Node) -> int:
+    own = node.options.get("node-rank") or node.env.get("RANK") or node.env.get("JOB_COMPLETION_INDEX")
+    return int(own) if own else node.pod.index

@@ -1,0 +1,48 @@
+"""The compiler's own vocabulary: frozen, and arithmetic on nodes and amounts."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from ptcompile.ir import Job, Resources, RunPolicy, map_templates
+from tests import making
+
+
+def test_a_level_names_a_resource_whole() -> None:
+    above, below = Resources({"cpu": "1"}, {"memory": "2Gi"}), Resources({"memory": "1Gi", "x/y": "1"}, {"cpu": "9"})
+    assert above.over(below) == Resources(
+        {"cpu": "1", "memory": "2Gi", "x/y": "1"}, {"cpu": "1", "memory": "2Gi", "x/y": "1"}
+    )
+
+
+def test_over_is_idempotent_and_has_a_zero() -> None:
+    one = Resources({"cpu": "1"}, {"cpu": "2"})
+    assert one.over(one) == one.over(Resources()) == Resources().over(one) == one
+
+
+def test_nodes_are_pods() -> None:
+    job = making.job(making.template(), making.template(), replicas=3)
+    assert (job.nodes, job.elastic) == (4, False)
+    assert dataclasses.replace(job, min_nodes=2).elastic
+
+
+def test_map_templates_reaches_each_role() -> None:
+    job = making.job(making.template(), making.template())
+    changed = map_templates(job, lambda one: dataclasses.replace(one, labels={"a": "b"}))
+    assert [role.template.labels for role in changed.roles] == [{"a": "b"}] * 2
+    assert [role.template.labels for role in job.roles] == [{}] * 2
+
+
+@pytest.mark.parametrize("value", [making.job(), making.template(), Resources(), RunPolicy(), making.LAUNCH])
+def test_everything_is_frozen(value: object) -> None:
+    assert not hasattr(value, "__dict__"), "slots"
+    field = dataclasses.fields(value)[0].name  # type: ignore[arg-type]
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        setattr(value, field, None)
+
+
+def test_zero_is_not_absent() -> None:
+    assert RunPolicy(backoff_limit=0) != RunPolicy()
+    assert isinstance(making.job(run_policy=RunPolicy(ttl_seconds_after_finished=0)), Job)

@@ -1,0 +1,29 @@
+"""What a webhook says, in short."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ptcompile.diagnostics import Problem
+from ptcompile.plain import kind_of
+from ptcompile.validate.webhooks import WEBHOOKS
+from ptcompile.versions import Versions
+
+
+def said(manifest: dict[str, Any], *, others: Any = (), versions: Versions | None = None) -> list[Problem]:
+    """The refusals after defaulting, without warnings."""
+    webhook = WEBHOOKS[kind_of(manifest)]
+    found = webhook.check(webhook.default(manifest), versions or Versions(), others)
+    return [p for p in found if p.severity == "error"]
+
+
+def later(manifest: dict[str, Any], *, others: Any = (), versions: Versions | None = None) -> list[Problem]:
+    """What is refused after admission."""
+    webhook = WEBHOOKS[kind_of(manifest)]
+    return list(webhook.later(webhook.default(manifest), versions or Versions(), others))
+
+
+def one(problems: list[Problem]) -> Problem:
+    """The only problem."""
+    assert len(problems) == 1, [p.message for p in problems]
+    return problems[0]

@@ -1,0 +1,73 @@
+"""What each operator's webhook refused in `../shared/operators` is refused here, by the same authority; nothing that
+it took is refused. What the CRD's schema or its decoder refused is the structure's business."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ptcompile.plain import kind_of
+from ptcompile.validate.webhooks import WEBHOOKS
+from ptcompile.versions import Versions
+from tests.oracle import needs_rows, rows
+from tests.validate.webhooks.making import said
+
+NOT_OURS = ("metadata.name: ", "cannot unmarshal")
+"""Said by the API server's own rules, or by the structure."""
+
+
+def asked(row: dict[str, Any]) -> bool:
+    if row["accepted"]:
+        return True
+    ours = [e for e in row.get("errors", []) if not e.startswith(NOT_OURS[0]) and NOT_OURS[1] not in e]
+    return row.get("stage") == "webhook" and bool(ours)
+
+
+@needs_rows
+@pytest.mark.parametrize("operator", ["pytorchjob", "volcano", "jobset", "trainjob"])
+def test_verdicts(operator: str) -> None:
+    wrong, total = [], 0
+    for row, manifest in rows(operator):
+        if kind_of(manifest) not in WEBHOOKS or not asked(row):
+            continue
+        total += 1
+        found = [p for p in said(manifest) if p.stage == "apply"]
+        if bool(found) == row["accepted"]:
+            wrong.append(
+                (row.get("n"), row.get("base"), row.get("path"), row.get("errors"), [p.message for p in found])
+            )
+    assert total > 300
+    assert len(wrong) <= 0.015 * total, wrong[:5]
+
+
+@needs_rows
+def test_never_changes_and_never_raises() -> None:
+    for operator in ("pytorchjob", "volcano", "jobset", "trainjob"):
+        for _, manifest in rows(operator):
+            webhook = WEBHOOKS.get(kind_of(manifest))
+            if webhook is None:
+                continue
+            before = json.dumps(manifest)
+            list(webhook.later(webhook.default(manifest), Versions()))
+            assert json.dumps(manifest) == before
+
+
+@needs_rows
+@pytest.mark.parametrize("operator", ["volcano", "jobset", "trainjob"])
+def test_defaulting_is_that_of_the_webhook(operator: str) -> None:
+    """The fields that our defaulting decides are as the operator's `mutated` object has them."""
+    keys = ("queue", "schedulerName", "maxRetry", "minAvailable", "plugins", "network", "successPolicy",
+            "startupPolicy", "runtimeRef", "suspend", "managedBy")  # fmt: skip
+    compared = 0
+    for row, manifest in rows(operator):
+        theirs = (row.get("mutated") or {}).get("spec")
+        if not isinstance(theirs, dict):
+            continue
+        ours = WEBHOOKS[kind_of(manifest)].default(manifest)["spec"]
+        for key in keys:
+            if key in theirs or key in ours:
+                compared += 1
+                assert ours.get(key) == theirs.get(key), (row.get("n"), row.get("path"), key)
+    assert compared > 100
