@@ -1,7 +1,7 @@
 """Text to documents: read once, as kubectl reads it, with positions for whoever asks.
 
-Clean documents go through `fastyaml`, all others through `yamlevents`, which is exact and knows positions. A stream
-that begins with `{` goes through `jsonsource`, because kubectl takes it for JSON.
+Clean documents go through `reader.fast`, all others through `reader.events`, which is exact and knows positions. A
+stream that begins with `{` goes through `reader.json_stream`, because kubectl takes it for JSON.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ptcompile.diagnostics import Path, Problem, Span
-from ptcompile.fastyaml import read_document
-from ptcompile.yamlevents import Parsed, parse
-from ptcompile.yamlnodes import Finding, Node, walk
+from ptcompile.reader.events import Parsed, parse
+from ptcompile.reader.fast import read_document
+from ptcompile.reader.nodes import Finding, Node, walk
 
 MAX_STREAM: Final = 64 * 1024 * 1024
 """Characters (or bytes) in one file."""
@@ -101,7 +101,7 @@ class Source:
         """Read a part of the text again, for the positions of its values."""
         text = self.text[start:end]
         if self.is_json:
-            from ptcompile.jsonsource import as_yaml
+            from ptcompile.reader.json_stream import as_yaml
 
             text = as_yaml(text)
         return parse(text).root
@@ -135,7 +135,7 @@ def read(source: str | bytes, filename: str | None = None) -> Source:
 
 def from_data(data: object) -> Source:
     """A decoded mapping, or a list of them, as documents without positions. It is not copied and not changed."""
-    from ptcompile.jsonsource import flaw
+    from ptcompile.reader.json_stream import flaw
 
     result = Source("")
     documents: list[Document] = []
@@ -167,7 +167,7 @@ def _unread(filename: str | None, name: str, message: str, cure: str, before: st
 
 
 def _read_json(result: Source, problems: list[Problem]) -> None:
-    from ptcompile.jsonsource import read_json
+    from ptcompile.reader.json_stream import read_json
 
     values, refusal = read_json(result.text)
     if refusal and refusal.name == "yaml-syntax":

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from ptcompile import quantity
 from ptcompile.plain import Json, at, items, kind_of, mapping, namespace, object_name, string_map, text
+from ptcompile.versions import Version
 
 GROUP = "trainer.kubeflow.org"
 API_VERSION = f"{GROUP}/v1alpha1"
@@ -167,10 +168,17 @@ class Found(NamedTuple):
     assumed: bool
 
 
-def find(manifest: Json, others: Iterable[Json] = ()) -> Found:
+_OLDER = (
+    ((2, 2), "pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime"),
+    ((2, 3), "pytorch/pytorch:2.10.0-cuda12.8-cudnn9-runtime"),
+)
+"""The image of the torch runtimes before a release of Trainer."""
+
+
+def find(manifest: Json, others: Iterable[Json] = (), version: Version = (2, 3)) -> Found:
     """The runtime that a TrainJob names: from the same stream, else built in, else of the examples.
 
-    An unknown one is taken for a copy of `torch-distributed`.
+    An unknown one is taken for a copy of `torch-distributed`. `version` is Trainer's: older ones install older images.
     """
     ref = at(manifest, "spec", "runtimeRef")
     kind, name = text(ref.get("kind")) or KINDS[0], text(ref.get("name"))
@@ -181,7 +189,19 @@ def find(manifest: Json, others: Iterable[Json] = ()) -> Found:
             return Found(other, assumed=False)
     known = BUILTIN.get(name) if kind == KINDS[0] else None
     known = known or EXAMPLES.get((kind, name))
-    return Found(known or BUILTIN["torch-distributed"], assumed=known is None)
+    return Found(_aged(known or BUILTIN["torch-distributed"], version), assumed=known is None)
+
+
+def _aged(runtime: Json, version: Version) -> Json:
+    """A runtime as an older release installs it."""
+    image = next((image for before, image in _OLDER if version < before), None)
+    return runtime if image is None else _with_image(runtime, image)
+
+
+def _with_image(value: Any, image: str) -> Any:
+    if isinstance(value, Mapping):
+        return {k: image if v == _TORCH else _with_image(v, image) for k, v in value.items()}
+    return [_with_image(v, image) for v in value] if isinstance(value, list) else value
 
 
 def policy_of(runtime: Json) -> str | None:
@@ -237,9 +257,14 @@ def gpus(resources: Json) -> int:
     return 0
 
 
-def processes(manifest: Json, runtime: Json) -> str:
-    """PET_NPROC_PER_NODE: as written, `auto` with GPUs, else the CPUs rounded up, at least 1 (Trainer 2.3)."""
+def processes(manifest: Json, runtime: Json, version: Version = (2, 3)) -> str:
+    """PET_NPROC_PER_NODE: as written, `auto` with GPUs, else the CPUs rounded up, at least 1 (Trainer 2.3).
+
+    Before 2.2 the runtime's torch policy could say it too.
+    """
     given = at(manifest, "spec", "trainer").get("numProcPerNode")
+    if given is None and version < (2, 2):
+        given = at(runtime, "spec", "mlPolicy", "torch").get("numProcPerNode")
     if given is not None and not isinstance(given, Mapping | list):
         return str(given)
     resources = node_resources(manifest, runtime)

@@ -19,6 +19,7 @@ FLAGS: dict[str, str | int | bool] = {"master": "master", "port": 23456, "wait":
         (["port=5000"], "port", 23456, True),
         ([" --port=5000"], "port", 23456, True),
         (["--", "--port=5000"], "port", 23456, True),
+        (["--port=1", "--"], "port", 1, False),
         (["--port=abc"], "port", 0, True),
         (["--port="], "port", 0, True),
         (["--port= 5000"], "port", 0, True),

@@ -18,13 +18,19 @@ from ptcompile.report import FORMATS
 from ptcompile.targets import TARGETS
 from tests.conftest import ALL, BAD, GOLDEN, GOOD, PAIRS, ROOT, Case, GoldenFile, pair_name
 
-pytestmark = pytest.mark.filterwarnings(r"ignore:\s*Can not relate snapshot")  # syrupy, of names that are not the test's
+pytestmark = pytest.mark.filterwarnings(
+    r"ignore:\s*Can not relate snapshot"
+)  # syrupy, of names that are not the test's
 
-OPERATORS_OWN = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PYTHONUNBUFFERED", "JOB_COMPLETION_INDEX"})
-"""Variables that come from an operator, or stand in for it: what they mean is compared, not how they are handed over."""
+OPERATORS_OWN = frozenset(
+    {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PYTHONUNBUFFERED", "JOB_COMPLETION_INDEX"}
+)
+"""Variables that an operator sets, or that stand in for it: their meaning is compared, not how they are handed over."""
+
+OWN_CONTAINERS = frozenset({"pytorch", "init-pytorch"})
+"""The one that trains, and the training-operator's own that waits for the master."""
 
 MEETING = ("nnodes", "nproc-per-node", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf", "max-restarts")
-STATIC = ("node-rank", "master-addr", "master-port")
 
 
 @pytest.mark.parametrize("case", ALL, ids=pair_name)
@@ -93,7 +99,9 @@ def test_every_target_has_a_golden_and_a_refusal() -> None:
 def test_the_default_target_is_one_of_the_able(case: Case) -> None:
     able = [case.compile(target).yaml() for target in TARGETS if case.compile(target).ok]
     chosen = case.compile()
-    assert chosen.yaml() in able if chosen.ok else case.name in {"digit-first-old", "roles-differ", "volcano-document-003"}
+    assert (
+        chosen.yaml() in able if chosen.ok else case.name in {"digit-first-old", "roles-differ", "volcano-document-003"}
+    )
 
 
 EXAMPLES = sorted(path.parent for path in (ROOT / "examples").glob("*/spec.yaml"))
@@ -233,7 +241,7 @@ def _described(nodes: list[Node]) -> list[dict[str, Any]]:
             "mounts": [mount for mount in node.main.mounts if not _is_volcanos(mount)],
             "volumes": [volume for volume in node.pod.volumes if not _is_volcanos(volume)],
             "image": node.main.image,
-            "others": sorted(c.name for c in node.pod.containers if c.name != "pytorch"),
+            "others": sorted(c.name for c in node.pod.containers if c.name not in OWN_CONTAINERS),
             "tolerations": list(node.pod.tolerations),
             "affinity": node.pod.spec.get("affinity"),
         }

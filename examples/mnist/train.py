@@ -65,7 +65,9 @@ def train(args: argparse.Namespace, device: torch.device, *, distributed: bool) 
             loss.backward()
             optimizer.step()
             right = (answers.argmax(1) == labels).sum()
-            total += torch.stack([loss.detach() * len(labels), right.float(), torch.tensor(float(len(labels))).to(device)])
+            total += torch.stack(
+                [loss.detach() * len(labels), right.float(), torch.tensor(float(len(labels))).to(device)]
+            )
         if distributed:
             dist.all_reduce(total)
         if rank == 0:
@@ -87,7 +89,9 @@ def main() -> None:
     if distributed:
         dist.init_process_group(backend)
     rank, world = (dist.get_rank(), dist.get_world_size()) if distributed else (0, 1)
-    print(f"rank {rank} of {world}, local rank {local_rank}, {backend if distributed else 'alone'}, {device}", flush=True)
+    print(
+        f"rank {rank} of {world}, local rank {local_rank}, {backend if distributed else 'alone'}, {device}", flush=True
+    )
     try:
         train(args, device, distributed=distributed)
     finally:

@@ -10,6 +10,7 @@ from ptcompile.expand import podspec
 from ptcompile.expand.merge import env_over
 from ptcompile.plain import Json, at, integer, items, object_name
 from ptcompile.trainruntimes import ancestor
+from ptcompile.versions import Version
 
 PORT = 29500
 INDEX_PATH = f"metadata.annotations['{podspec.COMPLETION_INDEX}']"
@@ -23,6 +24,7 @@ class Build:
     runtime: Json
     spec: Json
     jobs: list[Json]
+    version: Version = (2, 3)
     configmaps: list[Json] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     own: frozenset[str] = frozenset()

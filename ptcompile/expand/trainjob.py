@@ -12,18 +12,19 @@ from ptcompile.expand.trainbuild import Build
 from ptcompile.expand.trainplugins import PLUGINS
 from ptcompile.expand.world import Context, Expansion
 from ptcompile.plain import Json, at, items, mapping, namespace, object_name, text
+from ptcompile.versions import Version
 
 _INITIALIZERS = {"dataset-initializer": "dataset", "model-initializer": "model"}
 
 
 def expand(manifest: Json, context: Context) -> Expansion:
     """The runtime, patched and filled in, as a JobSet, and that JobSet's pods."""
-    runtime, assumed = trainruntimes.find(manifest, context.others)
+    runtime, assumed = trainruntimes.find(manifest, context.others, context.versions.trainer)
     notes = []
     if assumed:
         name = text(at(manifest, "spec", "runtimeRef").get("name"))
         notes.append(f"runtime {name!r} is in no file and not built in: taken for a copy of torch-distributed")
-    build = _build(manifest, runtime)
+    build = _build(manifest, runtime, context.versions.trainer)
     if build.failure:
         return Expansion(notes=tuple(notes), refused=(build.failure,))
     spec = {**build.spec, "suspend": at(manifest, "spec").get("suspend") is True}
@@ -44,12 +45,12 @@ def expand(manifest: Json, context: Context) -> Expansion:
     )
 
 
-def _build(manifest: Json, runtime: Json) -> Build:
+def _build(manifest: Json, runtime: Json, version: Version) -> Build:
     """The JobSet's spec: patches first, then the policy's plugin, then what the TrainJob says itself."""
     template = patched(runtime, manifest)
     spec: dict[str, Any] = dict(at(template, "spec"))
     whole = {**runtime, "spec": {**at(runtime, "spec"), "template": template}}
-    build = Build(manifest, whole, spec, [_counted(rj) for rj in items(spec.get("replicatedJobs"))])
+    build = Build(manifest, whole, spec, [_counted(rj) for rj in items(spec.get("replicatedJobs"))], version)
     policy = trainruntimes.policy_of(runtime)
     if policy is not None:
         PLUGINS[policy](build)
@@ -90,13 +91,14 @@ def _trainer(replicated: Json, build: Build, *, resources: bool) -> Json:
         if trainer.get(key) is not None and key not in build.own:
             fields[key] = trainer[key]
     if resources and isinstance(trainer.get("resourcesPerNode"), Mapping):
-        fields["resources"] = _resources(at(node, "resources"), trainer["resourcesPerNode"])
+        fields["resources"] = _resources(at(node, "resources"), trainer["resourcesPerNode"], build.version)
     fields["env"] = env_over(node, trainer.get("env")).get("env")
     return _change(replicated, "node", **{k: v for k, v in fields.items() if v is not None})
 
 
-def _resources(runtime: Json, given: Json) -> Json:
-    """Requests and limits merged by name (2.3); claims are dropped on the way."""
+def _resources(runtime: Json, given: Json, version: Version) -> Json:
+    """Requests and limits merged by name (2.3; older ones replaced the runtime's); claims are dropped on the way."""
+    runtime = runtime if version >= (2, 3) else {}
     kinds = ("limits", "requests")
     return {k: {**mapping(runtime.get(k)), **mapping(given.get(k))} for k in kinds if runtime.get(k) or given.get(k)}
 

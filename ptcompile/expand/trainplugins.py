@@ -20,7 +20,7 @@ def torch(build: Build) -> None:
         return
     names = [
         podspec.value("PET_NNODES", str(trainruntimes.nodes(build.manifest, build.runtime))),
-        podspec.value("PET_NPROC_PER_NODE", trainruntimes.processes(build.manifest, build.runtime)),
+        podspec.value("PET_NPROC_PER_NODE", trainruntimes.processes(build.manifest, build.runtime, build.version)),
         podspec.field("PET_NODE_RANK", INDEX_PATH),
     ]
     address = [podspec.value("PET_MASTER_ADDR", build.master), podspec.value("PET_MASTER_PORT", str(PORT))]

@@ -25,7 +25,7 @@ def torchtune(build: Build) -> None:
 
 def _several(build: Build) -> bool:
     """Whether a node runs more than one process."""
-    count = trainruntimes.processes(build.manifest, build.runtime)
+    count = trainruntimes.processes(build.manifest, build.runtime, build.version)
     if count != "auto":
         return count != "1"
     return trainruntimes.gpus(trainruntimes.node_resources(build.manifest, build.runtime)) > 1

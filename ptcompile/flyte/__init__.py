@@ -6,23 +6,26 @@ ClusterProfile. Nothing of flytekit is imported, and objects of flytekit are tak
 
 from __future__ import annotations
 
-from ptcompile.flyte.convert import Converted, to_yaml
-from ptcompile.flyte.found import FlyteError, FlyteWarning
-from ptcompile.flyte.legacy import pytorch_task
-from ptcompile.flyte.platforms import Platform, platform
-from ptcompile.flyte.tasks import Task, task
-from ptcompile.flyte.words import (
-    CleanPodPolicy,
-    Elastic,
-    Master,
-    PodTemplate,
-    PyTorch,
-    Resources,
-    RestartPolicy,
-    RunPolicy,
-    Secret,
-    Worker,
-)
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ptcompile.flyte.convert import Converted, to_yaml
+    from ptcompile.flyte.found import FlyteError, FlyteWarning
+    from ptcompile.flyte.legacy import pytorch_task
+    from ptcompile.flyte.platforms import Platform, platform
+    from ptcompile.flyte.tasks import Task, task
+    from ptcompile.flyte.words import (
+        CleanPodPolicy,
+        Elastic,
+        Master,
+        PodTemplate,
+        PyTorch,
+        Resources,
+        RestartPolicy,
+        RunPolicy,
+        Secret,
+        Worker,
+    )
 
 __all__ = [
     "CleanPodPolicy",
@@ -45,3 +48,25 @@ __all__ = [
     "task",
     "to_yaml",
 ]
+
+_ELSEWHERE = {
+    "Converted": "convert",
+    "FlyteError": "found",
+    "FlyteWarning": "found",
+    "Platform": "platforms",
+    "Task": "tasks",
+    "platform": "platforms",
+    "pytorch_task": "legacy",
+    "task": "tasks",
+    "to_yaml": "convert",
+}
+"""The module of each name that does not stand in `words`."""
+
+
+def __getattr__(name: str) -> Any:
+    """The public names, loaded when asked for: the import itself costs next to nothing."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(f"{__name__}.{_ELSEWHERE.get(name, 'words')}"), name)

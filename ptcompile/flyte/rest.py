@@ -59,7 +59,10 @@ def lay(spec: Json, rest: Rest, device: Device | None) -> dict[str, Any]:
         if expression is not None:
             out["affinity"] = _with(out.get("affinity") or {}, expression)
     for block in (out, *(out[name] for name in ("master", "worker") if isinstance(out.get(name), dict))):
-        added = _tolerations(block.get("resources") or {}, rest)
+        asked = _asked(block.get("resources") or {})
+        if block is out:
+            asked |= _in_template(out.get("podTemplate") or {})
+        added = _tolerations(asked, rest)
         if added:
             block["tolerations"] = [*(block.get("tolerations") or []), *added]
     return out
@@ -78,10 +81,21 @@ def _whole(spec: Json, rest: Rest, device: Device | None) -> Json | None:
     return rest.unpartitioned.get(name, {"key": label, "operator": "DoesNotExist"})
 
 
-def _tolerations(resources: Json, rest: Rest) -> list[Json]:
-    names = {"ephemeralStorage": "ephemeral-storage"}
-    asked = {key for half in ("requests", "limits") for key in resources.get(half) or {}} | set(resources)
-    asked = {names.get(key, key) for key in asked}
+def _asked(resources: Json) -> set[str]:
+    """The resources that a block of the spec names, in Kubernetes' words."""
+    names = {key for half in ("requests", "limits") for key in resources.get(half) or {}} | set(resources)
+    return {"ephemeral-storage" if name == "ephemeralStorage" else name for name in names}
+
+
+def _in_template(template: Json) -> set[str]:
+    """The resources that any container of a pod template names."""
+    pod = template.get("spec") or {}
+    containers = [*(pod.get("containers") or []), *(pod.get("initContainers") or [])]
+    halves = [(one.get("resources") or {}).get(half) or {} for one in containers for half in ("requests", "limits")]
+    return {name for half in halves for name in half}
+
+
+def _tolerations(asked: set[str], rest: Rest) -> list[Json]:
     found = [one for name, items in sorted(rest.tolerations.items()) if name in asked for one in items]
     return [one for i, one in enumerate(found) if one not in found[:i]]
 

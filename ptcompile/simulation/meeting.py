@@ -78,7 +78,8 @@ def meeting(job: Job) -> Meeting | None:
     roles = tuple((role, found) for role, _, found in leads)
     first = leads[0]
     host = resolve(job, first[2].host, first[1]) if first[2].host else None
-    outside = host is None and "." in first[2].host and first[2].backend not in ("static", "env")
+    named = host is None and "." in first[2].host and first[2].backend not in ("static", "env")
+    outside = named and not _is_of(job, first[2].host)
     made = Meeting(roles, host, outside, ())
     return Meeting(roles, host, outside, tuple(dict.fromkeys(_notes(job, made, [pod for _, pod, _ in leads]))))
 
@@ -99,6 +100,12 @@ def resolve(job: Job, host: str, asking: Pod) -> str | None:
         if host in short_names(f"{object_name(service)}.{space}.svc.cluster.local", space):
             return f"Service {object_name(service)}"
     return None
+
+
+def _is_of(job: Job, host: str) -> bool:
+    """Whether a host name begins with that of one of the job's pods, resolvable or not."""
+    label = host.partition(".")[0]
+    return any(job.pod(role, i).hostname == label for role in job.roles for i in _indexes(host, role))
 
 
 def names(pod: Pod) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 from ptcompile.expand import ContainerView, Expansion, PodView, Role, kubelet
 from ptcompile.plain import Json, kind_of, namespace, object_name
@@ -16,9 +17,12 @@ RANDOM = "-*****"
 """Stands for the five random characters behind a pod's name, where a pod is shown."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pod:
-    """One pod as its processes see it. `view` is the pod as its operator writes it."""
+    """One pod as its processes see it. `view` is the pod as its operator writes it.
+
+    What costs something is computed once, when it is first asked for.
+    """
 
     view: PodView
     job: Job
@@ -68,12 +72,12 @@ class Pod:
         """Init containers first, then the others."""
         return self.view.containers
 
-    @property
+    @cached_property
     def main(self) -> ContainerView | None:
         """The container that trains."""
         return self.view.main_container
 
-    @property
+    @cached_property
     def env(self) -> dict[str, str]:
         """The main container's variables in order, `$(X)` expanded; what no manifest holds reads `<source>`."""
         main = self.main
@@ -82,13 +86,14 @@ class Pod:
     @property
     def command(self) -> list[str] | None:
         """The main container's command after expansion, None for the image's own."""
-        return self._line()[0]
+        return self._line[0]
 
     @property
     def args(self) -> list[str] | None:
         """The main container's arguments after expansion, None for the image's own."""
-        return self._line()[1]
+        return self._line[1]
 
+    @cached_property
     def _line(self) -> tuple[list[str] | None, list[str] | None]:
         main = self.main
         return (None, None) if main is None else kubelet.command_line(main, self.env)
@@ -109,16 +114,16 @@ class Pod:
         """`Guaranteed`, `Burstable` or `BestEffort`."""
         return kubelet.qos_class(self.view.spec)
 
-    @property
+    @cached_property
     def launch(self) -> Launch:
         """What the main container's command line starts."""
-        command, args = self._line()
-        env = self.env
+        command, args = self._line
+        env = dict(self.env)
         if self.hostname and not self.on_host:
             env.setdefault("HOSTNAME", self.hostname)
         return read([*(command or ()), *(args or ())], env)
 
-    @property
+    @cached_property
     def rendezvous(self) -> Rendezvous:
         """What torchrun, or a script without it, makes of all this."""
         launch = self.launch

@@ -115,14 +115,14 @@ def _runs(pod: Pod) -> list[str]:
     return [_neutral(word, marks) for word in entry_words(pod.launch)]
 
 
-def _marks(pod: Pod) -> dict[str, str]:
+def _marks(pod: Pod) -> list[tuple[str, str]]:
     """The names that each operator gives in its own way: the endpoint's host, the pod's own."""
-    names = {pod.rendezvous.host: "<endpoint>", pod.env.get("MASTER_ADDR", ""): "<endpoint>", pod.name: "<pod>"}
-    return {name: mark for name, mark in names.items() if name}
+    names = [(pod.rendezvous.host, "<endpoint>"), (pod.env.get("MASTER_ADDR", ""), "<endpoint>"), (pod.name, "<pod>")]
+    return [(name, mark) for name, mark in names if name]
 
 
-def _neutral(text: str, marks: Mapping[str, str]) -> str:
-    for name, mark in marks.items():
+def _neutral(text: str, marks: list[tuple[str, str]]) -> str:
+    for name, mark in marks:
         text = text.replace(name, mark)
     return text
 

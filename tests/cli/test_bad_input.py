@@ -158,13 +158,10 @@ def test_a_closed_standard_output(tmp_path: Path) -> None:
 
 
 def test_nobody_reads_standard_output(tmp_path: Path) -> None:
-    """`ptcompile spec.yaml | head -0`."""
-    body = "env:\n" + "".join(f"  A{i}: x\n" for i in range(20_000))
-    path = spec(tmp_path, body=body)
-    status, err = shell(f"{{python}} -m ptcompile {path} | head -c 1 >/dev/null; exit ${{PIPESTATUS[0]}}")
+    status, err = shell(f"{{python}} -m ptcompile {spec(tmp_path)} | true; exit ${{PIPESTATUS[0]}}")
     assert status == 2
     assert "Traceback" not in err
-    assert len(err.splitlines()) <= 2
+    assert len(err.splitlines()) == 1
 
 
 def test_a_full_disk(tmp_path: Path) -> None:

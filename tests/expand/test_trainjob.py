@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ptcompile.expand import expand
+from ptcompile.versions import Versions
 from tests.expand.making import Json, container, env, node, pods, ports, replicated, runtime, trainjob
 
 
@@ -131,7 +132,9 @@ def test_2_6_numbers_of_nodes_that_are_odd() -> None:
     assert len(made({"numNodes": 0, "torch": {}}, {})) == 1
     job = node()
     job["template"]["spec"]["parallelism"] = 3
-    assert len(made(None, {"numNodes": 9}, job)) == 3
+    world = expand(trainjob("mine", trainer={"numNodes": 9}), others=[runtime(None, job)])
+    assert len(world.pods) == 3
+    assert (world.jobs[0]["parallelism"], world.jobs[0]["completions"]) == (3, 3)
 
 
 def test_2_6_what_the_trainer_overrides() -> None:
@@ -190,3 +193,16 @@ def test_a_runtime_of_the_stream_goes_first() -> None:
     assert "OWN" in env(expand(trainjob(trainer={}), others=[own]).pods[0])
     other = {**own, "kind": "TrainingRuntime"}
     assert "OWN" not in env(expand(trainjob(trainer={}), others=[other]).pods[0])
+
+
+def test_2_2_and_2_8_older_releases() -> None:
+    versions = Versions(trainer=(2, 1))
+    world = expand(trainjob(trainer={}), versions=versions)
+    assert world.pods[0].containers[0].image == "pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime"
+    own = node(resources={"limits": {"cpu": "4"}})
+    job = trainjob("mine", trainer={"resourcesPerNode": {"limits": {"memory": "1Gi"}}})
+    pod = expand(job, others=[runtime({"torch": {"numProcPerNode": "gpu"}}, own)], versions=versions).pods[0]
+    assert pod.containers[0].resources == {"limits": {"memory": "1Gi"}}
+    assert env(pod)["PET_NPROC_PER_NODE"] == "gpu"
+    now = expand(job, others=[runtime({"torch": {"numProcPerNode": "gpu"}}, own)]).pods[0]
+    assert env(now)["PET_NPROC_PER_NODE"] == "1"

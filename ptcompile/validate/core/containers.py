@@ -52,7 +52,7 @@ def _check_names(container: dict[str, Any], path: Path, seen: set[str], found: f
         f.required(found, (*path, "name"), help="Name the container.")
     elif type(name) is str:
         if not names.is_dns_label(name):
-            f.invalid(found, (*path, "name"), name, names.why_not_dns_label(name) or "")
+            f.invalid(found, (*path, "name"), name, names.why_not_dns_label(name) or "", f.like_label(name))
         if name in seen:
             f.duplicate(found, (*path, "name"), name, "Every container of a pod has its own name.")
         seen.add(name)

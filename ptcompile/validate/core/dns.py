@@ -108,7 +108,7 @@ def check_host_aliases(value: Any, path: Path, scope: Scope) -> None:
 def check_label_field(value: Any, path: Path, scope: Scope) -> None:
     """`spec.hostname` and `spec.subdomain`: one DNS label each."""
     if type(value) is str and value and (why := names.why_not_dns_label(value)):
-        f.invalid(scope.found, path, value, why)
+        f.invalid(scope.found, path, value, why, f.like_label(value))
 
 
 def check_hostname_override(value: Any, path: Path, scope: Scope) -> None:

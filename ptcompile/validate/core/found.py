@@ -6,11 +6,12 @@ path (it names `metadata.labels` and not the label). The kinds are those of `api
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ptcompile.diagnostics import Path, Problem, Stage, field_path
-from ptcompile.names import suggest
+from ptcompile.names import DNS_LABEL_MAX, suggest
 
 Found = list[Problem]
 
@@ -120,6 +121,12 @@ def mapping(value: Any) -> dict[str, Any]:
 def integer(value: Any) -> int | None:
     """A value if it is a whole number (`True` is none), else `None`."""
     return value if type(value) is int else None
+
+
+def like_label(text: str) -> str:
+    """Help for a text that should have been a DNS label: one that is near, where there is one."""
+    near = re.sub(r"[^a-z0-9]+", "-", text[:200].lower()).strip("-")[:DNS_LABEL_MAX].rstrip("-")
+    return f'Write it as, for example, "{near}".' if near else "Use lower case letters, digits and '-'."
 
 
 def is_empty(value: Any) -> bool:

@@ -65,7 +65,7 @@ def _check_name(meta: dict[str, Any], path: Path, found: f.Found, name_rule: Nam
     elif f.is_empty(name) and f.is_empty(prefix):
         f.required(found, (*path, "name"), "name or generateName is required", "Give the object a name.")
     if type(name) is str and name and (why := name_rule(name)):
-        f.invalid(found, (*path, "name"), name, why, "Rename the object.")
+        f.invalid(found, (*path, "name"), name, why, f.like_label(name))
 
 
 def generated(prefix: str) -> str:

@@ -52,7 +52,7 @@ def check_volumes(value: Any, path: Path, scope: Scope) -> None:
             f.required(found, (*here, "name"), help="Name the volume; containers mount it by this name.")
         elif type(name) is str:
             if why := names.why_not_dns_label(name):
-                f.invalid(found, (*here, "name"), name, why)
+                f.invalid(found, (*here, "name"), name, why, f.like_label(name))
             if name in seen:
                 f.duplicate(found, (*here, "name"), name)
             seen.add(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from ptcompile import names
 from ptcompile.diagnostics import Path, Problem, field_path
@@ -21,8 +22,13 @@ _PORT = 23456
 
 
 def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> Iterator[Problem]:
-    """Every condition of the webhook. Before 1.8 the controller asked the same, and the job's condition was Failed."""
-    del versions, others
+    """Every condition of the webhook. Before 1.8 the controller asked the same: accepted, then Failed (stage "pod")."""
+    del others
+    for problem in _check(manifest):
+        yield replace(problem, stage="pod") if versions.training_operator < (1, 8) else problem
+
+
+def _check(manifest: Json) -> Iterator[Problem]:
     spec = at(manifest, "spec")
     yield from undecodable(spec, _say, ("spec",))
     yield from _name(object_name(manifest))

@@ -29,13 +29,14 @@ def after_go(value: Any, shape: Any) -> Any:
     if not isinstance(value, dict):
         return value
     out: dict[str, Any] | None = None
-    for key, inner in shape.items():
-        if key == ZERO:
+    for key, old in value.items():
+        inner = shape.get(key) if key and old is not None else None
+        if inner is None or not inner:
             continue
-        old = value.get(key)
-        new = after_go(old, inner) if old is not None else None
+        new = after_go(old, inner)
         if new is not old:
-            out = {**value, key: new} if out is None else {**out, key: new}
+            out = {**value} if out is None else out
+            out[key] = new
     for key, zero in shape.get(ZERO, {}).items():
         if value.get(key) is None:
             out = {**value} if out is None else out
@@ -48,14 +49,28 @@ def without_nulls(value: Any) -> Any:
 
     Null items of lists stay. The same object comes back where nothing changes.
     """
+    return _dropped(value) if _has_null(value) else value
+
+
+def _has_null(value: Any) -> bool:
+    stack = [value]
+    while stack:
+        one = stack.pop()
+        if type(one) is dict:
+            for item in one.values():
+                if item is None:
+                    return True
+                if type(item) is dict or type(item) is list:
+                    stack.append(item)
+        elif type(one) is list:
+            stack.extend(one)
+    return False
+
+
+def _dropped(value: Any) -> Any:
     if isinstance(value, dict):
-        new = {k: without_nulls(v) for k, v in value.items() if v is not None}
-        same = len(new) == len(value) and all(new[k] is v for k, v in value.items())
-        return value if same else new
-    if isinstance(value, list):
-        items = [without_nulls(v) for v in value]
-        return value if all(a is b for a, b in zip(items, value, strict=True)) else items
-    return value
+        return {k: _dropped(v) for k, v in value.items() if v is not None}
+    return [_dropped(v) for v in value] if isinstance(value, list) else value
 
 
 def _items(value: Any, shape: Any) -> Any:

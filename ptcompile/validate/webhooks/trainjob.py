@@ -51,7 +51,6 @@ def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> It
 
     `others` are the objects of the same stream, among them runtimes.
     """
-    del versions
     spec = at(manifest, "spec")
     ref = at(spec, "runtimeRef")
     kind = _kind(ref)
@@ -66,7 +65,7 @@ def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> It
     yield from _patches(items(spec.get("runtimePatches")))
     if found.assumed and text(ref.get("name")) not in trainruntimes.BUILTIN:
         return  # nobody can say what a runtime demands that no file shows
-    yield from _initializers(spec, found.runtime)
+    yield from _initializers(spec, found.runtime, mounted=versions.trainer >= (2, 3))
     if trainruntimes.policy_of(found.runtime) == "torch":
         yield from _torch(spec, found.runtime)
     if at(found.runtime, "spec", "podGroupPolicy").get("volcano") is not None:
@@ -82,7 +81,7 @@ def _kind(ref: Json) -> str:
     return f"{kind}.{group}" if group else kind
 
 
-def _initializers(spec: Json, runtime: Json) -> Iterator[Problem]:
+def _initializers(spec: Json, runtime: Json, *, mounted: bool) -> Iterator[Problem]:
     for step, name in (("dataset", "dataset-initializer"), ("model", "model-initializer")):
         if not isinstance(at(spec, "initializer").get(step), Mapping):
             continue
@@ -94,7 +93,7 @@ def _initializers(spec: Json, runtime: Json) -> Iterator[Problem]:
             yield _say(path, f"Invalid value: the runtime must have a replicatedJob {name}", ref)
         elif container is None:
             yield _say(path, f"Invalid value: the runtime's job {name} must have a container {name}", ref)
-        elif not any(m.get("name") == "initializer" for m in items(container.get("volumeMounts"))):
+        elif mounted and not any(m.get("name") == "initializer" for m in items(container.get("volumeMounts"))):
             text_ = f"Invalid value: the runtime's container {name} must have a volumeMount with name initializer"
             yield _say(path, text_, "Name a runtime whose initializer keeps what it loads on a volume.")
 
@@ -200,8 +199,24 @@ def later(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> It
         path = ("spec", "trainer", "numNodes")
         yield failure("trainer", path, why, "Say how many nodes.")
     yield from _long_name(manifest, runtime)
+    yield from _node(at(manifest, "spec", "trainer"), runtime)
     for i, patch in enumerate(items(at(manifest, "spec").get("runtimePatches"))):
         yield from _lost_patch(patch, ("spec", "runtimePatches", i), runtime)
+
+
+def _node(trainer: Json, runtime: Json) -> Iterator[Problem]:
+    """What the Job of the nodes cannot have: an empty image, a device that is requested and not limited."""
+    path: Path = ("spec", "trainer")
+    if trainer.get("image") == "":
+        yield child((*path, "image"), "Required value: it replaces the runtime's image", "Name an image, or remove it.")
+    given = at(trainer, "resourcesPerNode")
+    jobs = [j for j in trainruntimes.replicated_jobs(runtime) if trainruntimes.ancestor(j) == "trainer"]
+    own = [at(trainruntimes.container(j, "node") or {}, "resources", "limits") for j in jobs]
+    limits = {*at(given, "limits"), *(name for names_ in own for name in names_)}
+    for name in at(given, "requests"):
+        if "/" in name and name not in limits:
+            why = "Required value: a device that is requested needs a limit of the same amount"
+            yield child((*path, "resourcesPerNode", "requests", name), why, "Write it under limits too.")
 
 
 def _no_nodes(trainer: Any) -> bool:

@@ -98,7 +98,7 @@ def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> It
     yield from undecodable(spec, _say, ("spec",))
     yield from _topology(at(spec, "networkTopology"), ("spec", "networkTopology"))
     yield from _tasks(name, tasks, versions)
-    yield from _job(name, spec, tasks)
+    yield from _job(name, spec, tasks, versions)
 
 
 def _mpi_master(spec: Json, tasks: Sequence[Json]) -> Problem | None:
@@ -134,7 +134,7 @@ def _tasks(job: str, tasks: Sequence[Json], versions: Versions) -> Iterator[Prob
             yield _say((*path, "name"), f"Duplicate value: duplicated task name {name}", "Rename the task.")
             return  # the webhook looks at no later task
         seen.add(name)
-        yield from policies(task.get("policies"), (*path, "policies"))
+        yield from policies(task.get("policies"), (*path, "policies"), versions.volcano)
         yield from _pod_name(f"{job}-{name}-{i}", job, (*path, "name"))
         yield from template(task, path, versions)
 
@@ -158,7 +158,7 @@ def _partition(task: Json, policy: Json, path: Path) -> Iterator[Problem]:
         yield _say((*path, "minAvailable"), text_, f"Use {least * size}, or leave minAvailable out.")
 
 
-def _job(name: str, spec: Json, tasks: Sequence[Json]) -> Iterator[Problem]:
+def _job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions) -> Iterator[Problem]:
     if names.is_dns_subdomain(name) and (why := names.why_not_qualified_name(name)):
         yield _say(("metadata", "name"), f"Invalid value: create job with name {name}: {why}", "Rename the job.")
     total = sum(integer(t.get("replicas")) for t in tasks)
@@ -168,7 +168,7 @@ def _job(name: str, spec: Json, tasks: Sequence[Json]) -> Iterator[Problem]:
             f"Invalid value: {least}: job 'minAvailable' should not be greater than total replicas in tasks ({total})"
         )
         yield _say(("spec", "minAvailable"), text_, f"Use at most {total}, or raise the replicas.")
-    yield from policies(spec.get("policies"), ("spec", "policies"))
+    yield from policies(spec.get("policies"), ("spec", "policies"), versions.volcano)
     for plugin in at(spec, "plugins"):
         if plugin not in PLUGINS:
             meant = names.suggest(plugin, PLUGINS)

@@ -9,6 +9,7 @@ from ptcompile import names
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.plain import Json, items, text, texts
 from ptcompile.validate.webhooks.verdict import refusal
+from ptcompile.versions import Version
 
 _say = refusal("volcano")
 _ANY = "*"
@@ -19,12 +20,15 @@ ACTIONS = (
 )  # fmt: skip
 
 
-def policies(value: Any, path: Path) -> Iterator[Problem]:
+_SINCE = {"PodPending": (1, 12), "RestartPod": (1, 12), "RestartPartition": (1, 14)}
+
+
+def policies(value: Any, path: Path, version: Version) -> Iterator[Problem]:
     """The first mistake of a list of policies, as the webhook stops there, and `*` beside other events."""
     events: set[str] = set()
     codes: set[int] = set()
     for i, policy in enumerate(items(value)):
-        problem = _policy(policy, (*path, i), events, codes)
+        problem = _policy(policy, (*path, i), events, codes, version)
         if problem:
             yield problem
             break
@@ -32,13 +36,13 @@ def policies(value: Any, path: Path) -> Iterator[Problem]:
         yield _say(path, "if there's * here, no other policy should be here", "Keep `*` alone, or name the events.")
 
 
-def _policy(policy: Json, path: Path, events: set[str], codes: set[int]) -> Problem | None:
+def _policy(policy: Json, path: Path, events: set[str], codes: set[int], version: Version) -> Problem | None:
     one, code = text(policy.get("event")), policy.get("exitCode")
     listed = list(dict.fromkeys([*texts(policy.get("events")), *([one] if one else [])]))
     if listed and code is not None:
         return _say(path, "must not specify event and exitCode simultaneously", "Make two policies of it.")
     if listed:
-        return _events(listed, text(policy.get("action")), path, events)
+        return _events(listed, text(policy.get("action")), path, events, version)
     if code is None:
         return _say(path, "either event and exitCode should be specified", "Say on which event the action is taken.")
     if code == 0:
@@ -49,18 +53,23 @@ def _policy(policy: Json, path: Path, events: set[str], codes: set[int]) -> Prob
     return None
 
 
-def _events(listed: list[str], action: str, path: Path, events: set[str]) -> Problem | None:
+def _events(listed: list[str], action: str, path: Path, events: set[str], version: Version) -> Problem | None:
     for event in listed:
-        if event not in EVENTS:
+        if event not in EVENTS or not _there(event, version):
             text_ = f'Invalid value: "{event}": invalid policy event'
             return _say((*path, "event"), text_, _hint(event, EVENTS))
-        if action not in ACTIONS:
+        if action not in ACTIONS or not _there(action, version):
             text_ = f'Invalid value: "{action}": invalid policy action'
             return _say((*path, "action"), text_, _hint(action, ACTIONS))
         if event in events:
             return _say(path, f"Duplicate value: duplicate event {event} across different policy", "Keep one policy.")
         events.add(event)
     return None
+
+
+def _there(word: str, version: Version) -> bool:
+    """Whether this release of Volcano knows an event or action."""
+    return version >= _SINCE.get(word, version)
 
 
 def _hint(word: str, known: tuple[str, ...]) -> str:

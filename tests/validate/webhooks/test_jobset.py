@@ -181,3 +181,9 @@ def test_78_what_is_written_is_kept() -> None:
 def test_the_name_is_a_label_of_the_jobs() -> None:
     assert one(later(jobset(replicated("-lead")))).path == ("spec", "replicatedJobs", 0, "name")
     assert later(jobset(replicated("lead"))) == []
+
+
+def test_3_2_the_longest_names() -> None:
+    """len(js) + len(rj) + digits(r-1) + digits(c-1) <= 54."""
+    assert said(jobset(replicated("rj", replicas=11, pods=101), name="a" * 47)) == []
+    assert len(said(jobset(replicated("rj", replicas=11, pods=101), name="a" * 48))) == 1

@@ -166,3 +166,8 @@ def test_what_go_cannot_decode() -> None:
     assert one(said(job)).path[-2:] == ("limits", "cpu")
     probe = {"tcpSocket": {"port": 99999999999}}
     assert one(said(with_containers(container(readinessProbe=probe)))).path[-1] == "port"
+
+
+def test_1_3_before_1_8_the_controller_said_it() -> None:
+    problem = one(said(pytorchjob(2, 1), versions=Versions(training_operator=(1, 7))))
+    assert problem.stage == "pod"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ptcompile.validate.webhooks import WEBHOOKS
+from ptcompile.versions import Versions
 from tests.expand.making import Json, container, node, replicated, runtime, trainjob
 from tests.validate.webhooks.making import later, one, said
 
@@ -129,3 +130,19 @@ def test_2_3_a_patch_that_hits_nothing_adds_a_container() -> None:
 def test_flux_without_nodes_panics() -> None:
     assert one(later(trainjob("flux-distributed", trainer={}))).name == "controller-failure"
     assert later(trainjob("flux-distributed", trainer={"numNodes": 1})) == []
+
+
+def test_2_3_the_mount_of_an_initializer_is_asked_for_since_2_3() -> None:
+    job = trainjob("torch-distributed-with-cache", initializer=DATA)
+    assert said(job, versions=Versions(trainer=(2, 2))) == []
+    assert len(said(job)) == 1
+
+
+def test_readme_what_the_job_of_the_nodes_cannot_have() -> None:
+    assert one(later(trainjob(trainer={"image": ""}))).path == ("spec", "trainer", "image")
+    device = {"resourcesPerNode": {"requests": {"example.com/gpu": 2}}}
+    assert one(later(trainjob(trainer=device))).path[-2:] == ("requests", "example.com/gpu")
+    both = {"requests": {"nvidia.com/gpu": 2, "cpu": 1}, "limits": {"nvidia.com/gpu": 2}}
+    assert later(trainjob(trainer={"resourcesPerNode": both})) == []
+    own = runtime({"torch": {}}, node(resources={"limits": {"example.com/gpu": 2}}), name="torch-distributed")
+    assert later(trainjob(trainer=device), others=[own]) == []

@@ -233,3 +233,11 @@ def test_3_1_a_digit_first_before_1_36() -> None:
     job = volcano(task("t"), name="5b", plugins={"svc": []})
     assert later(job) == []
     assert one(later(job, versions=Versions(kubernetes=(1, 35)))).path == ("metadata", "name")
+
+
+@pytest.mark.parametrize(("action", "since"), [("RestartPod", 12), ("RestartPartition", 14), ("RestartJob", 1)])
+def test_0_actions_by_release(action: str, since: int) -> None:
+    job = volcano(task("t"), policies=[{"event": "PodFailed", "action": action}])
+    assert said(job, versions=Versions(volcano=(1, since))) == []
+    before = said(job, versions=Versions(volcano=(1, since - 1)))
+    assert len(before) == (0 if action == "RestartJob" else 1)

@@ -60,7 +60,7 @@ def _step(node: Node, part: str | int) -> tuple[int, int, Node] | None:
 
 
 class Refused(Exception):  # noqa: N818 - no error: it carries a finding out of the loop
-    """A finding that ends the reading of a document. `yamlevents.parse` catches it."""
+    """A finding that ends the reading of a document. `events.parse` catches it."""
 
     def __init__(self, finding: Finding) -> None:
         self.finding = finding

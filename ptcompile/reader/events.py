@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from ptcompile.reader.nodes import Finding, Node, Refused, refused
+from ptcompile.reader.tags import Infinite, note_tag, tagged
 from ptcompile.scalars import key, resolve
-from ptcompile.yamlnodes import Finding, Node, Refused, refused
-from ptcompile.yamltags import Infinite, note_tag, tagged
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -96,7 +96,7 @@ def _events(text: str) -> Iterator[Any]:
 
 
 def _syntax(text: str, error: Any) -> Finding:
-    from ptcompile.yamlerrors import describe
+    from ptcompile.reader.errors import describe
 
     mark = error.problem_mark or error.context_mark
     start = mark.index if mark else 0

@@ -1,7 +1,7 @@
 """The fast way to read a clean YAML document: `ryaml`, and a look at whether kubectl would have read the same.
 
 `ryaml` follows YAML 1.2, kubectl its own table (`scalars`). They differ in words such as `on`, in numbers, and in
-anchors, tags and merges. What could differ is read again by `yamlevents`, so that the two never disagree.
+anchors, tags and merges. What could differ is read again by `reader.events`, so that the two never disagree.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, Final
 
+from ptcompile.reader.events import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, Parsed, parse
+from ptcompile.reader.nodes import Finding
 from ptcompile.scalars import resolve
-from ptcompile.yamlevents import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, Parsed, parse
-from ptcompile.yamlnodes import Finding
 
 loads: Callable[[str], Any] | None
 try:
@@ -53,7 +53,7 @@ def read_document(text: str) -> Parsed:
 def _looks_doubtful(text: str) -> bool:
     if "\\/" in text or "\n%" in text or "\n..." in text or text.startswith(("%", "...")):
         return True
-    if any(mark in text and _may_begin_value(text, mark) for mark in "&*!"):
+    if _may_begin_value(text, "&") or _may_begin_value(text, "*") or _may_begin_value(text, "!"):
         return True
     return text.count("[") + text.count("{") > MAX_DEPTH and _brackets_pile_up(text)
 
@@ -135,7 +135,18 @@ def _look(values: Iterable[Any], below: list[Any], suspects: set[str]) -> bool:
 
 @lru_cache(maxsize=2048)
 def _is_no_string(text: str) -> bool:
-    return text == "<<" or not isinstance(resolve(text), str)
+    """Whether kubectl takes a plain word for something else than a string, where the fast reader takes it for one.
+
+    A word that both take for something else came out of the fast reader as a string: it stood in quotes.
+    """
+    if text == "<<":
+        return True
+    if isinstance(resolve(text), str) or loads is None:
+        return False
+    try:
+        return isinstance(loads(text), str)
+    except Exception:  # the fast reader has trouble with it: let the exact one look
+        return True
 
 
 def _may_be_plain(text: str, word: str) -> bool:

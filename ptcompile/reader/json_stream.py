@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.reader.events import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, parse
+from ptcompile.reader.nodes import Finding
 from ptcompile.scalars import through_json
-from ptcompile.yamlevents import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, parse
-from ptcompile.yamlnodes import Finding
 
 _blank = re.compile(r"[ \t\r\n]*")
 _escape = re.compile(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL)

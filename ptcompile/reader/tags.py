@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from ptcompile.reader.nodes import Finding, refused
 from ptcompile.scalars import resolve
-from ptcompile.yamlnodes import Finding, refused
 
 _CORE: Final = "tag:yaml.org,2002:"
 _TIMESTAMP: Final = re.compile(r"[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt ][0-9:.]+(?:Z|[-+][0-9:]+)?)?")

@@ -1,0 +1,538 @@
+"""The 38 conformance cases of flyte.md section 5, under their numbers, on our words and on the plugin's own.
+
+Where a case is about Flyte's engine and has no counterpart, the test says so and checks the nearest thing that is true.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile import flyte
+from ptcompile.flyte.accelerators import normal
+from tests.flyte.making import (
+    OURS,
+    convert,
+    document,
+    env,
+    expressions,
+    main,
+    manifest,
+    messages,
+    pod,
+    resources,
+    roles,
+)
+
+GPU = "nvidia.com/gpu"
+
+
+def platform(**config: Any) -> flyte.Platform:
+    made = flyte.platform({key.replace("_", "-"): value for key, value in config.items()})
+    assert made.ok, made.problems
+    return made
+
+
+def test_01_workers_and_one_master_alike() -> None:
+    with pytest.warns(flyte.FlyteWarning, match="per_replica_storage_request"):
+        spec = flyte.pytorch_task(
+            name="job",
+            image="i",
+            workers_count=100,
+            per_replica_cpu_request="100m",
+            per_replica_cpu_limit="1000m",
+            per_replica_memory_request="512Mi",
+            per_replica_memory_limit="1Gi",
+            per_replica_gpu_limit="1",
+            per_replica_storage_request="1Gi",
+        )
+    made = dict(ptcompile.compile(spec).unwrap()[0])
+    assert [(key, role["replicas"]) for key, role in roles(made).items()] == [("Master", 1), ("Worker", 100)]
+    assert "elasticPolicy" not in made["spec"]
+    assert main(made)["name"] == main(made, "Master")["name"] == "pytorch"
+    expected = {
+        "cpu": ("100m", "1000m"),
+        "memory": ("512Mi", "1Gi"),
+        # Flyte drops storage; here it is scratch disk
+        "ephemeral-storage": ("1Gi", "1Gi"),
+        GPU: ("1", "1"),
+    }
+    assert resources(made) == resources(made, "Master") == expected
+    assert {role["restartPolicy"] for role in roles(made).values()} == {"Never"}
+
+
+def test_02_elastic_has_workers_only(words: Any) -> None:
+    made = manifest(words.Elastic(nnodes="1:2", nproc_per_node=4))
+    assert {key: role["replicas"] for key, role in roles(made).items()} == {"Worker": 2}
+    policy = made["spec"]["elasticPolicy"]
+    assert (policy["minReplicas"], policy["maxReplicas"], policy["rdzvBackend"]) == (1, 2, "c10d")
+    # the string, which the operator counts, and not the deprecated number beside it
+    assert made["spec"]["nprocPerNode"] == "4"
+    assert "nProcPerNode" not in policy
+
+
+def test_03_roles_of_their_own(words: Any) -> None:
+    config = words.PyTorch(
+        master=words.Master(
+            image="m:1",
+            requests=words.Resources(cpu="250m", mem="250Mi"),
+            limits=words.Resources(cpu="500m", mem="500Mi"),
+            restart_policy=words.RestartPolicy.ALWAYS,
+        ),
+        worker=words.Worker(
+            replicas=100,
+            requests=words.Resources(cpu="1024m", mem="1Gi"),
+            limits=words.Resources(cpu="2048m", mem="2Gi"),
+        ),
+    )
+    made = manifest(config)
+    assert resources(made, "Master") == {"cpu": ("250m", "500m"), "memory": ("250Mi", "500Mi")}
+    assert resources(made) == {"cpu": ("1024m", "2048m"), "memory": ("1Gi", "2Gi")}
+    assert [role["restartPolicy"] for role in roles(made).values()] == ["Always", "Never"]
+    assert (main(made, "Master")["image"], main(made)["image"]) == ("m:1", "acme/llama:2")
+    assert "runPolicy" not in made["spec"]
+    # differs: a key that a replica leaves out is the task's, GPUs too; a zero says that it has none
+    inherits = manifest(config, requests=words.Resources(gpu=1))
+    assert resources(inherits, "Master")[GPU] == ("1", "1")
+
+
+def test_04_the_master_takes_the_task_s(words: Any) -> None:
+    config = words.PyTorch(worker=words.Worker(replicas=2, requests=words.Resources(cpu="1024m")))
+    task = words.Resources(cpu="100m", mem="512Mi"), words.Resources(cpu="1000m", mem="1Gi", gpu="1")
+    made = manifest(config, requests=task[0], limits=task[1])
+    assert resources(made, "Master") == {"cpu": ("100m", "1000m"), "memory": ("512Mi", "1Gi"), GPU: ("1", "1")}
+    assert {role["restartPolicy"] for role in roles(made).values()} == {"Never"}
+
+
+def test_05_run_policy(words: Any) -> None:
+    policy = words.RunPolicy(words.CleanPodPolicy.ALL, 10000, 1000, 100)
+    made = manifest(words.PyTorch(worker=words.Worker(replicas=1), run_policy=policy))
+    assert made["spec"]["runPolicy"] == {
+        "cleanPodPolicy": "All",
+        "ttlSecondsAfterFinished": 10000,
+        "activeDeadlineSeconds": 1000,
+        "backoffLimit": 100,
+    }
+    # differs: under Flyte's Never the backoff limit counts nothing
+    assert roles(made)["Worker"]["restartPolicy"] == "OnFailure"
+
+
+def test_06_no_workers(words: Any) -> None:
+    made = manifest(words.PyTorch(worker=words.Worker(replicas=0)))
+    assert {key: role["replicas"] for key, role in roles(made).items()} == {"Master": 1}
+
+
+TAINT = {"key": "flyte/gpu", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"}
+
+
+def test_07_only_the_role_with_gpus_tolerates(words: Any) -> None:
+    config = words.PyTorch(worker=words.Worker(replicas=1, limits=words.Resources(gpu="1")))
+    made = manifest(config, platform=platform(resource_tolerations={GPU: [TAINT]}))
+    assert pod(made)["tolerations"] == [TAINT]
+    assert "tolerations" not in pod(made, "Master")
+
+
+def test_08_accelerator_affinity_and_tolerations(words: Any) -> None:
+    where = platform(gpu_device_node_label="gpu-node-label", add_tolerations_for_extended_resources=[GPU])
+    made = manifest(
+        words.Elastic(nnodes=2), limits=words.Resources(gpu="1"), accelerator="nvidia-tesla-t4", platform=where
+    )
+    device = {"key": "gpu-node-label", "operator": "In", "values": ["nvidia-tesla-t4"]}
+    assert expressions(made, "Master") == [[device]]
+    assert pod(made)["tolerations"] == [
+        {"key": "gpu-node-label", "operator": "Equal", "value": "nvidia-tesla-t4", "effect": "NoSchedule"},
+        {"key": GPU, "operator": "Exists", "effect": "NoSchedule"},
+    ]
+
+
+def test_09_a_partition(words: Any) -> None:
+    where = platform(
+        gpu_device_node_label="gpu-node-label",
+        gpu_partition_size_node_label="gpu-partition-size",
+        add_tolerations_for_extended_resources=[GPU],
+    )
+    made = manifest(words.Elastic(), limits=words.Resources(gpu="1"), accelerator="a100/1g.5gb", platform=where)
+    assert [[one["key"], one["values"]] for one in expressions(made)[0]] == [
+        ["gpu-node-label", ["nvidia-tesla-a100"]],
+        ["gpu-partition-size", ["1g.5gb"]],
+    ]
+    assert [one["key"] for one in pod(made)["tolerations"]] == ["gpu-node-label", "gpu-partition-size", GPU]
+
+
+def test_10_labels_on_the_job_and_its_pods(words: Any) -> None:
+    template = words.PodTemplate(labels={"team": "nlp"}, annotations={"note": "x"})
+    made = manifest(words.PyTorch(worker=words.Worker(replicas=1)), pod_template=template, labels={"own": "1"})
+    both = {"labels": {"team": "nlp", "own": "1"}, "annotations": {"note": "x"}}
+    assert {key: made["metadata"][key] for key in both} == both
+    assert [role["template"]["metadata"] for role in roles(made).values()] == [both, both]
+
+
+def test_11_the_old_word_for_workers(words: Any) -> None:
+    # Flyte's: workerReplicas 10, masterReplicas 1, both with empty resources
+    spec = document(words.PyTorch(num_workers=10))
+    assert spec["worker"] == {"replicas": 10}
+    assert "master" not in spec
+
+
+def test_12_all_the_policies(words: Any) -> None:
+    worker = words.Worker(
+        image="w:1",
+        replicas=5,
+        requests=words.Resources(cpu="2", mem="2Gi"),
+        limits=words.Resources(cpu="4", mem="2Gi"),
+        restart_policy=words.RestartPolicy.FAILURE,
+    )
+    master = words.Master(restart_policy=words.RestartPolicy.ALWAYS)
+    policy = words.RunPolicy(words.CleanPodPolicy.ALL, 100, 100, 5)
+    spec = document(words.PyTorch(worker=worker, master=master, run_policy=policy))
+    assert spec["master"] == {"restartPolicy": "Always"}
+    assert spec["worker"] == {
+        "image": "w:1",
+        "restartPolicy": "OnFailure",
+        "replicas": 5,
+        "resources": {"memory": "2Gi", "requests": {"cpu": 2}, "limits": {"cpu": 4}},
+    }
+    assert spec["runPolicy"] == {
+        "cleanPodPolicy": "All",
+        "ttlSecondsAfterFinished": 100,
+        "activeDeadlineSeconds": 100,
+        "backoffLimit": 5,
+    }
+
+
+def test_13_a_run_policy_of_an_elastic_job(words: Any) -> None:
+    policy = words.RunPolicy(words.CleanPodPolicy.ALL, 600, 36000)
+    made = manifest(words.Elastic(nnodes=2, run_policy=policy))
+    assert made["spec"]["runPolicy"] == {
+        "cleanPodPolicy": "All",
+        "ttlSecondsAfterFinished": 600,
+        "activeDeadlineSeconds": 36000,
+    }
+
+
+def test_14_one_node_and_its_threads(words: Any) -> None:
+    # one node of ours meets itself, so it has no 15 minutes to wait; with two they stand in the manifest
+    assert document(words.Elastic()).get("elastic", {}).get("rdzvConfigs") is None
+    assert "timeout=900,join_timeout=900" in " ".join(main(manifest(words.Elastic(nnodes=2)), "Master")["command"])
+    made = manifest(words.Elastic(nproc_per_node=2))
+    assert (made["kind"], env(made)["OMP_NUM_THREADS"]) == ("Pod", "1")
+    kept = manifest(words.Elastic(nproc_per_node=2), environment={"OMP_NUM_THREADS": "42"})
+    assert env(kept)["OMP_NUM_THREADS"] == "42"
+
+
+SHM = {"name": "mine", "mountPath": "/dev/shm"}  # noqa: S108
+TWO = {"containers": [{"name": "primary"}, {"name": "log", "image": "l:1"}]}
+OWN = {
+    "containers": [{"name": "primary", "volumeMounts": [SHM]}],
+    "volumes": [{"name": "mine", "emptyDir": {"medium": "Memory"}}],
+}
+
+
+@pytest.mark.parametrize(
+    ("kept", "spec", "mounts"),
+    [
+        (True, None, ["shm"]),
+        (False, None, []),
+        (True, {"containers": []}, ["shm"]),
+        (True, TWO, ["shm"]),  # Flyte refuses: it does not know which container is meant, and the template names it
+        (True, OWN, ["mine"]),  # Flyte refuses: here a mount of the user's own stands
+        (False, OWN, ["mine"]),
+    ],
+)
+def test_15_shared_memory(words: Any, kept: bool, spec: dict[str, Any] | None, mounts: list[str]) -> None:
+    template = words.PodTemplate(words.pod_spec(spec)) if spec is not None else None
+    made = manifest(words.Elastic(increase_shared_mem=kept), pod_template=template)
+    assert [one["name"] for one in main(made).get("volumeMounts", [])] == mounts
+    assert [one["name"] for one in pod(made).get("volumes", [])] == mounts
+
+
+def test_15_shared_memory_of_the_task_wins(words: Any) -> None:
+    config = words.Elastic(increase_shared_mem=False)
+    assert pod(manifest(config, shared_memory=True))["volumes"][0]["emptyDir"] == {"medium": "Memory"}
+    # nothing of it is a pod template: what remains to patch is nothing
+    assert "podTemplate" not in document(words.Elastic(), shared_memory=True)
+
+
+def test_16_policies_as_text_in_any_casing(words: Any) -> None:
+    # Flyte 2's SDK writes them so
+    made = manifest(words.Elastic(nnodes=2, nproc_per_node=2, max_restarts=3, run_policy=words.RunPolicy("all")))
+    assert made["spec"]["runPolicy"] == {"cleanPodPolicy": "All"}
+    assert "--max-restarts=3" in main(made, "Master")["command"]
+    assert "--rdzv-backend=c10d" in main(made, "Master")["command"]
+    assert sum(role["replicas"] for role in roles(made).values()) == 2
+
+
+@pytest.mark.parametrize(
+    ("request_", "limit", "here"),
+    [
+        # request, limit with the default 10 and Flyte's platform limit of 20; where Flyte clamps, we keep or refuse
+        ("1", "2", ("1", "2")),
+        ("0", "2", ("2", "2")),
+        ("2", "0", ("2", "2")),
+        ("0", "0", ("10", "10")),
+        ("10", "2", "request-above-limit"),  # Flyte: 2 and 2
+        ("1", "40", ("1", "40")),  # Flyte: 1 and 20
+        ("40", "50", ("40", "50")),  # Flyte: 20 and 20
+    ],
+)
+def test_17_who_fills_a_missing_half(words: Any, request_: str, limit: str, here: Any) -> None:
+    check_half(words, request_, limit, here, platform(default_cpus="10"))
+
+
+@pytest.mark.parametrize(
+    ("request_", "limit", "here"),
+    [
+        # "clamp only", to 5: nothing is clamped here
+        ("4", "3", "request-above-limit"),
+        ("6", "5", "request-above-limit"),
+        ("4", "6", ("4", "6")),
+        ("1", "2", ("1", "2")),
+    ],
+)
+def test_18_nothing_is_clamped_in_silence(words: Any, request_: str, limit: str, here: Any) -> None:
+    check_half(words, request_, limit, here, platform())
+
+
+def check_half(words: Any, request_: str, limit: str, here: Any, where: flyte.Platform) -> None:
+    halves = {"requests": words.Resources(cpu=request_), "limits": words.Resources(cpu=limit)}
+    if isinstance(here, str):
+        task = flyte.task(test_06_no_workers, task_config=words.Elastic(), script="t.py", image="i", platform=where)
+        assert [one.name for one in task.compile("job", **halves).diagnostics] == [here]
+    else:
+        assert resources(manifest(words.Elastic(), platform=where, **halves))["cpu"] == here
+
+
+def test_19_scratch_disk(words: Any) -> None:
+    made = manifest(words.Elastic(), requests=words.Resources(ephemeral_storage="1"))
+    assert resources(made) == {"ephemeral-storage": ("1", "1")}
+    assert resources(manifest(words.Elastic(), requests=words.Resources(cpu=1))) == {"cpu": ("1", "1")}
+
+
+def test_20_a_gpu_and_the_defaults(words: Any) -> None:
+    where = platform(default_cpus="1", default_memory="1Gi")
+    made = manifest(words.Elastic(), limits=words.Resources(gpu=1), platform=where)
+    assert resources(made) == {"cpu": ("1", "1"), "memory": ("1Gi", "1Gi"), GPU: ("1", "1")}
+    tpu = manifest(words.Elastic(), limits=words.Resources(gpu=1), accelerator="v5p", platform=where)
+    assert resources(tpu)["google.com/tpu"] == ("1", "1")
+
+
+def test_21_a_replica_over_the_task(words: Any) -> None:
+    config = words.PyTorch(worker=words.Worker(replicas=1, limits=words.Resources(gpu=4)))
+    made = manifest(
+        config, requests=words.Resources(cpu=2, mem="4Gi", gpu=1), limits=words.Resources(cpu=4, mem="8Gi", gpu=1)
+    )
+    assert resources(made) == {"cpu": ("2", "4"), "memory": ("4Gi", "8Gi"), GPU: ("4", "4")}
+
+
+@pytest.mark.parametrize("text", ["250x", "blah"])
+def test_22_what_is_no_quantity(words: Any, text: str) -> None:
+    config = words.PyTorch(worker=words.Worker(replicas=1, requests=words.Resources(mem=text)))
+    expected = f"task_config.worker.requests.mem: {text!r} is not a Kubernetes quantity"
+    assert messages(config) == [expected]
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [({"ephemeral_storage": "1Gi"}, 1), ({"ephemeral_storage": "1Gi", "gpu": "1"}, 2), ({"cpu": "1"}, 0)],
+)
+def test_23_tolerations_by_resource(words: Any, given: dict[str, str], count: int) -> None:
+    disk = {"key": "storage", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"}
+    taints = {"ephemeral-storage": [disk], GPU: [TAINT]}
+    made = manifest(words.Elastic(), limits=words.Resources(**given), platform=platform(resource_tolerations=taints))
+    assert len(pod(made).get("tolerations", [])) == count
+    only = manifest(words.Elastic(), platform=platform(default_tolerations=[disk]))
+    assert pod(only)["tolerations"] == [disk]
+
+
+SPOT = {"key": "x/interruptible", "operator": "In", "values": ["true"]}
+OLD = {"key": "zone", "operator": "In", "values": ["a"]}
+AFFINITY = {
+    "nodeAffinity": {
+        "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [{"matchExpressions": [OLD]}]}
+    }
+}
+
+
+@pytest.mark.parametrize("requirement", [SPOT, {"key": "x/interruptible", "operator": "Exists"}])
+def test_24_interruptible(words: Any, requirement: dict[str, Any]) -> None:
+    where = platform(interruptible_node_selector_requirement=requirement, default_affinity=AFFINITY)
+    made = manifest(words.Elastic(), interruptible=True, platform=where)
+    assert expressions(made) == [[OLD, requirement]]
+    assert manifest(words.Elastic(), interruptible=True, platform=where) == made
+    own = words.PodTemplate(words.pod_spec({"containers": [], "affinity": AFFINITY}))
+    alone = platform(interruptible_node_selector_requirement=SPOT)
+    assert expressions(manifest(words.Elastic(), interruptible=True, platform=alone, pod_template=own)) == [[OLD, SPOT]]
+    never = platform(non_interruptible_node_selector_requirement={"key": "x", "operator": "DoesNotExist"})
+    assert expressions(manifest(words.Elastic(), platform=never)) == [[{"key": "x", "operator": "DoesNotExist"}]]
+
+
+def test_25_an_accelerator_without_a_gpu(words: Any) -> None:
+    assert "accelerator" not in document(words.Elastic(), accelerator="h100")
+    assert messages(words.Elastic(), accelerator="h100") == ["accelerator: no pod asks for a GPU, so it means nothing"]
+
+
+def test_26_a_whole_device(words: Any) -> None:
+    limits = words.Resources(gpu=1)
+    labels = {"gpu_device_node_label": "device", "gpu_partition_size_node_label": "size"}
+    made = manifest(words.Elastic(), limits=limits, accelerator="a100/unpartitioned", platform=platform(**labels))
+    keys = {one["key"]: one["operator"] for one in expressions(made)[0]}
+    assert keys == {"device": "In", "size": "DoesNotExist"}
+    assert [one["key"] for one in pod(made)["tolerations"]] == ["device"]
+    whole = {"key": "size", "operator": "In", "values": ["whole"]}
+    accepted = {"key": "size", "operator": "Equal", "value": "whole", "effect": "NoSchedule"}
+    custom = platform(
+        **labels, gpu_unpartitioned_node_selector_requirement=whole, gpu_unpartitioned_toleration=accepted
+    )
+    made = manifest(words.Elastic(), limits=limits, accelerator="a100/unpartitioned", platform=custom)
+    assert whole in expressions(made)[0]
+    assert accepted in pod(made)["tolerations"]
+
+
+def test_27_a_tpu(words: Any) -> None:
+    made = manifest(words.Elastic(), limits=words.Resources(gpu=4), accelerator="V5P/2x2x2", platform=platform())
+    labels = {one["key"]: one["values"] for one in expressions(made)[0]}
+    expected = {
+        "cloud.google.com/gke-tpu-accelerator": ["tpu-v5p-slice"],
+        "cloud.google.com/gke-tpu-topology": ["2x2x2"],
+    }
+    assert labels == expected
+    assert {one["key"] for one in pod(made)["tolerations"]} == set(expected)
+
+
+def test_28_names_of_devices() -> None:
+    assert normal("h100") == normal("H100") == normal(normal("H100")) == "nvidia-h100"
+    assert normal("custom-gpu-device") == "custom-gpu-device"
+    # mended: Flyte looks `L40s` up in capitals, under a key that is not
+    assert normal("L40s") == "nvidia-l40s"
+
+
+def test_29_node_selectors(words: Any) -> None:
+    where = platform(default_node_selector={"user": "default"}, interruptible_node_selector={"x/interruptible": "true"})
+    own = words.PodTemplate(words.pod_spec({"containers": [], "nodeSelector": {"user": "also-configured"}}))
+    made = manifest(words.Elastic(), interruptible=True, platform=where, pod_template=own)
+    assert pod(made)["nodeSelector"] == {"user": "also-configured"}
+    # the interruptible label is an affinity here, which asks for the same nodes
+    assert expressions(made) == [[SPOT]]
+
+
+def test_30_tolerations_of_extended_resources(words: Any) -> None:
+    there = {"key": GPU, "operator": "Exists", "effect": "NoSchedule"}
+    own = words.PodTemplate(
+        words.pod_spec(
+            {
+                "tolerations": [there],
+                "containers": [{"name": "primary", "resources": {"limits": {"foo/bar": "1", "foo/baz": "1"}}}],
+            }
+        )
+    )
+    where = platform(add_tolerations_for_extended_resources=[GPU, "foo/bar"])
+    made = manifest(words.Elastic(), limits=words.Resources(gpu=1), platform=where, pod_template=own)
+    assert sorted(one["key"] for one in pod(made)["tolerations"]) == ["foo/bar", GPU]
+
+
+@pytest.mark.parametrize(("asked", "limit"), [("2Gi", {"sizeLimit": "2Gi"}), (True, {})])
+def test_31_size_of_shared_memory(words: Any, asked: bool | str, limit: dict[str, str]) -> None:
+    made = manifest(words.Elastic(), shared_memory=asked)
+    # Flyte writes a zero quantity for "no size"; the kubelet takes both for the memory limit
+    assert pod(made)["volumes"] == [{"name": "shm", "emptyDir": {"medium": "Memory", **limit}}]
+
+
+def test_31_refusals_of_shared_memory(words: Any) -> None:
+    # of Flyte's seven, a volume without a name, path or container cannot be asked for; a name that is taken gives way
+    assert messages(words.Elastic(), shared_memory="much")[0].startswith("shared_memory: ")
+    taken = {"containers": [], "volumes": [{"name": "shm", "emptyDir": {}}]}
+    made = manifest(words.Elastic(), shared_memory=True, pod_template=words.PodTemplate(words.pod_spec(taken)))
+    assert [one["name"] for one in pod(made)["volumes"]] == ["shm", "shm-2"]
+    mounted = manifest(words.Elastic(), shared_memory=True, pod_template=words.PodTemplate(words.pod_spec(OWN)))
+    assert [one["name"] for one in pod(mounted)["volumes"]] == ["mine"]
+
+
+def test_32_labels_of_a_partition_come_from_the_user(words: Any) -> None:
+    # `platform.union.ai/gpu-partition-slices` counts slices for Union's own quota; a label of the user's is the same
+    made = manifest(words.Elastic(), labels={"platform.union.ai/gpu-partition-slices": "1"})
+    assert made["metadata"]["labels"] == {"platform.union.ai/gpu-partition-slices": "1"}
+
+
+def test_33_the_user_s_environment_and_no_other(words: Any) -> None:
+    # Flyte adds 13 or 14 variables of an execution, and a URL of its console; outside Flyte there is neither
+    made = manifest(words.Elastic(), environment={"B": "1", "A": "2"})
+    assert env(made) == {"B": "1", "A": "2"}
+
+
+def test_34_four_nodes_without_an_operator(words: Any) -> None:
+    # Flyte 2 makes a JobSet of its clustered environment; the Indexed Job in it is what the target job writes
+    job = every(words.Elastic(nnodes=4, nproc_per_node=8), target="job", labels={"flyte.org/execution": "f"})["Job"]
+    spec = job["spec"]
+    assert (spec["parallelism"], spec["completions"], spec["completionMode"]) == (4, 4, "Indexed")
+    assert spec["backoffLimit"] == 0
+    assert spec["template"]["spec"]["restartPolicy"] == "Never"
+    assert spec["template"]["metadata"]["labels"]["flyte.org/execution"] == "f"
+
+
+def every(config: Any, **knobs: Any) -> dict[str, dict[str, Any]]:
+    """All objects of a task, by kind."""
+    return {one["kind"]: dict(one) for one in ptcompile.compile(convert(config, **knobs).document).unwrap()}
+
+
+def test_35_what_the_nodes_are_told(words: Any) -> None:
+    # Flyte's variables NNODES, NPROC_PER_NODE and RDZV_BACKEND are options of torchrun here
+    job = every(words.Elastic(nnodes=4, nproc_per_node=8, max_restarts=3), target="job")["Job"]
+    command = " ".join(job["spec"]["template"]["spec"]["containers"][0]["command"])
+    for option in ("--nnodes=4", "--nproc-per-node=8", "--rdzv-backend=c10d", "--max-restarts=3"):
+        assert option in command
+
+
+def test_36_limits_of_names_and_restarts(words: Any) -> None:
+    # -1 is refused here as there; a long name is refused and not hashed, since people look for it
+    assert messages(words.Elastic(max_restarts=-1))[0].startswith("task_config.max_restarts: ")
+    long = flyte.task(test_06_no_workers, task_config=words.Elastic(nnodes=2), script="t.py", image="i")
+    found = long.compile("x" * 140).diagnostics
+    assert {one.path for one in found} == {("metadata", "name")}
+
+
+def test_37_the_launcher_s_command(words: Any) -> None:
+    # the launcher's own checks (DNS, environment, torchrun) happen in the pod; its argv is the container's command
+    job = every(words.Elastic(nnodes=4, nproc_per_node=8), target="job")["Job"]
+    command = job["spec"]["template"]["spec"]["containers"][0]["command"]
+    assert (command[0], command[-1]) == ("torchrun", "train.py")
+    assert "--rdzv-id=job" in command
+    assert "--rdzv-endpoint=job-0.job:23456" in command
+
+
+@pytest.mark.parametrize(
+    ("nnodes", "nproc", "gpu", "at"),
+    [
+        (0, 1, None, "task_config.nnodes: "),
+        (1, 0, None, "task_config.nproc_per_node: "),
+        ("4:2", 1, None, "task_config.nnodes: "),
+        ("1:2:3", 1, None, "task_config.nnodes: "),
+        (2, 8, 4, "spec.elastic.nprocPerNode: "),
+        (2, 8, 8, None),
+    ],
+)
+def test_38_numbers_that_cannot_be(words: Any, nnodes: int | str, nproc: int, gpu: int | None, at: str | None) -> None:
+    limits = words.Resources(gpu=gpu) if gpu else None
+    config = words.Elastic(nnodes=nnodes, nproc_per_node=nproc)
+    task = flyte.task(test_06_no_workers, task_config=config, script="t.py", image="i", limits=limits)
+    found = [one.message for one in task.compile("job").diagnostics if one.severity == "error"]
+    assert [one[: len(at or "")] for one in found] == ([at] if at else [])
+
+
+def test_38_an_accelerator_of_flytekit() -> None:
+    pytest.importorskip("flytekit")
+    from flytekit.extras import accelerators as real
+
+    where = platform()
+    names = {
+        "nvidia-tesla-t4": real.T4,
+        "nvidia-tesla-a100": real.A100,
+        "nvidia-tesla-a100/1g.5gb": real.A100.partition_1g_5gb,
+        "nvidia-tesla-a100/unpartitioned": real.A100.unpartitioned,
+    }
+    found = [
+        document(OURS.Elastic(), limits=OURS.Resources(gpu=1), accelerator=one, platform=where)["accelerator"]
+        for one in names.values()
+    ]
+    assert found == [*names]

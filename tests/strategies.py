@@ -1,0 +1,259 @@
+"""Specs and profiles for hypothesis: broad, and valid by construction, so that a refusal needs a reason."""
+
+from __future__ import annotations
+
+import copy
+import string
+from typing import Any
+
+from hypothesis import strategies as st
+
+Json = dict[str, Any]
+
+WORD = st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=8)
+NAME = st.from_regex(r"[a-z]([a-z0-9-]{0,10}[a-z0-9])?", fullmatch=True)
+ENV_NAME = st.from_regex(r"X_[A-Z0-9_]{1,8}", fullmatch=True)
+"""With a prefix that no operator uses."""
+
+AWKWARD = st.sampled_from(
+    ["", " ", "yes", "no", "on", "~", "null", "0777", "08", "1e3", "1_000", "0x1F", "12:30:45", "2026-01-01", ".inf",
+     "=", "<<", "- a", "a: b", "a #b", "#", "'", '"', "{", "[", "&a", "*a", "!t", "|", ">", "%", "@", "`", "\\n", "a\nb\n",
+     "\ttab", "é", "日本", "\U0001f600", "$(HOME)", "$$", "\u2028", "\x85", "end ", "---", "...", "? a", ": "]
+)  # fmt: skip
+TEXT = AWKWARD | st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=20)
+
+CPU = st.integers(1, 64) | st.sampled_from(["500m", "1500m", "0.5", "2"])
+MEMORY = st.sampled_from(["512Mi", "1Gi", "64Gi", "1Ti", "2G"])
+
+
+def _optional(**fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Json]:
+    return st.fixed_dictionaries({}, optional=fields)
+
+
+def _labels() -> st.SearchStrategy[dict[str, str]]:
+    value = st.from_regex(r"([a-z0-9]([-a-z0-9_.]{0,8}[a-z0-9])?)?", fullmatch=True)
+    return st.dictionaries(NAME.map(lambda key: f"example.com/{key}"), value, max_size=2)
+
+
+@st.composite
+def resources(draw: st.DrawFn, gpus: int | None = None) -> Json:
+    """Amounts of a node: flat, or requests below limits; with devices and the number of GPUs that is asked for."""
+    out: Json = draw(_optional(cpu=CPU, memory=MEMORY, ephemeralStorage=MEMORY))
+    if "cpu" not in out and draw(st.booleans()):
+        out["requests"], out["limits"] = {"cpu": "250m"}, {"cpu": 1}
+    if gpus:
+        out["gpu"] = gpus
+    if draw(st.booleans()):
+        out["devices"] = {draw(st.sampled_from(["rdma/hca", "vpc.amazonaws.com/efa"])): draw(st.integers(1, 4))}
+    return out
+
+
+ENV_VALUE = TEXT | st.sampled_from(
+    [
+        {"secretKeyRef": {"name": "s", "key": "k"}},
+        {"configMapKeyRef": {"name": "c", "key": "k", "optional": True}},
+        {"fieldRef": {"fieldPath": "metadata.name"}},
+        {"resourceFieldRef": {"resource": "limits.cpu"}},
+    ]
+)
+
+TOLERATION = st.sampled_from(
+    [
+        {"key": "a", "operator": "Exists"},
+        {"key": "a", "operator": "Equal", "value": "b", "effect": "NoSchedule"},
+        {"operator": "Exists"},
+        {"key": "flyte/gpu", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"},
+    ]
+)
+
+VOLUMES = st.sampled_from(
+    [
+        ([], []),
+        ([{"name": "data", "emptyDir": {}}], [{"name": "data", "mountPath": "/data"}]),
+        (
+            [{"name": "shm", "persistentVolumeClaim": {"claimName": "c"}}],
+            [{"name": "shm", "mountPath": "/a"}, {"name": "shm", "mountPath": "/b", "subPath": "x", "readOnly": True}],
+        ),
+        ([{"name": "own", "emptyDir": {"medium": "Memory"}}], [{"name": "own", "mountPath": "/dev/shm"}]),  # noqa: S108
+    ]
+)
+
+POD_TEMPLATE = st.sampled_from(
+    [
+        {},
+        {"metadata": {"labels": {"patched": "1"}}, "spec": {"priorityClassName": "high"}},
+        {"spec": {"containers": [{"name": "pytorch", "env": [{"name": "X_A", "value": "patched"}]}]}},
+        {"spec": {"containers": [{"name": "sidecar", "image": "side:1"}], "enableServiceLinks": False}},
+        {"spec": {"initContainers": [{"name": "init", "image": "init:1"}], "tolerations": [{"operator": "Exists"}]}},
+        {"spec": {"containers": [{"name": "pytorch", "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}}}]}},
+    ]
+)
+
+AFFINITY = st.sampled_from(
+    [
+        {},
+        {
+            "nodeAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {
+                    "nodeSelectorTerms": [
+                        {"matchExpressions": [{"key": "zone", "operator": "In", "values": ["a", "b"]}]}
+                    ]
+                }
+            }
+        },
+        {
+            "podAntiAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": [{"topologyKey": "kubernetes.io/hostname"}]
+            }
+        },
+    ]
+)
+
+RUN_POLICY = _optional(
+    cleanPodPolicy=st.sampled_from(["None", "Running"]),
+    ttlSecondsAfterFinished=st.integers(0, 10_000),
+    activeDeadlineSeconds=st.integers(1, 10_000),
+    backoffLimit=st.integers(0, 5),
+    suspend=st.booleans(),
+)
+
+
+@st.composite
+def pod_fields(draw: st.DrawFn) -> Json:
+    """What a job or a role says of its pods, without what it starts and asks for."""
+    volumes, mounts = draw(VOLUMES)
+    return draw(
+        _optional(
+            args=st.lists(TEXT, max_size=3),
+            workingDir=st.just("/app"),
+            imagePullPolicy=st.sampled_from(["Always", "IfNotPresent", "Never"]),
+            env=st.dictionaries(ENV_NAME, ENV_VALUE, max_size=3),
+            envFrom=st.just([{"secretRef": {"name": "s"}}]),
+            restartPolicy=st.sampled_from(["Never", "OnFailure"]),
+            serviceAccountName=NAME,
+            imagePullSecrets=st.just([{"name": "registry"}]),
+            nodeSelector=_labels(),
+            tolerations=st.lists(TOLERATION, max_size=2),
+            affinity=AFFINITY,
+            priorityClassName=NAME,
+            securityContext=st.just({"runAsUser": 1}),
+            podSecurityContext=st.just({"fsGroup": 1}),
+            schedulerName=NAME,
+            hostNetwork=st.booleans(),
+            terminationGracePeriodSeconds=st.integers(0, 600),
+            podLabels=_labels(),
+            podAnnotations=st.dictionaries(NAME, TEXT, max_size=2),
+            podTemplate=POD_TEMPLATE,
+        )
+    ) | ({"volumes": volumes, "volumeMounts": mounts} if volumes else {})
+
+
+@st.composite
+def specs(draw: st.DrawFn) -> Json:
+    """A TrainingJob document that makes sense; a target may still be unable to express it."""
+    gpus = draw(st.sampled_from([None, None, 1, 2, 8]))
+    job: Json = {"image": "registry.example.com/train:1", **draw(pod_fields())}
+    job["resources"] = draw(resources(gpus))
+    start = draw(st.sampled_from(["script", "module", "command", "image"]))
+    if start != "image":
+        job[start] = {"script": "train.py", "module": "pkg.train", "command": ["bash", "-c", "exec x"]}[start]
+    shape = draw(st.sampled_from(["one", "nodes", "range", "roles"]))
+    elastic = draw(_elastic(gpus)) if start in {"script", "module"} and draw(st.booleans()) else None
+    if shape == "nodes":
+        job["nodes"] = draw(st.integers(1, 12))
+    elif shape == "range" and elastic is not None:
+        least = draw(st.integers(1, 4))
+        elastic["nnodes"] = f"{least}:{least + draw(st.integers(0, 4))}"
+    elif shape == "roles":
+        job["master"] = draw(pod_fields()) if draw(st.booleans()) else {}
+        job["worker"] = {"replicas": draw(st.integers(0, 5)), **(draw(pod_fields()) if draw(st.booleans()) else {})}
+    if elastic is not None:
+        job["elastic"] = elastic
+    job |= draw(
+        _optional(
+            runPolicy=RUN_POLICY,
+            sharedMemory=st.booleans() | st.just("256Mi"),
+            queue=NAME,
+            masterPort=st.integers(1024, 65535),
+        )
+    )
+    metadata: Json = {"name": draw(NAME), **draw(_optional(namespace=NAME, labels=_labels()))}
+    return {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": metadata, "spec": job}
+
+
+@st.composite
+def _elastic(draw: st.DrawFn, gpus: int | None) -> Json:
+    return draw(
+        _optional(
+            nprocPerNode=st.sampled_from([gpus, "gpu", "auto"] if gpus else [1, 2, "cpu", "auto"]),
+            startMethod=st.sampled_from(["spawn", "fork", "forkserver"]),
+            monitorInterval=st.integers(1, 60),
+            maxRestarts=st.integers(0, 5),
+            rdzvId=NAME,
+            rdzvConfigs=st.dictionaries(st.sampled_from(["timeout", "read_timeout"]), st.integers(1, 900) | WORD),
+        )
+    )
+
+
+@st.composite
+def profiles(draw: st.DrawFn) -> Json:
+    """A ClusterProfile document."""
+    toleration = {"key": "p", "operator": "Equal", "value": "q", "effect": "NoSchedule"}
+    defaults = _optional(
+        env=st.dictionaries(ENV_NAME, TEXT, max_size=2),
+        labels=_labels(),
+        annotations=st.dictionaries(NAME, TEXT, max_size=1),
+        requests=st.just({"cpu": "100m"}),
+        limits=st.just({"memory": "4Ti"}),
+        nodeSelector=_labels(),
+        tolerations=st.just([toleration]),
+        queue=NAME,
+        schedulerName=NAME,
+        serviceAccountName=NAME,
+        imagePullSecrets=st.just([{"name": "profile"}]),
+    )
+    spec = draw(
+        _optional(
+            gpu=_optional(
+                resourceName=st.sampled_from(["nvidia.com/gpu", "amd.com/gpu"]),
+                tolerations=st.lists(TOLERATION.filter(lambda one: "key" in one), max_size=2),
+            ),
+            versions=st.fixed_dictionaries({"kubernetes": st.sampled_from(["1.33", "1.34", "1.36"])}),
+            queueSystem=st.sampled_from(["kueue", "volcano"]),
+            defaults=defaults,
+        )
+    )
+    return {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "generated"}, "spec": spec}
+
+
+def _values(part: Any) -> list[tuple[Any, Any]]:
+    """Every place of a document that can be changed: its container and its key or index."""
+    if isinstance(part, dict):
+        return [(part, key) for key in part] + [one for value in part.values() for one in _values(value)]
+    if isinstance(part, list):
+        return [(part, i) for i in range(len(part))] + [one for value in part for one in _values(value)]
+    return []
+
+
+GARBAGE: st.SearchStrategy[Any] = st.sampled_from(
+    [None, True, 0, -1, 10**30, 1.5, "", "x" * 300, "²", [], {}, [None], [[]], [5], {"a": None}, {"a": {"b": []}}]
+)
+
+
+@st.composite
+def mutated(draw: st.DrawFn, documents: st.SearchStrategy[Json]) -> Json:
+    """A valid document with one to three values replaced, removed, or keys misspelt."""
+    document = copy.deepcopy(draw(documents))  # drawn parts are shared
+    for _ in range(draw(st.integers(1, 3))):
+        places = _values(document)
+        if not places:
+            break
+        holder, key = draw(st.sampled_from(places))
+        how = draw(st.sampled_from(["replace", "replace", "remove", "misspell"]))
+        if how == "replace":
+            holder[key] = copy.deepcopy(draw(GARBAGE))
+        elif how == "remove":
+            del holder[key]
+        elif isinstance(holder, dict):
+            holder[f"{key}x"] = holder.pop(key)
+    return document

@@ -1,0 +1,272 @@
+"""The laws of the compiler, over the golden cases and over generated specs.
+
+Law 5 is in test_golden.py, law 7 in test_law_7.py. HYPOTHESIS_PROFILE=long runs many more examples, new ones each time.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from ruamel.yaml import YAML
+
+from ptcompile import compile, lint, source
+from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+from ptcompile.emit import emit_all
+from ptcompile.frontends.spec import lower, read_spec
+from ptcompile.ir import Context, Job
+from ptcompile.passes import PASSES, run
+from ptcompile.targets import TARGETS
+from ptcompile.validate import validate
+from tests.conftest import GOLDEN, PAIRS, ROOT, Case, pair_name
+from tests.strategies import profiles, specs
+
+Json = dict[str, Any]
+
+TARGET = st.sampled_from([None, *TARGETS])
+
+
+# ---- 1. Every spec that compiles gives manifests that the offline API server takes.
+
+
+@pytest.mark.parametrize(("case", "target"), PAIRS, ids=pair_name)
+def test_law_1_goldens(case: Case, target: str) -> None:
+    result = case.compile(target)
+    for manifest in result.manifests:
+        assert not [one for one in validate(manifest) if one.severity == "error" and one.stage in {"apply", "pod"}]
+    linted = lint(result.yaml()) if result.manifests else None
+    assert linted is None or (linted.ok and not linted.unchecked and linted.documents == len(result.manifests))
+
+
+@given(specs(), profiles(), TARGET)
+def test_law_1_generated(spec: Json, profile: Json, target: str | None) -> None:
+    """A valid spec gives manifests, or the target says what it cannot express: never a refusal of our own manifests."""
+    result = compile(spec, target=target, cluster=profile)
+    errors = [one for one in result.diagnostics if one.severity == "error"]
+    assert {one.name for one in errors} <= {"unsupported-by-target", "name-too-long"}, errors
+    assert bool(result.manifests) is not bool(errors)
+    for manifest in result.manifests:
+        found = validate(manifest, versions=ClusterProfile.model_validate(profile).versions())
+        assert not [one for one in found if one.severity == "error"]
+
+
+# ---- 2. Compiled again, elsewhere: the same bytes.
+
+COMPILE_ALL = """
+import hashlib, os, sys
+from ptcompile import compile
+from ptcompile.targets import TARGETS
+whole = hashlib.sha256()
+for name in sorted(os.listdir(sys.argv[1])):
+    folder = os.path.join(sys.argv[1], name)
+    cluster = os.path.join(folder, "cluster.yaml")
+    profile = open(cluster, "rb").read() if os.path.exists(cluster) else None
+    for target in (None, *TARGETS):
+        text = open(os.path.join(folder, "spec.yaml"), "rb").read()
+        result = compile(text, target=target, cluster=profile)
+        whole.update(result.yaml().encode())
+        whole.update(repr([one.to_dict() for one in result.diagnostics]).encode())
+print(whole.hexdigest())
+"""
+
+PLACES: tuple[dict[str, str], ...] = (
+    {"PYTHONHASHSEED": "0", "TZ": "UTC", "LANG": "C.UTF-8"},
+    {"PYTHONHASHSEED": "1", "TZ": "Asia/Kathmandu", "LANG": "tr_TR.UTF-8", "LC_ALL": "C"},
+    {"PYTHONHASHSEED": "4242", "TZ": "America/St_Johns", "LANG": "C", "PYTHONUTF8": "0", "COLUMNS": "20"},
+)
+
+
+def test_law_2_every_golden_in_other_processes(tmp_path: Path) -> None:
+    running = []
+    for i, place in enumerate(PLACES):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        env = {**_bare_env(), **place}
+        command = [sys.executable, "-c", COMPILE_ALL, str(GOLDEN)]
+        running.append(subprocess.Popen(command, cwd=folder, env=env, stdout=subprocess.PIPE, text=True))
+    digests = {one.communicate(timeout=120)[0] for one in running}
+    assert all(one.returncode == 0 for one in running)
+    assert len(digests) == 1
+
+
+def test_law_2_the_command_line(tmp_path: Path) -> None:
+    """Files by relative and absolute path, in other places: the same standard output."""
+    spec = ROOT / "examples" / "mnist" / "spec.yaml"
+    outputs = set()
+    for place, (cwd, path) in zip(
+        PLACES, ((ROOT, "examples/mnist/spec.yaml"), (tmp_path, str(spec)), (Path("/"), str(spec))), strict=True
+    ):
+        command = [sys.executable, "-m", "ptcompile", path, "--target", "volcano"]
+        done = subprocess.run(
+            command, cwd=cwd, env={**_bare_env(), **place}, capture_output=True, check=True, timeout=60
+        )
+        outputs.add(done.stdout)
+        assert done.stderr == b""
+    assert len(outputs) == 1
+
+
+def _bare_env() -> dict[str, str]:
+    kept = {key: os.environ[key] for key in ("PATH", "HOME", "SYSTEMROOT") if key in os.environ}
+    return {**kept, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+@given(specs(), profiles(), TARGET)
+def test_law_2_and_the_input_is_left_alone(spec: Json, profile: Json, target: str | None) -> None:
+    before = copy.deepcopy((spec, profile))
+    first = compile(spec, target=target, cluster=profile)
+    text = first.yaml()
+    again = compile(spec, target=target, cluster=profile)
+    assert again.yaml() == text
+    assert again.diagnostics == first.diagnostics
+    assert (spec, profile) == before
+
+
+@given(specs(), TARGET)
+def test_text_and_mapping_say_the_same(spec: Json, target: str | None) -> None:
+    from_text = compile(emit_all([spec]), target=target)
+    from_mapping = compile(spec, target=target)
+    assert from_text.manifests == from_mapping.manifests
+    assert [one.message for one in from_text.diagnostics] == [one.message for one in from_mapping.diagnostics]
+
+
+# ---- 3. Passes fill gaps, once.
+
+
+@given(specs(), profiles(), st.sampled_from(list(TARGETS)))
+def test_law_3_passes_are_idempotent_one_by_one_and_together(spec: Json, profile: Json, target: str) -> None:
+    job, context = _lowered(spec, profile, target)
+    done, steps = run(job, context)
+    assert [step.name for step in steps] == [one.__name__ for one in PASSES]
+    for step, one in zip(steps, PASSES, strict=True):
+        assert one(step.after, context) == step.after, step.name
+    assert run(done, context)[0] == done
+
+
+@given(specs(), profiles(), st.sampled_from(list(TARGETS)))
+def test_law_3_what_the_user_wrote_stands(spec: Json, profile: Json, target: str) -> None:
+    job, context = _lowered(spec, profile, target)
+    done, _ = run(job, context)
+    assert (done.name, done.namespace, done.run_policy, done.launch) == (
+        job.name,
+        job.namespace,
+        job.run_policy,
+        job.launch,
+    )
+    assert _kept(job.labels, done.labels)
+    assert done.queue == (job.queue or done.queue)
+    for before, after in zip(job.roles, done.roles, strict=True):
+        assert (after.name, after.replicas, after.restart_policy) == (
+            before.name,
+            before.replicas,
+            before.restart_policy,
+        )
+        _check_template(before.template, after.template)
+
+
+def _lowered(spec: Json, profile: Json, target: str) -> tuple[Job, Context]:
+    cluster = ClusterProfile.model_validate(profile)
+    read, problems = read_spec(spec)
+    assert read is not None, problems
+    job = lower(read, cluster)
+    assume(not any(True for _ in TARGETS[target].unsupported(job, cluster)))
+    return job, Context(cluster, TARGETS[target])
+
+
+def _check_template(before: Any, after: Any) -> None:
+    own, now = before.main, after.main
+    assert (now.name, now.image, now.args, now.extra) == (own.name, own.image, own.args, own.extra)
+    assert own.command is None or now.command == own.command
+    there = [entry for entry in now.env if entry in own.env]
+    assert there == list(own.env)  # all of them, in the user's order
+    assert [entry["name"] for entry in now.env].count("X_A") <= 1
+    assert list(now.mounts)[: len(own.mounts)] == list(own.mounts)
+    assert list(after.volumes)[: len(before.volumes)] == list(before.volumes)
+    assert list(after.tolerations)[: len(before.tolerations)] == list(before.tolerations)
+    assert after.sidecars == before.sidecars
+    assert _kept(before.labels, after.labels)
+    assert _kept(before.annotations, after.annotations)
+    assert _kept(before.node_selector, after.node_selector)
+    assert _kept(before.extra, after.extra)
+    gpu = {"gpu"}
+    assert _kept({k: v for k, v in own.resources.limits.items() if k not in gpu}, now.resources.limits)
+    assert _kept({k: v for k, v in own.resources.requests.items() if k not in gpu}, now.resources.requests)
+
+
+def _kept(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    return all(after.get(key) == value for key, value in before.items())
+
+
+# ---- 4. What is written is what every reader reads.
+
+
+def _read_back(text: str, manifests: tuple[Json, ...]) -> None:
+    expected = list(manifests)
+    assert list(yaml.safe_load_all(text)) == expected
+    assert [_plain(one) for one in YAML(typ="safe", pure=True).load_all(StringIO(text))] == expected
+    read = source.read(text)
+    assert not read.problems
+    assert [document.data for document in read.documents] == expected
+    assert json.loads(json.dumps(expected)) == expected
+
+
+def _plain(value: Any) -> Any:
+    return json.loads(json.dumps(value))
+
+
+@pytest.mark.parametrize(("case", "target"), PAIRS, ids=pair_name)
+def test_law_4_goldens(case: Case, target: str) -> None:
+    result = case.compile(target)
+    _read_back(result.yaml(), result.manifests)
+
+
+@given(specs(), profiles(), TARGET)
+def test_law_4_generated(spec: Json, profile: Json, target: str | None) -> None:
+    result = compile(spec, target=target, cluster=profile)
+    _read_back(result.yaml(), result.manifests)
+
+
+@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
+def test_law_4_kubectl_reads_the_goldens(tmp_path: Path) -> None:
+    """All goldens in one stream: kubectl gives each back as it was, but for the label that makes it print."""
+    manifests = [one for case, target in PAIRS for one in case.compile(target).manifests]
+    file = tmp_path / "all.yaml"
+    file.write_text(emit_all(manifests), encoding="utf-8")
+    command = ["kubectl", "label", "--local", "-f", str(file), "ptcompile-law=4", "-o", "json"]
+    env = {**_bare_env(), "KUBECONFIG": os.devnull}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True, timeout=120)
+    decoder, rest, read = json.JSONDecoder(), done.stdout.strip(), []
+    while rest:
+        one, end = decoder.raw_decode(rest)
+        rest = rest[end:].lstrip()
+        read.append(one)
+    assert len(read) == len(manifests)
+    for there, one in zip(read, manifests, strict=True):
+        labels = {**one["metadata"].get("labels", {}), "ptcompile-law": "4"}
+        assert there == {**one, "metadata": {**one["metadata"], "labels": labels}}
+
+
+# ---- 8. Nothing is without a golden; that no golden is without a test is in test_golden.py.
+
+
+def test_law_8_every_pass_changes_a_golden() -> None:
+    idle = {one.__name__ for one in PASSES}
+    for case, target in PAIRS:
+        document = yaml.safe_load(case.spec)
+        spec, problems = read_spec(document)
+        assert spec is not None, problems
+        cluster = ClusterProfile.model_validate(yaml.safe_load(case.cluster)) if case.cluster else DEFAULT_CLUSTER
+        _, steps = run(lower(spec, cluster), Context(cluster, TARGETS[target]))
+        idle -= {step.name for step in steps if step.before != step.after}
+    assert not idle

@@ -1,0 +1,58 @@
+"""What the README shows is what happens."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ptcompile import compile
+from ptcompile.cli import COMMANDS
+from ptcompile.passes import PASSES
+from ptcompile.report import FORMATS
+from ptcompile.spec import Elastic, JobSpec, RunPolicy, Volcano
+from ptcompile.targets import TARGETS
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def _blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+
+
+def test_the_example_gives_the_lines_that_are_shown() -> None:
+    spec, excerpt = _blocks("yaml")
+    assert excerpt in compile(spec, filename="job.yaml").yaml()
+
+
+def test_the_mistake_gives_the_text_that_is_shown() -> None:
+    spec = _blocks("yaml")[0].replace("gpu: 8", "gpu: 4")
+    result = compile(spec, filename="job.yaml")
+    assert FORMATS["full"](result.diagnostics, {"job.yaml": spec}) == _blocks("text")[0]
+
+
+def test_the_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "job.yaml").write_text(_blocks("yaml")[0], encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    code = _blocks("python")[0].replace('open("job.yaml").read()', 'pathlib.Path("job.yaml").read_text()')
+    exec(f"import pathlib\n{code}", {})  # noqa: S102  # our own words
+    assert "kind: Job" in capsys.readouterr().out
+
+
+def test_every_field_pass_target_and_command_is_named() -> None:
+    for model, prefix in ((JobSpec, ""), (Elastic, "elastic."), (Volcano, "volcano."), (RunPolicy, "")):
+        names = {field.alias or name for name, field in model.model_fields.items()} - {"elastic", "volcano"}
+        missing = {name for name in names if f"`{prefix}{name}`" not in README}
+        assert not missing
+    assert [
+        row for row in re.findall(r"^\| (\w+) \|", README, re.MULTILINE) if row in {p.__name__ for p in PASSES}
+    ] == [one.__name__ for one in PASSES]
+    assert re.findall(r"^\| `(\w+)` \| \w+\S* \w+", README, re.MULTILINE)[-len(TARGETS) :] == list(TARGETS)
+    assert all(f"ptcompile {command}" in README for command in COMMANDS if command not in {"compile", "simulate"})
+
+
+def test_what_it_links_to_is_there() -> None:
+    for link in re.findall(r"\]\(([^)#:]+)\)", README):
+        assert (ROOT / link).exists(), link
