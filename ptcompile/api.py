@@ -152,7 +152,7 @@ def lint(
     objects = [(document, at, one) for document in read.documents for at, one in _objects(document.data)]
     everything = [manifest for _, _, manifest in objects]
     for document, at, manifest in objects:
-        problems = _judge(manifest, profile, versions, everything, webhooks=webhooks)
+        problems = _nameless(manifest) or _judge(manifest, profile, versions, everything, webhooks=webhooks)
         if problems is None:
             unchecked.append(_resource(manifest) or "a document without kind")
             problems = [_unknown(manifest)] if unknown_kinds == "error" else []
@@ -160,6 +160,15 @@ def lint(
     if not read.documents and not read.problems:
         found.append(_stamp(_nothing(), None, filename))
     return Report(tuple(found), len(read.documents), tuple(unchecked))
+
+
+def _nameless(manifest: Mapping[str, Any]) -> list[Problem]:
+    """Why nobody can tell what an object is: every Kubernetes client refuses one without apiVersion and kind."""
+    missing = [key for key in ("apiVersion", "kind") if not isinstance(manifest.get(key), str) or not manifest[key]]
+    return [
+        Problem("required-value", (key,), f"{key}: Required value: every object says what it is", f"add {key}")
+        for key in missing
+    ]
 
 
 def _judge(

@@ -92,8 +92,9 @@ def write(template: PodTemplate, *, main: str | None = None, **spec: Any) -> dic
         "volumes": list(template.volumes),
     }
     pod = {k: v for k, v in pod.items() if v or k not in _POD_OWN}
-    out: dict[str, Any] = {"spec": ordered(pod, _POD_FIRST)}
-    return _copied({"metadata": metadata, **out} if metadata else out)
+    whole = {"metadata": metadata, "spec": ordered(pod, _POD_FIRST)} if metadata else {"spec": ordered(pod, _POD_FIRST)}
+    copy: dict[str, Any] = _copied(whole)
+    return copy
 
 
 def _copied(value: Any) -> Any:

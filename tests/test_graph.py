@@ -15,7 +15,7 @@ from ptcompile.graph.model import picture
 from ptcompile.graph.svg import svg
 from ptcompile.graph.svg_parts import MONO, fitted
 from ptcompile.simulation import World, simulate
-from tests.test_simulate import EVIL, jobset, pod_of, pytorchjob, volcano
+from tests.simulation.worlds import EVIL, jobset, pod_of, pytorchjob, volcano
 
 SVG = "{http://www.w3.org/2000/svg}"
 MOUNTS = [{"name": "shm", "mountPath": "/dev/shm"}, {"name": "data", "mountPath": "/data"}]  # noqa: S108

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from ptcompile import api, scalars
+from ptcompile import api, source
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.findings import Findings
@@ -39,16 +39,22 @@ def run(options: argparse.Namespace) -> int:
     status = findings.finish()
     if status:
         return status
+    if not outputs:
+        files.say(f"ptcompile: there is no TrainingJob in {', '.join(options.paths)}\n")
+        return 1
     return _write(outputs, options.output, options.format)
 
 
 def _override(text: str) -> tuple[Path, object]:
-    """`spec.elastic.nnodes=2:4` as a path and a value; the value is read as YAML reads a plain word."""
+    """`spec.elastic.nnodes=2:4` as a path and a value; the value is read as in a YAML file, quotes and lists too."""
     path, equals, value = text.partition("=")
     if not equals or not path:
         raise UsageError(f"--set {text}: it must be PATH=VALUE, such as spec.nodes=4")
     parts = tuple(int(part) if part.isascii() and part.isdigit() else part for part in path.split("."))
-    return parts, scalars.resolve(value)
+    read = source.read(f"value: {value}")
+    if read.problems or not read.documents or read.documents[0].data.keys() != {"value"}:
+        raise UsageError(f"--set {text}: {value!r} is not a YAML value; a text with special characters wants quotes")
+    return parts, read.documents[0].data["value"]
 
 
 def _write(outputs: dict[str, list[dict[str, object]]], output: str | None, form: str) -> int:

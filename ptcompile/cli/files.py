@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ptcompile.source import MAX_STREAM
 
 SUFFIXES = (".yaml", ".yml", ".json")
+_STDIN = frozenset({"-", "/dev/stdin"})
 
 
 class UsageError(Exception):
@@ -31,18 +32,18 @@ def read_all(paths: Sequence[str]) -> tuple[list[File], list[str]]:
     unreadable: list[str] = []
     for path, named in _expand(paths):
         try:
-            content = _stdin() if path == "-" else _read(path)
+            content = _read(path)
         except OSError as error:
             unreadable.append(f"{path}: {_reason(error)}")
             continue
-        found.append(File("<stdin>" if path == "-" else path, content, named))
+        found.append(File("<stdin>" if path in _STDIN else path, content, named))
     return found, unreadable
 
 
 def read(path: str) -> bytes:
     """One file's bytes. Raises `UsageError` where it cannot be read."""
     try:
-        return _stdin() if path == "-" else _read(path)
+        return _read(path)
     except OSError as error:
         raise UsageError(f"{path}: {_reason(error)}") from None
 
@@ -68,8 +69,10 @@ def _walk(top: str) -> Iterator[str]:
 
 def _read(path: str) -> bytes:
     """At most one byte more than a file may have: the reader says that it is too large, and nothing is exhausted."""
+    if path in _STDIN:
+        return _stdin()
     with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode) and path != "/dev/stdin":
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError("not a regular file")
         return file.read(MAX_STREAM + 1)
 
@@ -85,26 +88,52 @@ def _reason(error: OSError) -> str:
 
 
 def write_files(contents: dict[str, str]) -> None:
-    """Every file or none: all are written beside their places first, then moved. Raises `UsageError`."""
+    """Every file or none: all are written beside their places first, then moved. Raises `UsageError`.
+
+    A link is followed. What is there and is no file, such as a device or a pipe, is written to and never replaced.
+    """
     ready: list[tuple[str, str]] = []
+    streams = {path: text for path, text in contents.items() if _is_stream(path)}
+    path = ""
     try:
         for path, text in contents.items():
-            os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
-            temporary = f"{path}.{os.getpid()}.tmp"
-            ready.append((temporary, path))
-            with open(temporary, "w", encoding="utf-8", newline="\n") as file:
-                file.write(text)
-            if os.path.exists(path):
-                os.chmod(temporary, stat.S_IMODE(os.stat(path).st_mode))
+            if path not in streams:
+                ready.append(_beside(path, text))
         while ready:
             os.replace(*ready[0])
             ready.pop(0)
+        for path, text in streams.items():
+            with open(path, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
     except OSError as error:
-        raise UsageError(f"{error.filename or 'output'}: {_reason(error)}") from None
+        raise UsageError(f"{path or 'output'}: {_reason(error)}") from None
     finally:
         for temporary, _ in ready:
             if os.path.exists(temporary):
                 os.unlink(temporary)
+
+
+def _is_stream(path: str) -> bool:
+    return os.path.exists(path) and not os.path.isfile(path) and not os.path.isdir(path)
+
+
+def _beside(path: str, text: str) -> tuple[str, str]:
+    """Write a text beside its place; the temporary file, and where it is to go."""
+    place = os.path.realpath(path) if path else path
+    if os.path.isdir(place) or not path:
+        raise IsADirectoryError(0, "is a directory" if path else "no file name")
+    os.makedirs(os.path.dirname(place) or ".", exist_ok=True)
+    temporary = f"{place}.{os.getpid()}.tmp"
+    try:
+        with open(temporary, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        if os.path.exists(place):
+            os.chmod(temporary, stat.S_IMODE(os.stat(place).st_mode))
+    except OSError:
+        if os.path.exists(temporary):
+            os.unlink(temporary)
+        raise
+    return temporary, place
 
 
 def write_stdout(text: str) -> int:

@@ -23,6 +23,8 @@ def run(options: argparse.Namespace) -> int:
     findings = Findings(options.output_format)
     inputs, unreadable = files.read_all(options.paths)
     findings.unreadable(unreadable)
+    if not inputs and not unreadable:
+        raise UsageError(f"there is no YAML or JSON file in {', '.join(options.paths)}")
     profile = findings.profile(options.cluster) if options.cluster else None
     for file in inputs:
         report = api.lint(

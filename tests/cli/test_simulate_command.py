@@ -11,7 +11,7 @@ import yaml
 
 from ptcompile.cli import simulate_command
 from ptcompile.cli.files import UsageError
-from tests.test_simulate import SPEC, jobset, pytorchjob
+from tests.simulation.worlds import SPEC, jobset, pytorchjob
 
 
 def simulate(*words: str) -> int:

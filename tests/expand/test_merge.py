@@ -14,7 +14,12 @@ MOUNTS = [{"name": "a", "mountPath": "/1"}, {"name": "a", "mountPath": "/2"}]
 @pytest.mark.parametrize(
     ("field", "base", "patch", "expected"),
     [
-        ("env", [{"name": "A", "value": "1"}, {"name": "B"}], [{"name": "A", "value": "2"}], [{"name": "A", "value": "2"}, {"name": "B"}]),
+        (
+            "env",
+            [{"name": "A", "value": "1"}, {"name": "B"}],
+            [{"name": "A", "value": "2"}],
+            [{"name": "A", "value": "2"}, {"name": "B"}],
+        ),
         ("containers", [{"name": "a", "image": "x"}], [{"name": "b"}], [{"name": "a", "image": "x"}, {"name": "b"}]),
         ("volumeMounts", MOUNTS, [{"name": "b", "mountPath": "/2"}], [MOUNTS[0], {"name": "b", "mountPath": "/2"}]),
         ("tolerations", [{"key": "a"}], [{"key": "b"}], [{"key": "b"}]),
@@ -22,7 +27,7 @@ MOUNTS = [{"name": "a", "mountPath": "/1"}, {"name": "a", "mountPath": "/2"}]
         ("nodeSelector", {"a": "1"}, {"a": None}, {"a": "1"}),
         ("x", 1, 2, 2),
     ],
-)  # fmt: skip
+)
 def test_merge(field: str, base: Any, patch: Any, expected: Any) -> None:
     assert merge(base, patch, field) == expected
 

@@ -1,0 +1,455 @@
+"""What Flyte's backend writes and what we write, row by row. `python -m tests.flyte.compat` prints it as Markdown.
+
+`verdict`: "same" (in effect), "kept" (Flyte loses it, we keep it), "ours" (we decide otherwise, and say why).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from ptcompile import flyte
+from tests.flyte.making import OURS as F
+from tests.flyte.making import convert, document, env, main, manifest, messages, pod, resources, roles
+
+GPU = "nvidia.com/gpu"
+
+
+class Row(NamedTuple):
+    """One line of the table. `check` is true where the last column is."""
+
+    topic: str
+    flyte: str
+    here: str
+    verdict: str
+    check: Callable[[], bool]
+
+
+def two(**fields: Any) -> Any:
+    return F.PyTorch(worker=F.Worker(replicas=2), **fields)
+
+
+def command(config: Any, role: str = "Worker", **knobs: Any) -> str:
+    return " ".join(main(manifest(config, **knobs), role)["command"])
+
+
+def policy(**fields: Any) -> Any:
+    return manifest(F.Elastic(nnodes=2, run_policy=F.RunPolicy(**fields)))["spec"].get("runPolicy")
+
+
+def restarts(made: dict[str, Any]) -> list[str]:
+    return [role["restartPolicy"] for role in roles(made).values()]
+
+
+ROWS: tuple[Row, ...] = (
+    Row(
+        "workers_count, PyTorch",
+        "one Master beside the workers",
+        "the same",
+        "same",
+        lambda: {key: role["replicas"] for key, role in roles(manifest(two())).items()} == {"Master": 1, "Worker": 2},
+    ),
+    Row(
+        "no workers",
+        "refused by Flyte 2; a Master alone in 1.15",
+        "a Master alone",
+        "kept",
+        lambda: [*roles(manifest(F.PyTorch(worker=F.Worker(replicas=0))))] == ["Master"],
+    ),
+    Row(
+        "num_workers beside worker.replicas",
+        "refused, except 0 beside a number",
+        "refused always",
+        "ours",
+        lambda: not convert(F.PyTorch(worker=F.Worker(replicas=2), num_workers=0)).ok,
+    ),
+    Row(
+        "name of the container",
+        "pytorch",
+        "pytorch",
+        "same",
+        lambda: main(manifest(two()))["name"] == "pytorch",
+    ),
+    Row(
+        "restart policy not given",
+        "Never",
+        "Never; OnFailure with retries or a backoff limit, which count nothing under Never",
+        "kept",
+        lambda: (
+            restarts(manifest(two())) == ["Never"] * 2 and restarts(manifest(two(), retries=2)) == ["OnFailure"] * 2
+        ),
+    ),
+    Row(
+        "run policy: 0 seconds to live",
+        "lost: 0 is unset",
+        "0",
+        "kept",
+        lambda: policy(ttl_seconds_after_finished=0) == {"ttlSecondsAfterFinished": 0},
+    ),
+    Row(
+        "run policy: backoff limit 0",
+        "lost: 0 is unset",
+        "0",
+        "kept",
+        lambda: policy(backoff_limit=0) == {"backoffLimit": 0},
+    ),
+    Row(
+        "run policy: deadline 0",
+        "lost: 0 is unset",
+        "refused, as Kubernetes would",
+        "ours",
+        lambda: not convert(F.Elastic(run_policy=F.RunPolicy(active_deadline_seconds=0))).ok,
+    ),
+    Row(
+        "run policy without clean_pod_policy",
+        "cleanPodPolicy: None is written",
+        "absent: the operator's default is None",
+        "same",
+        lambda: policy(backoff_limit=1) == {"backoffLimit": 1},
+    ),
+    Row(
+        "run policy on one node",
+        "dropped",
+        "kept: a Pod where it can say it, else a Job",
+        "kept",
+        lambda: manifest(F.Elastic(run_policy=F.RunPolicy(ttl_seconds_after_finished=5)))["kind"] == "Job",
+    ),
+    Row(
+        "nnodes 1",
+        "a Pod, without an operator",
+        "a Pod",
+        "same",
+        lambda: manifest(F.Elastic())["kind"] == "Pod",
+    ),
+    Row(
+        'nnodes "1" and "1:1"',
+        "a PyTorchJob of one worker",
+        "a Pod, as for 1",
+        "kept",
+        lambda: manifest(F.Elastic(nnodes="1")) == manifest(F.Elastic(nnodes="1:1")) == manifest(F.Elastic()),
+    ),
+    Row(
+        'nnodes "2:4"',
+        "four workers, elasticPolicy 2 to 4",
+        "the same",
+        "same",
+        lambda: (
+            (made := manifest(F.Elastic(nnodes="2:4")))["spec"]["elasticPolicy"]["minReplicas"] == 2
+            and roles(made)["Worker"]["replicas"] == 4
+        ),
+    ),
+    Row(
+        "nnodes 4",
+        "four workers with elasticPolicy 4 to 4; succeeds with its first pod",
+        "a Master and three workers that meet by c10d; succeeds with node 0",
+        "ours",
+        lambda: (
+            {key: role["replicas"] for key, role in roles(manifest(F.Elastic(nnodes=4))).items()}
+            == {"Master": 1, "Worker": 3}
+            and "--rdzv-backend=c10d" in command(F.Elastic(nnodes=4))
+        ),
+    ),
+    Row(
+        'nnodes "4:2", 0',
+        "minReplicas above maxReplicas, no nodes",
+        "refused with the reason",
+        "ours",
+        lambda: not convert(F.Elastic(nnodes="4:2")).ok and not convert(F.Elastic(nnodes=0)).ok,
+    ),
+    Row(
+        "nproc_per_node",
+        "elasticPolicy.nProcPerNode, deprecated and not counted in WORLD_SIZE",
+        "spec.nprocPerNode",
+        "kept",
+        lambda: manifest(F.Elastic(nnodes="2:4", nproc_per_node=8))["spec"]["nprocPerNode"] == "8",
+    ),
+    Row(
+        "nproc_per_node above the GPUs",
+        "not noticed",
+        "refused",
+        "ours",
+        lambda: (
+            [
+                one.name
+                for one in flyte.task(
+                    restarts,
+                    task_config=F.Elastic(nproc_per_node=8),
+                    script="t.py",
+                    image="i",
+                    limits=F.Resources(gpu=4),
+                )
+                .compile("job")
+                .diagnostics
+            ]
+            == ["more-processes-than-gpus"]
+        ),
+    ),
+    Row(
+        "max_restarts, monitor_interval, start_method",
+        "the last two only inside the process",
+        "torchrun's options in the manifest",
+        "kept",
+        lambda: (
+            "--max-restarts=3 --monitor-interval=9 --start-method=fork"
+            in command(F.Elastic(nnodes=2, max_restarts=3, monitor_interval=9, start_method="fork"))
+        ),
+    ),
+    Row(
+        "rdzv_configs",
+        "only inside the process; a mapping replaces both defaults of 900 s",
+        "in the manifest; laid over the defaults",
+        "kept",
+        lambda: (
+            "--rdzv-conf=timeout=900,join_timeout=1200"
+            in command(F.Elastic(nnodes=2, rdzv_configs={"join_timeout": 1200}))
+        ),
+    ),
+    Row(
+        "roles of an Elastic",
+        "no words for them",
+        "task(..., master=, worker=) for a fixed number of nodes",
+        "kept",
+        lambda: roles(manifest(F.Elastic(nnodes=3), worker=F.Worker(image="w:1")))["Worker"]["replicas"] == 2,
+    ),
+    Row(
+        "processes in a PyTorch pod",
+        "one; the operator tells it MASTER_ADDR, WORLD_SIZE, RANK",
+        "the same: `python SCRIPT`",
+        "same",
+        lambda: command(two()) == "python train.py",
+    ),
+    Row(
+        "what starts",
+        "pyflyte-execute, which calls the function",
+        "script, module or command; a decorated function stands for `-m MODULE`",
+        "ours",
+        lambda: command(two(), script=None) == "python -m tests.flyte.making",
+    ),
+    Row(
+        "OMP_NUM_THREADS",
+        "set to 1 inside the process, with more than one process",
+        "in the manifest",
+        "kept",
+        lambda: env(manifest(F.Elastic(nproc_per_node=2))) == {"OMP_NUM_THREADS": "1"},
+    ),
+    Row(
+        "a missing limit or request",
+        "the other half",
+        "the other half",
+        "same",
+        lambda: resources(manifest(two(), limits=F.Resources(cpu=2)))["cpu"] == ("2", "2"),
+    ),
+    Row(
+        "a replica that leaves out cpu or memory",
+        "the platform's default",
+        "the task's",
+        "kept",
+        lambda: (
+            resources(
+                manifest(F.PyTorch(worker=F.Worker(replicas=1, limits=F.Resources(gpu=1))), requests=F.Resources(cpu=8))
+            )["cpu"]
+            == ("8", "8")
+        ),
+    ),
+    Row(
+        "a zero for a replica",
+        "dropped: the task's stands",
+        "this replica has none",
+        "kept",
+        lambda: (
+            [*resources(made, "Master"), *resources(made)] == ["cpu", "cpu", GPU]
+            if (
+                made := manifest(
+                    F.PyTorch(master=F.Master(limits=F.Resources(gpu=0)), worker=F.Worker(replicas=1)),
+                    limits=F.Resources(gpu=1, cpu=1),
+                )
+            )
+            else False
+        ),
+    ),
+    Row(
+        "more than the platform's limit",
+        "clamped in silence",
+        "kept; quotas of the cluster decide",
+        "ours",
+        lambda: (
+            resources(manifest(two(), limits=F.Resources(cpu=4000)))["cpu"] == ("4k", "4k")
+            or resources(manifest(two(), limits=F.Resources(cpu=4000)))["cpu"] == ("4000", "4000")
+        ),
+    ),
+    Row(
+        "a bad quantity",
+        "found by the backend, after registration",
+        "found at once, with its place",
+        "ours",
+        lambda: messages(two(), requests=F.Resources(mem="8GiB"))[0].startswith("requests.mem: "),
+    ),
+    Row(
+        "legacy per_replica_storage_*",
+        "dropped",
+        "ephemeral-storage, with a warning",
+        "kept",
+        lambda: (
+            flyte.pytorch_task(per_replica_storage_limit="9Gi", image="i")(restarts)
+            .convert("job")
+            .document["spec"]["resources"]
+            == {"ephemeralStorage": "9Gi"}
+        ),
+    ),
+    Row(
+        "retries",
+        "the engine starts the job again",
+        "backoffLimit, unless the run policy has one",
+        "ours",
+        lambda: document(two(), retries=2)["runPolicy"] == {"backoffLimit": 2},
+    ),
+    Row(
+        "timeout",
+        "the engine ends the job",
+        "activeDeadlineSeconds, if it is the shorter one",
+        "ours",
+        lambda: document(two(), timeout=60)["runPolicy"] == {"activeDeadlineSeconds": 60},
+    ),
+    Row(
+        "cache, deprecated and other words for the engine",
+        "no part of the manifest",
+        "a warning",
+        "same",
+        lambda: messages(two(), cache=True)[0].startswith("cache: "),
+    ),
+    Row(
+        "environment",
+        "the platform's default wins over the user's",
+        "the user's wins",
+        "ours",
+        lambda: (
+            env(
+                manifest(
+                    F.Elastic(),
+                    environment={"A": "mine"},
+                    platform=flyte.platform({"default-env-vars": [{"A": "theirs"}]}),
+                )
+            )
+            == {"A": "mine"}
+        ),
+    ),
+    Row(
+        "FLYTE_INTERNAL_* and finalizers",
+        "13 variables, an owner and a finalizer",
+        "none: no engine waits for them",
+        "ours",
+        lambda: env(manifest(F.Elastic())) == {} and "finalizers" not in manifest(F.Elastic())["metadata"],
+    ),
+    Row(
+        "flyte/gpu=dedicated:NoSchedule",
+        "only if configured",
+        "the built-in profile has it; a Flyte platform has what its configuration says",
+        "ours",
+        lambda: (
+            pod(manifest(F.Elastic(), limits=F.Resources(gpu=1), cluster=None))["tolerations"][0]["key"] == "flyte/gpu"
+            and "tolerations" not in pod(manifest(F.Elastic(), limits=F.Resources(gpu=1), platform=flyte.platform({})))
+        ),
+    ),
+    Row(
+        "order of tolerations and variables",
+        "differs from run to run",
+        "always the same",
+        "kept",
+        lambda: manifest(two(), environment={"B": "1", "A": "2"}) == manifest(two(), environment={"B": "1", "A": "2"}),
+    ),
+    Row(
+        "shared memory",
+        "shm, flyte-shared-memory or flyte-shm; without a size none, 0 or an empty text",
+        "shm; without a size none",
+        "kept",
+        lambda: (
+            pod(manifest(F.Elastic()))["volumes"]
+            == pod(manifest(F.Elastic(), shared_memory=True))["volumes"]
+            == [{"name": "shm", "emptyDir": {"medium": "Memory"}}]
+        ),
+    ),
+    Row(
+        "two containers with increase_shared_mem",
+        "refused",
+        "mounted where the primary container is",
+        "kept",
+        lambda: (
+            main(
+                manifest(
+                    F.Elastic(),
+                    pod_template=F.PodTemplate({"containers": [{"name": "log", "image": "l"}, {"name": "primary"}]}),
+                )
+            )["volumeMounts"][0]["name"]
+            == "shm"
+        ),
+    ),
+    Row(
+        "one pod template for two tasks",
+        "changed in place: the second fails",
+        "never changed",
+        "kept",
+        lambda: (
+            (template := F.PodTemplate({"containers": []}))
+            and document(F.Elastic(), pod_template=template) == document(F.Elastic(), pod_template=template)
+        ),
+    ),
+    Row(
+        "resources of a pod template's container",
+        "replaced by the task's as a whole",
+        "laid under the task's, key by key",
+        "kept",
+        lambda: (
+            resources(
+                manifest(
+                    F.Elastic(),
+                    limits=F.Resources(cpu=2),
+                    pod_template=F.PodTemplate(
+                        {"containers": [{"name": "primary", "resources": {"limits": {"cpu": "1", "rdma/hca": "1"}}}]}
+                    ),
+                )
+            )
+            == {"cpu": ("2", "2"), "rdma/hca": ("1", "1")}
+        ),
+    ),
+    Row(
+        "secret requests",
+        "put in by a webhook of Flyte's",
+        "written out, under the same names and paths",
+        "same",
+        lambda: (
+            env(manifest(F.Elastic(), secret_requests=[F.Secret("g", "k", mount_requirement="ENV_VAR")]))
+            == {"_FSEC_G_K": {"secretKeyRef": {"name": "g", "key": "k"}}}
+        ),
+    ),
+    Row(
+        "enums",
+        "all members of one enum are equal, and have no hash",
+        "real enums; theirs are told apart by name",
+        "kept",
+        lambda: (
+            len({*F.RestartPolicy}) == 3
+            and document(F.PyTorch(worker=F.Worker(replicas=1, restart_policy=F.RestartPolicy.FAILURE)))["worker"][
+                "restartPolicy"
+            ]
+            == "OnFailure"
+        ),
+    ),
+    Row(
+        "safe-to-evict annotation, enableServiceLinks, terminationMessagePolicy",
+        "added to every pod",
+        "not added; the first may stand among a profile's default annotations",
+        "ours",
+        lambda: "enableServiceLinks" not in pod(manifest(F.Elastic())),
+    ),
+)
+
+
+def markdown() -> str:
+    """The table as it stands in documents."""
+    lines = ["| | Flyte 1.16 | ptcompile | |", "|---|---|---|---|"]
+    lines += [f"| {row.topic} | {row.flyte} | {row.here} | {row.verdict} |".replace("\n", " ") for row in ROWS]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    print(markdown(), end="")

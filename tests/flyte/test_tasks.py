@@ -1,0 +1,241 @@
+"""Tasks as decorators and as functions: every keyword, every mistake with its place, and never a crash."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ptcompile
+from ptcompile import flyte
+from ptcompile.flyte.knobs import ENGINE, Knobs
+from ptcompile.flyte.legacy import LegacyKnobs
+from tests.flyte.making import OURS, convert, document, env, main, manifest, messages, pod
+
+
+def test_the_decorator_of_the_reference_document() -> None:
+    @flyte.pytorch_task(
+        workers_count=2,
+        per_replica_cpu_request="500m",
+        per_replica_memory_request="4Gi",
+        per_replica_memory_limit="8Gi",
+        per_replica_gpu_limit="1",
+    )
+    def my_pytorch_job(count: int) -> int:
+        return count + 1
+
+    assert my_pytorch_job(1) == 2
+    result = my_pytorch_job.compile(image="acme/mnist:1")
+    made = result.unwrap()[0]
+    assert made["metadata"] == {"name": "my-pytorch-job"}
+    assert {key: role["replicas"] for key, role in made["spec"]["pytorchReplicaSpecs"].items()} == {
+        "Master": 1,
+        "Worker": 2,
+    }
+    container = main(dict(made))
+    assert container["command"] == ["python", "-m", __name__]
+    assert container["resources"] == {
+        "requests": {"cpu": "500m", "memory": "4Gi", "nvidia.com/gpu": "1"},
+        "limits": {"cpu": "500m", "memory": "8Gi", "nvidia.com/gpu": "1"},
+    }
+    # "if you request GPU resources, toleration flyte/gpu=dedicated:NoSchedule is added"
+    assert pod(dict(made))["tolerations"][0]["key"] == "flyte/gpu"
+
+
+def test_the_three_forms_agree() -> None:
+    knobs: dict[str, Any] = {"task_config": flyte.Elastic(nnodes=2), "image": "i", "script": "t.py"}
+    spec = flyte.task(name="job", **knobs)
+    assert flyte.task(_function, **knobs).spec("job") == spec
+    assert flyte.task(**knobs)(_function).spec("job") == spec
+    bare = flyte.pytorch_task(_function)
+    assert isinstance(bare, flyte.Task)
+    assert bare.spec("job", image="i") == flyte.pytorch_task(name="job", image="i", module=__name__)
+
+
+LEGACY: dict[str, tuple[Any, dict[str, Any]]] = {
+    "per_replica_cpu_request": ("1", {"resources": {"cpu": 1}}),
+    "per_replica_cpu_limit": ("1", {"resources": {"cpu": 1}}),
+    "per_replica_memory_request": ("1Gi", {"resources": {"memory": "1Gi"}}),
+    "per_replica_memory_limit": ("1Gi", {"resources": {"memory": "1Gi"}}),
+    "per_replica_gpu_request": ("1", {"resources": {"gpu": 1}}),
+    "per_replica_gpu_limit": ("1", {"resources": {"gpu": 1}}),
+    "per_replica_storage_request": ("1Gi", {"resources": {"ephemeralStorage": "1Gi"}}),
+    "per_replica_storage_limit": ("1Gi", {"resources": {"ephemeralStorage": "1Gi"}}),
+    "workers_count": (3, {"worker": {"replicas": 3}}),
+    "retries": (2, {"runPolicy": {"backoffLimit": 2}}),
+    "timeout": (timedelta(hours=1), {"runPolicy": {"activeDeadlineSeconds": 3600}}),
+    "interruptible": (True, {"spot": True}),
+    "environment": ({"A": "1"}, {"env": {"A": "1"}}),
+}
+
+
+@pytest.mark.parametrize("word", LEGACY)
+def test_each_word_of_the_legacy_decorator(word: str) -> None:
+    value, expected = LEGACY[word]
+    made = flyte.pytorch_task(**{word: value})(_function).convert("job", image="i").document["spec"]
+    assert {key: made[key] for key in expected} == expected
+    assert {one for one in LegacyKnobs.__annotations__ if one.startswith("per_")} <= {*LEGACY}
+
+
+@pytest.mark.parametrize("word", ["cache", "cache_version", "deprecated", "cls"])
+def test_words_for_the_engine_are_said_to_be_lost(word: str) -> None:
+    converted = flyte.pytorch_task(**{word: "1"})(_function).convert("job")
+    assert [(one.severity, one.path) for one in converted.problems] == [("warning", (word,))]
+    assert word in ENGINE
+    with pytest.warns(flyte.FlyteWarning, match=word):
+        flyte.pytorch_task(name="job", **{word: "1"})
+
+
+def two(**fields: Any) -> Any:
+    return OURS.PyTorch(worker=OURS.Worker(replicas=2), **fields)
+
+
+R = OURS.Resources
+
+
+@pytest.mark.parametrize(
+    ("config", "knobs", "start"),
+    [
+        (OURS.PyTorch(), {}, "task_config.worker.replicas: is missing"),
+        (OURS.PyTorch(num_workers=1, worker=OURS.Worker(replicas=1)), {}, "task_config.num_workers: worker.replicas"),
+        (OURS.PyTorch(num_workers=-1), {}, "task_config.worker.replicas: "),
+        (two(run_policy=OURS.RunPolicy(clean_pod_policy="most")), {}, "task_config.run_policy.clean_pod_policy: no"),
+        (two(run_policy=OURS.RunPolicy(backoff_limit=-1)), {}, "task_config.run_policy.backoff_limit: "),
+        (two(), {"requests": R(cpu=("1", "2"))}, "requests.cpu: a pair has no place here"),
+        (two(), {"requests": R(mem=1.5)}, "requests.mem: 1.5 is not a quantity"),
+        (two(), {"resources": R(cpu=(1, 2, 3))}, "resources.cpu: a pair is (request, limit)"),
+        (two(), {"resources": R(cpu=1), "limits": R(cpu=1)}, "limits: resources already says it"),
+        (two(), {"limits": R(cpu="-1")}, "limits.cpu: '-1' is negative"),
+        (two(), {"retries": -1}, "retries: -1 is not"),
+        (two(), {"timeout": -5}, "timeout: -5 is negative"),
+        (two(), {"environment": {"A": True}}, "environment.A: True is not text"),
+        (two(), {"command": "python t.py", "script": None}, "command: 'python t.py' is no list"),
+        (two(), {"command": ["a"], "module": "b", "script": None}, "module: command already says"),
+        (OURS.Elastic(), {"command": ["a"], "script": None}, "command: an Elastic task is started by torchrun"),
+        (OURS.Elastic(start_method="thread"), {}, "task_config.start_method: "),
+        (OURS.Elastic(rdzv_configs={"timeout": [1]}), {}, "task_config.rdzv_configs.timeout: "),
+        (OURS.Elastic(nnodes="1:2"), {"master": OURS.Master()}, "master: it needs a fixed number"),
+        (object(), {}, "task_config: object is no configuration"),
+        (two(), {"accelerator": 5, "limits": R(gpu=1)}, "accelerator: int is not an accelerator"),
+        (two(), {"secret_requests": [OURS.Secret(key="k")]}, "secret_requests[0].group: is missing"),
+        (two(), {"pod_template": {"spec": {"containers": 5}}}, "pod_template: a pod's spec has"),
+        (two(), {"container_image": 5}, "container_image: int is not an image"),
+        (two(), {"pod_template_name": "base"}, "pod_template_name: a PodTemplate object"),
+        (two(), {"labels": {"a": 1}}, "labels.a: "),
+        (two(), {"environment": 5}, "environment: 5 is no mapping"),
+        (two(), {"labels": ["a"]}, "labels: ['a'] is no mapping"),
+        (two(), {"secret_requests": 5}, "secret_requests: 5 is no list"),
+    ],
+)
+def test_one_cause_one_problem_at_its_place(config: Any, knobs: dict[str, Any], start: str) -> None:
+    found = messages(config, **knobs)
+    assert [one[: len(start)] for one in found] == [start]
+
+
+def test_a_spec_at_once_raises_with_all_mistakes() -> None:
+    with pytest.raises(flyte.FlyteError) as caught:
+        flyte.task(name="job", task_config=OURS.Elastic(nnodes=0, max_restarts=-1), requests=R(cpu="x"), script="t.py")
+    assert [one.path for one in caught.value.problems] == [
+        ("requests", "cpu"),
+        ("task_config", "nnodes"),
+        ("task_config", "max_restarts"),
+    ]
+
+
+def test_an_unknown_keyword_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="worker_count"):
+        flyte.pytorch_task(**{"worker_count": 2})
+
+
+def test_resources_as_pairs() -> None:
+    made = document(two(), resources=R(cpu=(1, 2), mem="4Gi", gpu=1))
+    assert made["resources"] == {"memory": "4Gi", "gpu": 1, "requests": {"cpu": 1}, "limits": {"cpu": 2}}
+
+
+def test_a_function_in_main_names_nothing() -> None:
+    def trains() -> None: ...
+
+    trains.__module__ = "__main__"
+    found = flyte.task(trains, task_config=OURS.Elastic(), image="i").convert().problems
+    assert [one.path for one in found] == [("script",)]
+
+
+def test_secrets_as_files_and_variables(words: Any) -> None:
+    kinds = words.Secret
+    file = kinds(group="g", key="Token", env_var="TOKEN_FILE")
+    made = manifest(words.Elastic(), secret_requests=[file, kinds(group="g", key="b"), kinds(group="h")])
+    assert env(made)["TOKEN_FILE"] == "/etc/flyte/secrets/g/token"
+    assert env(made)["FLYTE_SECRETS_DEFAULT_DIR"] == "/etc/flyte/secrets"
+    volumes = [one["secret"] for one in pod(made)["volumes"] if "secret" in one]
+    items = [{"key": "Token", "path": "token"}, {"key": "b", "path": "b"}]
+    assert volumes == [{"secretName": "g", "items": items}, {"secretName": "h"}]
+
+
+def test_a_pod_template_keeps_its_words(words: Any) -> None:
+    spec = {
+        "priorityClassName": "high",
+        "containers": [
+            {"name": "log", "image": "l:1"},
+            {"name": "train", "image": "own:1", "command": ["x"], "env": [{"name": "A", "value": "2"}]},
+        ],
+    }
+    template = words.PodTemplate(words.pod_spec(spec), primary_container_name="train")
+    made = manifest(words.Elastic(), pod_template=template, environment={"A": "1", "B": "1"})
+    assert pod(made)["priorityClassName"] == "high"
+    assert [one["name"] for one in pod(made)["containers"]] == ["pytorch", "log"]
+    assert (main(made)["image"], main(made)["command"][0]) == ("own:1", "torchrun")
+    assert env(made) == {"A": "2", "B": "1"}
+
+
+def test_the_text_of_a_spec_reads_back() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        spec = flyte.task(
+            name="job", image="i", script="t.py", task_config=OURS.Elastic("2:4", 8), limits=R(cpu=8, mem="1Gi", gpu=8)
+        )
+    text = flyte.to_yaml(spec)
+    assert ptcompile.compile(text).unwrap() == ptcompile.compile(spec).unwrap()
+    converted = convert(OURS.Elastic("2:4", 8), limits=R(cpu=8, mem="1Gi", gpu=8))
+    assert flyte.to_yaml(converted.spec()) == converted.yaml()
+
+
+def test_an_elastic_task_of_a_platform_compiles_against_it() -> None:
+    where = flyte.platform({"default-env-vars": [{"REGION": "eu"}]})
+    result = flyte.task(_function, task_config=OURS.Elastic(), image="i", platform=where).compile()
+    assert env(dict(result.unwrap()[0])) == {"REGION": "eu"}
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(-2, 9) | st.floats() | st.text(max_size=3),
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
+    max_leaves=4,
+)
+OPEN = sorted({*Knobs.__annotations__} - {"platform"})
+
+
+@given(
+    knobs=st.dictionaries(st.sampled_from(OPEN), ANYTHING, max_size=3),
+    fields=st.dictionaries(st.sampled_from(["nnodes", "nproc_per_node", "max_restarts", "rdzv_configs"]), ANYTHING),
+)
+def test_nothing_that_a_user_writes_raises(knobs: dict[str, Any], fields: dict[str, Any]) -> None:
+    for config in (OURS.Elastic(**fields), OURS.PyTorch(worker=OURS.Worker(replicas=fields.get("nnodes")))):
+        converted = flyte.task(_function, task_config=config, **knobs).convert("job")
+        if converted.ok:
+            converted.yaml()
+
+
+def test_the_import_is_light() -> None:
+    code = "import sys, ptcompile; before = {*sys.modules}; import ptcompile.flyte; print(*{*sys.modules} - before)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ})
+    assert done.stdout.split() == ["ptcompile.flyte"]
+
+
+def _function() -> None:
+    """Stand for a task's function."""

@@ -1,0 +1,60 @@
+"""What torchrun makes of options and variables (kubeflow.md 0)."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptcompile.simulation.launch import read
+from ptcompile.simulation.rendezvous import AT_RENDEZVOUS, rendezvous
+
+
+@pytest.mark.parametrize(
+    ("argv", "env", "devices", "wanted"),
+    [
+        # the defaults
+        (["torchrun", "t.py"], {}, 0, ("static", "127.0.0.1:29500", (1, 1), "0", 1, "1")),
+        # PET_* alone make two agents meet
+        (["torchrun", "t.py"],
+         {"PET_NNODES": "2", "PET_NPROC_PER_NODE": "2", "PET_NODE_RANK": "1", "PET_MASTER_ADDR": "h",
+          "PET_MASTER_PORT": "1"}, 0, ("static", "h:1", (2, 2), "1", 2, "4")),
+        # a flag beats the variable
+        (["torchrun", "--nnodes=4", "t.py"], {"PET_NNODES": "2"}, 0,
+         ("static", "127.0.0.1:29500", (4, 4), "0", 1, "4")),
+        # another backend ignores address, port and node rank
+        (["torchrun", "--nnodes=2:4", "--nproc-per-node=8", "--rdzv-backend=c10d", "--rdzv-endpoint=h:29400", "t.py"],
+         {"PET_NODE_RANK": "3"}, 8, ("c10d", "h:29400", (2, 4), AT_RENDEZVOUS, 8, "16 to 32")),
+        # standalone overrides all
+        (["torchrun", "--standalone", "--rdzv-endpoint=h:1", "t.py"], {}, 0,
+         ("c10d", "localhost:0", (1, 1), AT_RENDEZVOUS, 1, "1")),
+        (["torchrun", "--nproc-per-node=auto", "t.py"], {"PET_NNODES": "2"}, 4,
+         ("static", "127.0.0.1:29500", (2, 2), "0", 4, "8")),
+        (["torchrun", "--nproc-per-node=auto", "t.py"], {}, 0,
+         ("static", "127.0.0.1:29500", (1, 1), "0", None, "1 x number of the host's cores (auto)")),
+        # 0 and MIN over MAX crash torchrun
+        (["torchrun", "--nnodes=4:2", "t.py"], {}, 0, ("static", "127.0.0.1:29500", None, "0", 1, "4:2 x 1")),
+        (["torchrun", "--nnodes=0", "t.py"], {}, 0, ("static", "127.0.0.1:29500", None, "0", 1, "0 x 1")),
+        # without torchrun
+        (["python", "t.py"], {"MASTER_ADDR": "h", "MASTER_PORT": "1", "WORLD_SIZE": "4", "RANK": "2"}, 8,
+         ("env", "h:1", (4, 4), "2", 1, "4")),
+        (["python", "t.py"], {"PET_NNODES": "4"}, 8, ("none", "", (1, 1), "0", 1, "1")),
+    ],
+)  # fmt: skip
+def test_rendezvous(argv: list[str], env: dict[str, str], devices: int, wanted: tuple[object, ...]) -> None:
+    seen = rendezvous(read(argv, env), env, devices)
+    assert (seen.backend, seen.endpoint, seen.nodes, seen.node_rank, seen.processes, seen.world_text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("argv", "env", "note"),
+    [
+        (["torchrun", "t.py"], {"PET_STANDALONE": ""}, "torchrun does not start: PET_STANDALONE is ''"),
+        (["torchrun", "--nnodes=4:2", "t.py"], {}, "torchrun does not start: nnodes '4:2'"),
+        (["torchrun", "--nproc-per-node=gpu", "t.py"], {}, "torchrun does not start without a device"),
+        (["torchrun", "--nproc-per-node=8 ", "t.py"], {}, "torchrun does not start: nproc-per-node '8 '"),
+        (["accelerate", "launch", "t.py"], {}, "accelerate launch does not read PET_* variables"),
+        (["python", "t.py"], {"PET_NNODES": "4"}, "nobody reads the PET_* variables"),
+        ([], {"PET_NNODES": "4"}, "the image's own command is not known"),
+    ],
+)
+def test_rendezvous_notes(argv: list[str], env: dict[str, str], note: str) -> None:
+    assert any(one.startswith(note) for one in rendezvous(read(argv, env), env, 0).notes)
