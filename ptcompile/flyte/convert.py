@@ -12,7 +12,7 @@ from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import foreign, pods, rest
 from ptcompile.flyte.amounts import Amounts, plain, spread, to_spec
 from ptcompile.flyte.found import FlyteError, FlyteWarning, changed, wrong
-from ptcompile.flyte.knobs import Knobs, deadline, task_amounts
+from ptcompile.flyte.knobs import Knobs, deadline, sound, task_amounts
 from ptcompile.flyte.launch import launch
 from ptcompile.flyte.roles import Shape, shape
 from ptcompile.flyte.verdict import read
@@ -86,6 +86,7 @@ def convert(config: Any, name: str, knobs: Knobs, *, module: str | None = None) 
     `module` is where the decorated function stands; it is what starts where nothing else is named.
     """
     found: list[Problem] = []
+    knobs = sound(knobs, found)
     amounts = task_amounts(knobs, found)
     form = shape(config, knobs, found)
     starts = launch(config, knobs, module, found)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.flyte import amounts
@@ -78,6 +78,28 @@ def check_names(knobs: Mapping[str, Any]) -> None:
     for name in knobs:
         if name not in _KNOWN:
             raise TypeError(f"a Flyte task has no keyword {name!r}")
+
+
+_LIST, _TEXT, _MAPPING = "list", "text", "mapping"
+_TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
+    **dict.fromkeys(("environment", "labels", "annotations"), (_MAPPING, (Mapping,))),
+    **dict.fromkeys(("command", "args", "secret_requests"), (_LIST, (list, tuple))),
+    **dict.fromkeys(("script", "module", "namespace", "target", "pod_template_name"), (_TEXT, (str,))),
+    "interruptible": ("yes or no", (bool,)),
+    "shared_memory": ("size, and not True", (bool, str)),
+}
+
+
+def sound(knobs: Knobs, found: list[Problem]) -> Knobs:
+    """The keywords whose values have their type; the others are problems and as if they were not there."""
+    out: dict[str, Any] = {}
+    for name, value in knobs.items():
+        what, types = _TYPES.get(name, ("", (object,)))
+        if value is None or isinstance(value, types):
+            out[name] = value
+        else:
+            found.append(wrong("spec-wrong-type", (name,), f"{value!r} is no {what}"))
+    return cast("Knobs", out)
 
 
 def task_amounts(knobs: Knobs, found: list[Problem]) -> Amounts:

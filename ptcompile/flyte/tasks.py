@@ -33,7 +33,9 @@ class Task:
     def convert(self, name: str | None = None, **more: Unpack[Knobs]) -> Converted:
         """The task as a TrainingJob document. The name is the function's, where none is given."""
         check_names(more)
-        return self.finish(name or self.function.__name__.replace("_", "-"), more, self.function.__module__)
+        return self.finish(
+            name or self.function.__name__.replace("_", "-").strip("-").lower(), more, self.function.__module__
+        )
 
     def spec(self, name: str | None = None, **more: Unpack[Knobs]) -> Spec:
         """The task as a Spec. Raises `FlyteError` where it has a mistake."""

@@ -151,7 +151,7 @@ def test_a_spec_at_once_raises_with_all_mistakes() -> None:
 
 def test_an_unknown_keyword_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="worker_count"):
-        flyte.pytorch_task(**{"worker_count": 2})
+        flyte.pytorch_task(worker_count=2)  # type: ignore[call-overload]
 
 
 def test_resources_as_pairs() -> None:
@@ -171,7 +171,7 @@ def test_secrets_as_files_and_variables(words: Any) -> None:
     kinds = words.Secret
     file = kinds(group="g", key="Token", env_var="TOKEN_FILE")
     made = manifest(words.Elastic(), secret_requests=[file, kinds(group="g", key="b"), kinds(group="h")])
-    assert env(made)["TOKEN_FILE"] == "/etc/flyte/secrets/g/token"
+    assert env(made)["TOKEN_FILE"] == "/etc/flyte/secrets/g/token"  # noqa: S105
     assert env(made)["FLYTE_SECRETS_DEFAULT_DIR"] == "/etc/flyte/secrets"
     volumes = [one["secret"] for one in pod(made)["volumes"] if "secret" in one]
     items = [{"key": "Token", "path": "token"}, {"key": "b", "path": "b"}]

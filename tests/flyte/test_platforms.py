@@ -1,0 +1,133 @@
+"""Flyte's plugin configuration: every key has a place, or a word about why not; and bad ones are findings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ptcompile import flyte
+from ptcompile.flyte.settings import ENGINE, KNOWN
+from tests.flyte.making import OURS, document, manifest, pod
+from tests.flyte.test_tasks import ANYTHING
+
+CONFIG = """
+plugins:
+  k8s:
+    default-cpus: 100m
+    default-memory: 200Mi
+    default-env-vars:
+    - AWS_REGION: eu
+    - Retries: 3
+    default-env-from-configmaps: [settings]
+    default-env-from-secrets: [tokens]
+    default-labels: {team: nlp}
+    default-annotations: {cluster-autoscaler.kubernetes.io/safe-to-evict: "false"}
+    default-node-selector: {pool: ml}
+    default-tolerations: [{key: team, operator: Exists}]
+    default-pod-dns-config: {options: [{name: ndots, value: "2"}]}
+    default-security-context: {allowPrivilegeEscalation: false}
+    default-pod-security-context: {runAsUser: 1000}
+    enable-host-networking-pod: true
+    image-pull-policy: Always
+    scheduler-name: flyte
+    gpu-resource-name: nvidia.com/gpu.shared
+    resource-tolerations:
+      nvidia.com/gpu.shared: [{key: gpu, operator: Exists}]
+"""
+
+
+def test_a_whole_configuration_reaches_the_pod() -> None:
+    where = flyte.platform(CONFIG)
+    assert where.problems == ()
+    made = manifest(OURS.Elastic(), platform=where, limits=OURS.Resources(gpu=1))
+    found = pod(made)
+    container = found["containers"][0]
+    assert made["metadata"]["labels"] == {"team": "nlp"}
+    assert made["metadata"]["annotations"] == {"cluster-autoscaler.kubernetes.io/safe-to-evict": "false"}
+    assert found["nodeSelector"] == {"pool": "ml"}
+    assert [one["key"] for one in found["tolerations"]] == ["gpu", "team"]
+    assert found["dnsConfig"] == {"options": [{"name": "ndots", "value": "2"}]}
+    assert found["securityContext"] == {"runAsUser": 1000}
+    assert found["hostNetwork"] is True
+    assert found["schedulerName"] == "flyte"
+    assert container["securityContext"] == {"allowPrivilegeEscalation": False}
+    assert container["imagePullPolicy"] == "Always"
+    assert container["env"] == [{"name": "AWS_REGION", "value": "eu"}, {"name": "Retries", "value": "3"}]
+    assert container["envFrom"] == [
+        {"configMapRef": {"name": "settings", "optional": True}},
+        {"secretRef": {"name": "tokens", "optional": True}},
+    ]
+    amounts = {"cpu": "100m", "memory": "200Mi", "nvidia.com/gpu.shared": "1"}
+    assert container["resources"] == {"requests": amounts, "limits": amounts}
+
+
+def test_the_section_is_found_where_charts_put_it() -> None:
+    section = {"default-labels": {"a": "b"}}
+    made = [flyte.platform(one).document for one in (section, {"k8s": section}, {"plugins": {"k8s": section}})]
+    assert made[0] == made[1] == made[2]
+    assert made[0]["spec"]["defaults"]["labels"] == {"a": "b"}
+
+
+def test_device_classes_of_flyte_2() -> None:
+    classes = {"NVIDIA_GPU": {"resource-name": "nvidia.com/own", "device-node-label": "own/device"}}
+    where = flyte.platform({"accelerator-device-classes": classes, "accelerator-devices": {"big": "giant-gpu"}})
+    entry = where.document["spec"]["accelerators"]["giant-gpu"]
+    assert (entry["resourceName"], entry["nodeLabels"]) == ("nvidia.com/own", {"own/device": "giant-gpu"})
+    spec = document(OURS.Elastic(), limits=OURS.Resources(gpu=1), accelerator="Big", platform=where)
+    assert spec["accelerator"] == "giant-gpu"
+
+
+def test_other_devices_are_named_by_the_caller() -> None:
+    where = flyte.platform({}, accelerators=["custom", "nvidia-h100/9g.1gb"])
+    assert {"custom", "nvidia-h100/9g.1gb"} <= {*where.document["spec"]["accelerators"]}
+
+
+@pytest.mark.parametrize("key", ENGINE)
+def test_keys_without_effect_are_warned_of(key: str) -> None:
+    where = flyte.platform({key: "1"})
+    assert [(one.severity, one.path) for one in where.problems] == [("warning", ("k8s", key))]
+
+
+def test_a_slip_of_the_pen() -> None:
+    assert [one.help for one in flyte.platform({"default-label": {}}).problems] == ["did you mean default-labels?"]
+
+
+@pytest.mark.parametrize(
+    ("config", "start"),
+    [
+        ({"default-labels": 5}, "k8s.default-labels: 5 is not a list"),
+        ({"resource-tolerations": []}, "k8s.resource-tolerations: [] is not a mapping"),
+        ({"scheduler-name": 5}, "k8s.scheduler-name: 5 is not text"),
+        ({"default-cpus": "lots"}, "spec.defaults.requests.cpu: "),
+        ("a: [", ""),
+        ("a: 1\n---\nb: 1\n", "k8s: one document is read, and here are 2"),
+    ],
+)
+def test_mistakes_are_findings(config: Any, start: str) -> None:
+    found = [one for one in flyte.platform(config).problems if one.severity == "error"]
+    assert [one.message[: len(start)] for one in found] == [start]
+
+
+@given(config=st.dictionaries(st.sampled_from([*KNOWN, *ENGINE]), ANYTHING, max_size=4))
+def test_no_configuration_raises(config: dict[str, Any]) -> None:
+    where = flyte.platform(config)
+    if where.ok:
+        document(OURS.Elastic(), platform=where)
+
+
+CONTAINER = st.fixed_dictionaries({}, optional={key: ANYTHING for key in ("name", "image", "resources", "env")})
+POD = st.fixed_dictionaries(
+    {}, optional={"containers": st.lists(CONTAINER, max_size=2) | ANYTHING, "tolerations": ANYTHING}
+)
+
+
+@given(template=st.fixed_dictionaries({}, optional={"spec": POD | ANYTHING, "metadata": ANYTHING}), taints=ANYTHING)
+def test_no_pod_template_raises(template: dict[str, Any], taints: Any) -> None:
+    where = flyte.platform({"resource-tolerations": {"cpu": taints}})
+    task = flyte.task(pod, task_config=OURS.Elastic(), pod_template=template, limits=OURS.Resources(gpu=1, cpu=1))
+    converted = task.convert("job", platform=where, interruptible=True, accelerator="a100/unpartitioned")
+    if converted.ok:
+        converted.yaml()
