@@ -45,7 +45,11 @@ def run() -> None:
         times = interleaved(contestants, ROUNDS)
     for name, seconds in times.items():
         goal = "<= 1.6" if name == "compile" else ""
-        line(f"{name}: {median(seconds) * 1000:.0f} ms, against the libraries", f"{ratio(times, name, 'libraries'):.2f}", goal)
+        line(
+            f"{name}: {median(seconds) * 1000:.0f} ms, against the libraries",
+            f"{ratio(times, name, 'libraries'):.2f}",
+            goal,
+        )
 
 
 def _output(words: list[str], env: dict[str, str] | None = None) -> bytes:

@@ -29,9 +29,13 @@ def run() -> None:
     """Print documents a second and the ratios."""
     texts = documents(DOCUMENTS)
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    schema = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$ref": "#/$defs/Job", "$defs": load(CORE)["$defs"]}
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "$ref": "#/$defs/Job",
+        "$defs": load(CORE)["$defs"],
+    }
     validator = jsonschema.Draft202012Validator(schema)
-    data = [yaml.load(text, loader) for text in texts]  # noqa: S506
+    data = [yaml.load(text, loader) for text in texts]  # noqa: S506, TID251
 
     def ours() -> None:
         for text in texts:
@@ -39,7 +43,7 @@ def run() -> None:
 
     contestants = {
         "ptcompile.lint": ours,
-        "PyYAML C loader": lambda: [yaml.load(text, loader) for text in texts],  # noqa: S506
+        "PyYAML C loader": lambda: [yaml.load(text, loader) for text in texts],  # noqa: S506, TID251
         "jsonschema": lambda: [list(validator.iter_errors(one)) for one in data],
         "json.loads": lambda: [json.loads(json.dumps(one)) for one in data],
     }
@@ -48,5 +52,8 @@ def run() -> None:
     for name, seconds in times.items():
         goal = ">= 1200, then 2000" if name == "ptcompile.lint" else ""
         line(f"{name} (Jobs of {lines:.0f} lines)", f"{DOCUMENTS / median(seconds):.0f} docs/s", goal)
-    line("time of lint, against PyYAML's C loader reading alone", f"{ratio(times, 'ptcompile.lint', 'PyYAML C loader'):.2f}")
+    line(
+        "time of lint, against PyYAML's C loader reading alone",
+        f"{ratio(times, 'ptcompile.lint', 'PyYAML C loader'):.2f}",
+    )
     line("time of lint, against jsonschema judging alone", f"{ratio(times, 'ptcompile.lint', 'jsonschema'):.2f}")

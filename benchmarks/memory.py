@@ -32,7 +32,10 @@ def run() -> None:
             peak = _peak(path)
             base = base or peak
             size = path.stat().st_size
-            line(f"{count} documents, {size / 1e6:.2f} MB: peak {peak / 1e6:.1f} MB, above one", f"{(peak - base) / size:.1f} x text")
+            line(
+                f"{count} documents, {size / 1e6:.2f} MB: peak {peak / 1e6:.1f} MB, above one",
+                f"{(peak - base) / size:.1f} x text",
+            )
 
 
 def _peak(path: Path) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -31,7 +32,7 @@ spec:
 
 def run() -> None:
     """Print specs a second for each target, and for the example."""
-    specs = {
+    specs: dict[str, Callable[[], object]] = {
         f"{target}, {1 if target == 'pod' else 4} nodes": partial(_batch, target, 1 if target == "pod" else 4)
         for target in TARGETS
     }

@@ -11,9 +11,11 @@ from statistics import median
 def interleaved(contestants: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
     """Seconds of each contestant in each round, all of them once a round, after one round that does not count."""
     times: dict[str, list[float]] = {name: [] for name in contestants}
+    forwards = list(contestants.items())
+    backwards = forwards[::-1]
     for number in range(rounds + 1):
         # Every other round runs backwards, so that no contestant always follows the same neighbour.
-        for name, one in contestants.items() if number % 2 else reversed(contestants.items()):
+        for name, one in forwards if number % 2 else backwards:
             gc.collect()
             start = time.perf_counter()
             one()

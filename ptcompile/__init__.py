@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.api import CompileError, Report, Result, compile, lint
 from ptcompile.diagnostics import Diagnostic, Span
+from ptcompile.simulating import simulate
 
 if TYPE_CHECKING:
     from ptcompile.cluster import ClusterProfile
+    from ptcompile.simulation import World
     from ptcompile.spec import Spec
 
 __version__ = "0.1.0"
@@ -24,14 +26,16 @@ __all__ = [
     "Result",
     "Span",
     "Spec",
+    "World",
     "__version__",
     "compile",
     "lint",
+    "simulate",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """The two vocabularies, loaded when asked for: linting a manifest needs no pydantic."""
+    """The vocabularies and the world, loaded when asked for: linting a manifest needs neither."""
     if name == "Spec":
         from ptcompile.spec import Spec
 
@@ -40,4 +44,8 @@ def __getattr__(name: str) -> Any:
         from ptcompile.cluster import ClusterProfile
 
         return ClusterProfile
+    if name == "World":
+        from ptcompile.simulation import World
+
+        return World
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -151,6 +151,7 @@ def lint(
     unchecked: list[str] = []
     objects = [(document, at, one) for document in read.documents for at, one in _objects(document.data)]
     everything = [manifest for _, _, manifest in objects]
+    found += [_stamp(one, document, filename) for document in read.documents for one in _no_objects(document.data)]
     for document, at, manifest in objects:
         problems = _nameless(manifest) or _judge(manifest, profile, versions, everything, webhooks=webhooks)
         if problems is None:
@@ -201,6 +202,14 @@ def _objects(data: Mapping[str, Any]) -> Iterable[tuple[Path, Mapping[str, Any]]
     if data.get("kind") == "List" and data.get("apiVersion") == "v1" and isinstance(items, list):
         return [(("items", i), item) for i, item in enumerate(items) if isinstance(item, Mapping)]
     return [((), data)]
+
+
+def _no_objects(data: Mapping[str, Any]) -> Iterable[Problem]:
+    """The items of a List that are no objects."""
+    items = data.get("items") if data.get("kind") == "List" else None
+    for at, item in enumerate(items if isinstance(items, list) else ()):
+        if not isinstance(item, Mapping):
+            yield Problem("not-a-mapping", ("items", at), f"items[{at}]: an object is a mapping", "remove it")
 
 
 def _versions(profile: ClusterProfile | None, kubernetes: str | None) -> Versions:

@@ -46,7 +46,7 @@ class Toleration(Model):
 
     def to_kubernetes(self) -> dict[str, Any]:
         """The toleration as Kubernetes writes it."""
-        return self.model_dump(by_alias=True, exclude_none=True)
+        return self.given()
 
 
 class Gpu(Model):
@@ -54,7 +54,9 @@ class Gpu(Model):
 
     resource_name: str = Field("nvidia.com/gpu", description="Resource that `gpu` asks for.")
     tolerations: list[Toleration] = Field(
-        [Toleration(key="flyte/gpu", operator="Equal", value="dedicated", effect="NoSchedule")],
+        default_factory=lambda: [
+            Toleration.model_construct(key="flyte/gpu", operator="Equal", value="dedicated", effect="NoSchedule")
+        ],
         description="Added to pods that ask for an accelerator, and to no others.",
     )
 
@@ -104,14 +106,18 @@ class OperatorVersions(Model):
 class ProfileSpec(Model):
     """What the platform decides."""
 
-    versions: OperatorVersions = Field(OperatorVersions(), description="Kubernetes and the operators.")
-    gpu: Gpu = Field(Gpu(), description="What `gpu` means here.")
+    versions: OperatorVersions = Field(
+        default_factory=OperatorVersions.model_construct, description="Kubernetes and the operators."
+    )
+    gpu: Gpu = Field(default_factory=Gpu.model_construct, description="What `gpu` means here.")
     accelerators: dict[str, Accelerator] = Field({}, description="The catalogue, by the names that jobs use.")
-    spot: Spot = Field(Spot(), description="Nodes that can be taken away.")
+    spot: Spot = Field(default_factory=Spot.model_construct, description="Nodes that can be taken away.")
     queue_system: Literal["kueue", "volcano"] = Field(
         "kueue", description="Who admits a queue's jobs, where the target leaves the choice."
     )
-    defaults: Defaults = Field(Defaults(), description="What every job gets that does not say otherwise.")
+    defaults: Defaults = Field(
+        default_factory=Defaults.model_construct, description="What every job gets that does not say otherwise."
+    )
 
 
 class ProfileMetadata(Model):
@@ -127,12 +133,14 @@ class ClusterProfile(Model):
 
     api_version: Literal["ptcompile/v1"] = Field("ptcompile/v1", description="Version of this vocabulary.")
     kind: Literal["ClusterProfile"] = Field("ClusterProfile", description="What this document is.")
-    metadata: ProfileMetadata = Field(ProfileMetadata(name="default"), description="The profile's name.")
-    spec: ProfileSpec = Field(ProfileSpec(), description="What the platform decides.")
+    metadata: ProfileMetadata = Field(
+        default_factory=lambda: ProfileMetadata.model_construct(name="default"), description="The profile's name."
+    )
+    spec: ProfileSpec = Field(default_factory=ProfileSpec.model_construct, description="What the platform decides.")
 
     def versions(self) -> Versions:
         """The versions in force: those given, else the newest known."""
-        given = self.spec.versions.model_dump(exclude_none=True)
+        given = {name: text for name, text in self.spec.versions if text is not None}
         return Versions(**{name: parse_version(text) for name, text in given.items()})
 
     def gpu_resource(self, job: Job) -> str:
@@ -152,7 +160,7 @@ class ClusterProfile(Model):
         return sum(count.value for count in counts if count is not None)
 
 
-DEFAULT_CLUSTER = ClusterProfile()
+DEFAULT_CLUSTER = ClusterProfile.model_construct()
 """The profile that is used where none is given."""
 
 

@@ -72,7 +72,9 @@ def _refusals(manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: Clu
             cause: Path | str = path if path != ("spec",) else problem.message
             if cause not in seen:
                 seen.add(cause)
-                yield replace(problem, path=path) if path == ("spec",) else moved(problem, path)
+                named = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
+                there = replace(problem, on_key=problem.on_key or named)
+                yield replace(there, path=path) if path == ("spec",) else moved(there, path)
 
 
 def not_ours(data: Any) -> Problem | None:

@@ -44,7 +44,8 @@ def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
     for key in metadata.keys() - _PATCH_METADATA if isinstance(metadata, Mapping) else ():
         near = names.suggest(key, _PATCH_METADATA)
         help = f"did you mean {near}?" if near else "labels and annotations are what a template may give its pods"
-        message = "pods are named after the job" if key in {"name", "generateName"} else "no such field in a pod template"
+        named = key in {"name", "generateName"}
+        message = "pods are named after the job" if named else "no such field in a pod template"
         yield problem("spec-unknown-field", (*path, "metadata", key), message, help, on_key=True)
     own = {key: value for key, value in patch.items() if key in {"metadata", "spec"}}
     if isinstance(metadata, Mapping):

@@ -140,7 +140,8 @@ def platform(
 ) -> Setup:
     """What a cluster must have before these jobs run: objects to apply, Helm values, and everything else as a list.
 
-    `targets` are those of the platform, beside those of the specs; without either it is for PyTorchJobs. `priorities` are values of priority classes; one
+    `targets` are those of the platform, beside those of the specs; without either it is for PyTorchJobs.
+    `priorities` are values of priority classes; one
     that only a spec names gets 0, which changes no order. `runtimes` are TrainingRuntimes to hand over.
     """
     chosen = [one.spec.target or _default_target(one, cluster) for one in specs]

@@ -12,9 +12,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from ptcompile.diagnostics import Path, Problem, Span
-from ptcompile.reader.events import Parsed, parse
 from ptcompile.reader.fast import read_document
-from ptcompile.reader.nodes import Finding, Node, walk
+from ptcompile.reader.nodes import Finding, Node, Parsed, walk
 
 MAX_STREAM: Final = 64 * 1024 * 1024
 """Characters (or bytes) in one file."""
@@ -104,6 +103,8 @@ class Source:
             from ptcompile.reader.json_stream import as_yaml
 
             text = as_yaml(text)
+        from ptcompile.reader.events import parse
+
         return parse(text).root
 
 

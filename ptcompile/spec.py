@@ -89,7 +89,7 @@ class PodFields(Model):
     args: list[str] | None = Field(None, description="Arguments of the script, module, command or image.")
     working_dir: str | None = Field(None, description="Working directory of the container.")
     image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(None, description="When to pull.")
-    resources: Resources = Field(Resources(), description="Per node.")
+    resources: Resources = Field(default_factory=Resources.model_construct, description="Per node.")
     env: dict[str, str | EnvSource] = Field({}, description="Environment variables, in order.")
     env_from: list[Json] = Field([], description="Whole ConfigMaps or Secrets as variables.")
     volumes: list[Json] = Field([], description="Volumes, as in a pod.")
@@ -136,10 +136,12 @@ class JobSpec(PodFields):
     shared_memory: bool | Quantity = Field(
         True, description="Memory volume at /dev/shm; a quantity limits it, else the memory limit does."
     )
-    run_policy: RunPolicy = Field(RunPolicy(), description="When the job ends and what is left of it.")
+    run_policy: RunPolicy = Field(
+        default_factory=RunPolicy.model_construct, description="When the job ends and what is left of it."
+    )
     queue: str | None = Field(None, description="Queue that admits the job (Kueue, or Volcano's).")
     master_port: Port = Field(23456, description="Port of node 0 where the nodes meet.")
-    volcano: Volcano = Field(Volcano(), description="Task names on Volcano.")
+    volcano: Volcano = Field(default_factory=Volcano.model_construct, description="Task names on Volcano.")
 
     def node_range(self) -> tuple[int, int]:
         """Fewest and most nodes, whichever way they are given."""

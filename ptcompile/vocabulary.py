@@ -14,16 +14,26 @@ API_VERSION = "ptcompile/v1"
 
 
 class Model(BaseModel):
-    """Frozen, camelCase in YAML and snake_case in Python, unknown keys refused, no silent conversion of types."""
+    """Frozen, camelCase in YAML and snake_case in Python, unknown keys refused, no silent conversion of types.
+
+    Validators are built when first used, one for a whole document: a default is made by `model_construct`, which needs
+    none. That is a third of a cold start.
+    """
 
     model_config = ConfigDict(
         alias_generator=to_camel,
+        defer_build=True,
         populate_by_name=True,
         extra="forbid",
         frozen=True,
         strict=True,
         ser_json_inf_nan="strings",
     )
+
+    def given(self) -> dict[str, Any]:
+        """The fields that are not null, under their YAML names; one level, as they are."""
+        values = ((field.alias or name, getattr(self, name)) for name, field in type(self).model_fields.items())
+        return {name: value for name, value in values if value is not None}
 
 
 class Metadata(Model):
@@ -89,8 +99,12 @@ class ResourceList(Model):
 class Resources(ResourceList):
     """What a node asks for. A plain amount is request and limit; `requests` and `limits` are for where they differ."""
 
-    requests: ResourceList = Field(ResourceList(), description="Where the request is not the limit.")
-    limits: ResourceList = Field(ResourceList(), description="Where the limit is not the request.")
+    requests: ResourceList = Field(
+        default_factory=ResourceList.model_construct, description="Where the request is not the limit."
+    )
+    limits: ResourceList = Field(
+        default_factory=ResourceList.model_construct, description="Where the limit is not the request."
+    )
 
 
 _NNODES = re.compile(r"([0-9]{1,9})(?::([0-9]{1,9}))?", re.ASCII)

@@ -68,7 +68,9 @@ def template(
 ) -> PodTemplate:
     """A pod template; `main` fields are those of its container, the others its own."""
     main = fields.pop("main", {})
-    return PodTemplate(Container("pytorch", "img:1", resources=Resources(requests or {}, limits or {}), **main), **fields)
+    return PodTemplate(
+        Container("pytorch", "img:1", resources=Resources(requests or {}, limits or {}), **main), **fields
+    )
 
 
 def job(*templates: PodTemplate, replicas: int = 1, **fields: Any) -> Job:

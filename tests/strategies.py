@@ -149,8 +149,11 @@ def pod_fields(draw: st.DrawFn) -> Json:
 
 
 @st.composite
-def specs(draw: st.DrawFn) -> Json:
-    """A TrainingJob document that makes sense; a target may still be unable to express it."""
+def specs(draw: st.DrawFn, *, catalogue: bool = False) -> Json:
+    """A TrainingJob document that makes sense; a target may still be unable to express it.
+
+    With `catalogue` it may ask for what only the profiles of `profiles` have.
+    """
     gpus = draw(st.sampled_from([None, None, 1, 2, 8]))
     job: Json = {"image": "registry.example.com/train:1", **draw(pod_fields())}
     job["resources"] = draw(resources(gpus))
@@ -168,7 +171,8 @@ def specs(draw: st.DrawFn) -> Json:
         job["master"] = draw(pod_fields()) if draw(st.booleans()) else {}
         job["worker"] = {"replicas": draw(st.integers(0, 5)), **(draw(pod_fields()) if draw(st.booleans()) else {})}
     if elastic is not None:
-        job["elastic"] = elastic
+        meeting = {"rdzvBackend", "rdzvEndpoint"} if _nodes(job, elastic) == 1 else set()  # one node has nobody to meet
+        job["elastic"] = {key: value for key, value in elastic.items() if key not in meeting}
     job |= draw(
         _optional(
             runPolicy=RUN_POLICY,
@@ -177,13 +181,22 @@ def specs(draw: st.DrawFn) -> Json:
             masterPort=st.integers(1024, 65535),
         )
     )
+    if catalogue:
+        job |= draw(_optional(spot=st.booleans(), **({"accelerator": st.just("big")} if gpus else {})))
     metadata: Json = {"name": draw(NAME), **draw(_optional(namespace=NAME, labels=_labels()))}
     return {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": metadata, "spec": job}
 
 
+def _nodes(job: Json, elastic: Json) -> int:
+    if "worker" in job:
+        return 1 + int(job["worker"]["replicas"])
+    return int(str(elastic.get("nnodes", job.get("nodes", 1))).rpartition(":")[2])
+
+
 @st.composite
 def _elastic(draw: st.DrawFn, gpus: int | None) -> Json:
-    return draw(
+    etcd = {"rdzvBackend": "etcd-v2", "rdzvEndpoint": "etcd.infra:2379"}
+    return draw(st.sampled_from([{}, {}, {"rdzvBackend": "c10d"}, etcd])) | draw(
         _optional(
             nprocPerNode=st.sampled_from([gpus, "gpu", "auto"] if gpus else [1, 2, "cpu", "auto"]),
             startMethod=st.sampled_from(["spawn", "fork", "forkserver"]),
@@ -223,6 +236,9 @@ def profiles(draw: st.DrawFn) -> Json:
             defaults=defaults,
         )
     )
+    taint = {"key": "big", "operator": "Exists", "effect": "NoSchedule"}
+    spec["accelerators"] = {"big": {"nodeLabels": {"example.com/card": "big"}, "tolerations": [taint]}}
+    spec["spot"] = {"nodeLabels": {"example.com/spot": "true"}, "tolerations": [{**taint, "key": "spot"}]}
     return {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "generated"}, "spec": spec}
 
 

@@ -71,5 +71,7 @@ def test_the_schema_for_editors() -> None:
     schema = cluster.json_schema()
     jsonschema.Draft202012Validator.check_schema(schema)
     json.dumps(schema)
-    whole = ClusterProfile.model_validate({"kind": "ClusterProfile"}).model_dump(by_alias=True, mode="json", exclude_none=True)
+    whole = ClusterProfile.model_validate({"kind": "ClusterProfile"}).model_dump(
+        by_alias=True, mode="json", exclude_none=True
+    )
     assert list(jsonschema.Draft202012Validator(schema).iter_errors(whole)) == []

@@ -41,7 +41,13 @@ def test_the_json_form_has_the_contract_s_names() -> None:
 
 def test_a_problem_is_refused_by_the_api_server_unless_it_says_otherwise() -> None:
     one = Problem("invalid-value", (), "m")
-    assert (one.severity, one.stage, one.authority, one.on_key, one.span) == ("error", "apply", "kube-apiserver", False, None)
+    assert (one.severity, one.stage, one.authority, one.on_key, one.span) == (
+        "error",
+        "apply",
+        "kube-apiserver",
+        False,
+        None,
+    )
 
 
 def test_every_name_has_a_code() -> None:

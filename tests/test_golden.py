@@ -27,7 +27,9 @@ OPERATORS_OWN = frozenset(
 )
 """Variables that an operator sets, or that stand in for it: their meaning is compared, not how they are handed over."""
 
-OWN_CONTAINERS = frozenset({"pytorch", "init-pytorch"})
+MAIN_CONTAINERS = frozenset(target.main_container for target in TARGETS.values())
+
+OWN_CONTAINERS = frozenset({*MAIN_CONTAINERS, "init-pytorch"})
 """The one that trains, and the training-operator's own that waits for the master."""
 
 MEETING = ("nnodes", "nproc-per-node", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf", "max-restarts")
@@ -118,10 +120,11 @@ def test_examples_compile(folder: Path, with_profile: bool, target: str | None) 
 
 
 def _refused_on_purpose(example: str, target: str | None, *, with_profile: bool) -> list[str]:
-    """The llm example names an accelerator, which only its profile has; Volcano has no deadline."""
+    """The llm example names an accelerator, which only its profile has; Volcano has no deadline, a TrainJob no TTL."""
     if example == "llm" and not with_profile:
         return ["spec-invalid-value"]
-    return ["unsupported-by-target"] if (example, target) == ("llm", "volcano") else []
+    unable = {("llm", "volcano"), ("llm", "trainjob"), ("mnist", "trainjob")}
+    return ["unsupported-by-target"] if (example, target) in unable else []
 
 
 # ---- what does not read the goldens: the worlds that the manifests make
@@ -145,7 +148,7 @@ def _world(manifests: tuple[dict[str, Any], ...]) -> tuple[Expansion, list[Node]
 
 
 def _node(pod: PodView) -> Node:
-    main = next(c for c in pod.containers if c.name == "pytorch")
+    main = next(c for c in pod.containers if c.name in MAIN_CONTAINERS)
     env = environment(main, pod)
     argv = [expand_vars(word, env) for word in (*(main.command or ()), *(main.args or ()))]
     options, entry = _torchrun(argv, env)

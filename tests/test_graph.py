@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import re
 import xml.etree.ElementTree as ET
 from typing import Any
@@ -190,3 +191,17 @@ def test_many_roles_are_not_all_drawn_and_it_is_said() -> None:
     shown = picture(simulate([_many_tasks()]).jobs[0])
     assert len(shown.groups) == 8
     assert "4 more roles are not drawn" in shown.notes
+
+
+def test_pills_of_one_role_stand_side_by_side() -> None:
+    """Many volumes are wanted below the same role: none lies on another, none outside."""
+    out = pod_of({"volumeMounts": [{"name": f"v{i}", "mountPath": f"/v{i}"} for i in range(9)]})
+    claims = [{"name": f"v{i}", "persistentVolumeClaim": {"claimName": f"claim-{'x' * i}"}} for i in range(9)]
+    out["spec"]["volumes"] = claims
+    text = svg(simulate([out]))
+    width = float(re.search(r'width="([\d.]+)"', text)[1])  # type: ignore[index]
+    starts = sorted((float(x), float(end)) for x, end in re.findall(r'd="M([\d.]+) [^"]*?0 0 0 ([\d.]+) [^"]*"', text))
+    assert len(starts) == 9
+    assert starts[0][0] >= 0
+    assert all(end < start for (_, end), (start, _) in itertools.pairwise(starts))
+    assert starts[-1][1] <= width

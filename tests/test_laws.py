@@ -50,7 +50,7 @@ def test_law_1_goldens(case: Case, target: str) -> None:
     assert linted is None or (linted.ok and not linted.unchecked and linted.documents == len(result.manifests))
 
 
-@given(specs(), profiles(), TARGET)
+@given(specs(catalogue=True), profiles(), TARGET)
 def test_law_1_generated(spec: Json, profile: Json, target: str | None) -> None:
     """A valid spec gives manifests, or the target says what it cannot express: never a refusal of our own manifests."""
     result = compile(spec, target=target, cluster=profile)
@@ -122,7 +122,7 @@ def _bare_env() -> dict[str, str]:
     return {**kept, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
 
 
-@given(specs(), profiles(), TARGET)
+@given(specs(catalogue=True), profiles(), TARGET)
 def test_law_2_and_the_input_is_left_alone(spec: Json, profile: Json, target: str | None) -> None:
     before = copy.deepcopy((spec, profile))
     first = compile(spec, target=target, cluster=profile)
@@ -144,7 +144,7 @@ def test_text_and_mapping_say_the_same(spec: Json, target: str | None) -> None:
 # ---- 3. Passes fill gaps, once.
 
 
-@given(specs(), profiles(), st.sampled_from(list(TARGETS)))
+@given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
 def test_law_3_passes_are_idempotent_one_by_one_and_together(spec: Json, profile: Json, target: str) -> None:
     job, context = _lowered(spec, profile, target)
     done, steps = run(job, context)
@@ -154,7 +154,7 @@ def test_law_3_passes_are_idempotent_one_by_one_and_together(spec: Json, profile
     assert run(done, context)[0] == done
 
 
-@given(specs(), profiles(), st.sampled_from(list(TARGETS)))
+@given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
 def test_law_3_what_the_user_wrote_stands(spec: Json, profile: Json, target: str) -> None:
     job, context = _lowered(spec, profile, target)
     done, _ = run(job, context)
@@ -231,7 +231,7 @@ def test_law_4_goldens(case: Case, target: str) -> None:
     _read_back(result.yaml(), result.manifests)
 
 
-@given(specs(), profiles(), TARGET)
+@given(specs(catalogue=True), profiles(), TARGET)
 def test_law_4_generated(spec: Json, profile: Json, target: str | None) -> None:
     result = compile(spec, target=target, cluster=profile)
     _read_back(result.yaml(), result.manifests)

@@ -77,10 +77,13 @@ MERGES: dict[str, tuple[Any, Any, Any]] = {
     "containers by name (torchx_and_peers.md 1.8 case 5: nothing is dropped)": (
         {"containers": [{"name": "m", "image": "i", "env": [{"name": "A", "value": "1"}]}]},
         {"containers": [{"name": "m", "env": [{"name": "B", "value": "2"}]}]},
-        {"containers": [{"name": "m", "image": "i", "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]}]},
+        {"containers": [
+            {"name": "m", "image": "i", "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}]},
+        ]},
     ),
     "another container is added": (
-        {"containers": [{"name": "m"}]}, {"containers": [{"name": "s"}]}, {"containers": [{"name": "m"}, {"name": "s"}]},
+        {"containers": [{"name": "m"}]}, {"containers": [{"name": "s"}]},
+        {"containers": [{"name": "m"}, {"name": "s"}]},
     ),
     "volumes by name (1.8 case 6: not twice)": (
         {"volumes": [{"name": "v", "emptyDir": {}}]},

@@ -9,7 +9,15 @@ from pydantic import ValidationError
 
 from ptcompile.vocabulary import Metadata, ResourceList, Resources, nnodes_range
 
-RANGES = [(1, (1, 1)), ("1", (1, 1)), ("1:1", (1, 1)), (4, (4, 4)), ("4", (4, 4)), ("2:4", (2, 4)), ("1:1000", (1, 1000))]
+RANGES = [
+    (1, (1, 1)),
+    ("1", (1, 1)),
+    ("1:1", (1, 1)),
+    (4, (4, 4)),
+    ("4", (4, 4)),
+    ("2:4", (2, 4)),
+    ("1:1000", (1, 1000)),
+]
 
 
 @pytest.mark.parametrize(("value", "wanted"), RANGES)
@@ -18,7 +26,9 @@ def test_nnodes(value: int | str, wanted: tuple[int, int]) -> None:
     assert nnodes_range(value) == wanted
 
 
-@pytest.mark.parametrize("value", ["4:2", 0, "2:", ":2", "0:1", -1, "", "a", "1:2:3", " 1", "1 ", "+1", "1.0", "²", "9" * 10])
+@pytest.mark.parametrize(
+    "value", ["4:2", 0, "2:", ":2", "0:1", -1, "", "a", "1:2:3", " 1", "1 ", "+1", "1.0", "²", "9" * 10]
+)
 def test_nnodes_that_torchrun_refuses(value: int | str) -> None:
     """kubeflow.md 0: 0 < MIN <= MAX."""
     with pytest.raises(ValueError, match="nodes"):
@@ -26,7 +36,8 @@ def test_nnodes_that_torchrun_refuses(value: int | str) -> None:
 
 
 QUANTITIES = [
-    ("8", "8"), (8, "8"), (0.5, "0.5"), ("500m", "500m"), ("64Gi", "64Gi"), ("1e3", "1e3"), (0, "0"), ("1.5Gi", "1.5Gi"),
+    ("8", "8"), (8, "8"), (0.5, "0.5"), ("500m", "500m"), ("64Gi", "64Gi"), ("1e3", "1e3"), (0, "0"),
+    ("1.5Gi", "1.5Gi"),
     (10**18, "1000000000000000000"),
 ]  # fmt: skip
 
@@ -36,7 +47,9 @@ def test_a_quantity_is_kept_as_written(given: Any, wanted: str) -> None:
     assert ResourceList.model_validate({"cpu": given}).cpu == wanted
 
 
-@pytest.mark.parametrize("given", [True, "", "1 Gi", "8gib", "8GB", "-1", -1, "x", [], {}, float("nan"), float("inf"), "0x10"])
+@pytest.mark.parametrize(
+    "given", [True, "", "1 Gi", "8gib", "8GB", "-1", -1, "x", [], {}, float("nan"), float("inf"), "0x10"]
+)
 def test_what_is_no_quantity(given: Any) -> None:
     with pytest.raises(ValidationError):
         ResourceList.model_validate({"cpu": given})
@@ -63,7 +76,9 @@ def test_types_are_not_converted(given: dict[str, Any]) -> None:
 
 
 def test_amounts_by_kubernetes_name_in_the_usual_order() -> None:
-    amounts = Resources.model_validate({"devices": {"rdma/hca": 1}, "gpu": 1, "ephemeralStorage": 2, "memory": 3, "cpu": 4})
+    amounts = Resources.model_validate(
+        {"devices": {"rdma/hca": 1}, "gpu": 1, "ephemeralStorage": 2, "memory": 3, "cpu": 4}
+    )
     assert amounts.by_name() == {"cpu": "4", "memory": "3", "ephemeral-storage": "2", "gpu": "1", "rdma/hca": "1"}
 
 

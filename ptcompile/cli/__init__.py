@@ -11,10 +11,10 @@ import sys
 from collections.abc import Callable, Sequence
 
 from ptcompile import __version__
-from ptcompile.cli import files
+from ptcompile.cli import files, simulate_command
 
-COMMANDS = ("compile", "lint", "schema", "targets")
-RESERVED = ("simulate", "explain", "diff", "convert", "rules", "init")
+COMMANDS = ("compile", "lint", "simulate", "schema", "targets")
+RESERVED = ("explain", "diff", "convert", "rules", "init")
 """Words that are commands of their own in a coming version, and so never files here."""
 
 EPILOG = """\
@@ -25,8 +25,9 @@ examples:
   ptcompile specs/ -o manifests/           one file of manifests for each file of specs
   ptcompile lint manifests/                what an API server would say of any manifest, offline
   helm template . | ptcompile lint -       the same for rendered templates
+  ptcompile simulate spec.yaml             what every pod would see, on every operator
 
-The first word may be a command (compile, lint, schema, targets); without one it is compile.
+The first word may be a command (compile, lint, simulate, schema, targets); without one it is compile.
 `ptcompile COMMAND --help` tells more. A file that is called like a command is reached as ./compile.
 """
 
@@ -56,6 +57,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
     _add_compile(commands)
     _add_lint(commands)
+    simulate_command.add(commands)
     schema = commands.add_parser("schema", help="print the JSON Schema of our own kinds, for editors")
     schema.add_argument("what", choices=("spec", "cluster"))
     schema.set_defaults(run=_schema)

@@ -1,7 +1,8 @@
 """The Flyte front end: tasks and platforms as Flyte's users write them, in ptcompile's words.
 
-`task` and `pytorch_task` turn configuration into a Spec; `platform` turns Flyte's plugin configuration into a
-ClusterProfile. Nothing of flytekit is imported, and objects of flytekit are taken as they are. Nothing is executed.
+`task` and `pytorch_task` turn configuration into a Spec, `from_task` does it with a task of flytekit's own, and
+`platform` turns Flyte's plugin configuration into a ClusterProfile. Nothing of flytekit is imported, its objects
+are taken as they are, and nothing is executed.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ptcompile.flyte.convert import Converted, to_yaml
+    from ptcompile.flyte.existing import from_task
     from ptcompile.flyte.found import FlyteError, FlyteWarning
     from ptcompile.flyte.legacy import pytorch_task
     from ptcompile.flyte.platforms import Platform, platform
@@ -43,6 +45,7 @@ __all__ = [
     "Secret",
     "Task",
     "Worker",
+    "from_task",
     "platform",
     "pytorch_task",
     "task",
@@ -55,6 +58,7 @@ _ELSEWHERE = {
     "FlyteWarning": "found",
     "Platform": "platforms",
     "Task": "tasks",
+    "from_task": "existing",
     "platform": "platforms",
     "pytorch_task": "legacy",
     "task": "tasks",

@@ -28,6 +28,16 @@ def policy(value: Any, known: Mapping[str, str], path: Path, found: list[Problem
     return word
 
 
+def mapping(value: Any) -> dict[str, Any]:
+    """A copy of a mapping; nothing for what is none."""
+    return dict(value) if isinstance(value, Mapping) else {}
+
+
+def mappings(value: Any) -> list[dict[str, Any]]:
+    """The mappings of a list."""
+    return [dict(one) for one in value if isinstance(one, Mapping)] if isinstance(value, list | tuple) else []
+
+
 class Device(NamedTuple):
     """An accelerator as Flyte asks for it. `partition` is a size such as `1g.5gb`, or None for no wish."""
 

@@ -10,9 +10,10 @@ from ptcompile import names, source
 from ptcompile.diagnostics import Problem
 from ptcompile.flyte import catalogue
 from ptcompile.flyte.accelerators import DEVICES
+from ptcompile.flyte.foreign import mappings
 from ptcompile.flyte.found import changed, wrong
 from ptcompile.flyte.rest import Rest
-from ptcompile.flyte.settings import ENGINE, FIELDS, KNOWN, Settings, pairs
+from ptcompile.flyte.settings import ENGINE, KNOWN, Settings, pairs
 
 if TYPE_CHECKING:
     from ptcompile.cluster import ClusterProfile
@@ -74,10 +75,7 @@ def _read(
 
     profile, problems = read_cluster(document)
     rest = Rest(
-        fields={
-            word: value for key, word in FIELDS.items() if (value := settings.any(key)) not in (None, {}, [], False)
-        }
-        | _env_from(settings),
+        fields=settings.fields() | _env_from(settings),
         pod={"dnsConfig": dns} if (dns := settings.mapping("default-pod-dns-config")) else {},
         tolerations=by_resource,
         interruptible=_expression(settings, "interruptible-node-selector-requirement", beyond=True),
@@ -119,7 +117,10 @@ def _resource_tolerations(settings: Settings) -> dict[str, list[Json]]:
     """Tolerations by resource name; an extended resource of the second list tolerates a taint of its own name."""
     out: dict[str, list[Json]] = {}
     for resource, items in settings.mapping("resource-tolerations").items():
-        out[str(resource)] = [one for one in items or [] if isinstance(one, dict)]
+        out[str(resource)] = mappings(items)
+        if len(out[str(resource)]) != (len(items) if isinstance(items, list | tuple) else -1):
+            path = ("k8s", "resource-tolerations", str(resource))
+            settings.found.append(wrong("spec-wrong-type", path, "is not a list of tolerations"))
     for resource in sorted(map(str, settings.sequence("add-tolerations-for-extended-resources"))):
         own = {"key": resource, "operator": "Exists", "effect": "NoSchedule"}
         out[resource] = [*(one for one in out.get(resource, []) if one != own), own]
@@ -129,17 +130,23 @@ def _resource_tolerations(settings: Settings) -> dict[str, list[Json]]:
 def _spot(settings: Settings) -> Json:
     labels = {str(k): str(v) for k, v in settings.mapping("interruptible-node-selector").items()}
     requirement = settings.mapping("interruptible-node-selector-requirement")
-    values = requirement.get("values") or []
-    if requirement.get("operator") == "In" and len(values) == 1:
-        labels[str(requirement["key"])] = str(values[0])
+    if _one_label(requirement):
+        labels[str(requirement["key"])] = str(requirement["values"][0])
     return {"nodeLabels": labels, "tolerations": settings.sequence("interruptible-tolerations")}
 
 
 def _expression(settings: Settings, key: str, *, beyond: bool = False) -> Json | None:
     """A node selector requirement; with `beyond` only one that labels alone cannot say."""
     requirement = settings.mapping(key)
-    labels = requirement.get("operator") == "In" and len(requirement.get("values") or []) == 1
-    return requirement if requirement and not (beyond and labels) else None
+    return requirement if requirement and not (beyond and _one_label(requirement)) else None
+
+
+def _one_label(requirement: Json) -> bool:
+    """Whether a requirement is no more than a label that a node must have."""
+    values = requirement.get("values")
+    return (
+        requirement.get("operator") == "In" and "key" in requirement and isinstance(values, list) and len(values) == 1
+    )
 
 
 def _defaults(settings: Settings) -> Json:

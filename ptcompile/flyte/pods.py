@@ -38,7 +38,7 @@ def template(value: Any, amounts: Amounts, gpu: str, *, starts: bool, found: lis
     if value is None:
         return Template({}, {}, {}, None)
     spec, labels, annotations, primary = _parts(value)
-    containers = spec.get("containers") or []
+    containers = foreign.mapping(spec).get("containers") or []
     if not isinstance(spec, dict) or not isinstance(containers, list) or not all(map(_is_mapping, containers)):
         found.append(wrong("spec-wrong-type", ("pod_template",), "a pod's spec has a list of containers"))
         return Template({}, labels, annotations, None)
@@ -60,8 +60,9 @@ def template(value: Any, amounts: Amounts, gpu: str, *, starts: bool, found: lis
 def _parts(value: Any) -> tuple[Any, dict[str, str], dict[str, str], str | None]:
     if isinstance(value, Mapping):
         data = foreign.kubernetes(value)
-        metadata = data.get("metadata") or {}
-        return data.get("spec") or {}, metadata.get("labels") or {}, metadata.get("annotations") or {}, None
+        metadata = foreign.mapping(data.get("metadata"))
+        labels, annotations = (foreign.mapping(metadata.get(key)) for key in ("labels", "annotations"))
+        return data.get("spec") or {}, labels, annotations, None
     spec = foreign.kubernetes(getattr(value, "pod_spec", None)) or {}
     labels, annotations = getattr(value, "labels", None) or {}, getattr(value, "annotations", None) or {}
     return spec, dict(labels), dict(annotations), getattr(value, "primary_container_name", None)
@@ -74,11 +75,12 @@ def _likely(containers: list[Mapping[str, Any]]) -> str:
     return usual or (names[0] if len(names) == 1 else MAIN)
 
 
-def _rest_of(resources: Any, named: set[str], gpu: str, amounts: Amounts) -> dict[str, Any]:
+def _rest_of(resources: Any, named: set[str], gpu: str, task: Amounts) -> dict[str, Any]:
     """A container's own resources without those that the task names."""
-    if "gpu" in amounts:
+    if "gpu" in task:
         named = {*named, "gpu", gpu}
-    lists = {half: {k: v for k, v in (resources.get(half) or {}).items() if k not in named} for half in resources}
+    halves = {half: foreign.mapping(amounts) for half, amounts in foreign.mapping(resources).items()}
+    lists = {half: {k: v for k, v in amounts.items() if k not in named} for half, amounts in halves.items()}
     return {half: left for half, left in lists.items() if left}
 
 

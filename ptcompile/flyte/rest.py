@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.flyte.accelerators import CLASSES, entry_name
-from ptcompile.flyte.foreign import Device
+from ptcompile.flyte.foreign import Device, mapping, mappings
 
 if TYPE_CHECKING:
     from ptcompile.flyte.platforms import Platform
@@ -52,8 +52,8 @@ def lay(spec: Json, rest: Rest, device: Device | None) -> dict[str, Any]:
         if out.get(key) in (None, {}, []):
             out[key] = value
     if rest.pod:
-        patch = out.get("podTemplate") or {}
-        out["podTemplate"] = {**patch, "spec": {**rest.pod, **(patch.get("spec") or {})}}
+        patch = mapping(out.get("podTemplate"))
+        out["podTemplate"] = {**patch, "spec": {**rest.pod, **mapping(patch.get("spec"))}}
     required = [_interruptible(spec, rest), _whole(spec, rest, device)]
     for expression in required:
         if expression is not None:
@@ -89,10 +89,10 @@ def _asked(resources: Json) -> set[str]:
 
 def _in_template(template: Json) -> set[str]:
     """The resources that any container of a pod template names."""
-    pod = template.get("spec") or {}
-    containers = [*(pod.get("containers") or []), *(pod.get("initContainers") or [])]
-    halves = [(one.get("resources") or {}).get(half) or {} for one in containers for half in ("requests", "limits")]
-    return {name for half in halves for name in half}
+    pod = mapping(template.get("spec"))
+    containers = [*mappings(pod.get("containers")), *mappings(pod.get("initContainers"))]
+    lists = [mapping(one.get("resources")) for one in containers]
+    return {name for one in lists for half in ("requests", "limits") for name in mapping(one.get(half))}
 
 
 def _tolerations(asked: set[str], rest: Rest) -> list[Json]:
@@ -102,11 +102,11 @@ def _tolerations(asked: set[str], rest: Rest) -> list[Json]:
 
 def _with(affinity: Json, expression: Json) -> dict[str, Any]:
     """The affinity with one more requirement in each of its alternatives, as Flyte 1.16 adds it."""
-    node = affinity.get("nodeAffinity") or {}
-    required = node.get(_REQUIRED) or {}
+    node = mapping(affinity.get("nodeAffinity"))
+    required = mapping(node.get(_REQUIRED))
     terms = []
-    for term in required.get("nodeSelectorTerms") or [{}]:
-        there = term.get("matchExpressions") or []
+    for term in mappings(required.get("nodeSelectorTerms")) or [{}]:
+        there = mappings(term.get("matchExpressions"))
         new = [] if expression in there else [dict(expression)]
         terms.append({**term, "matchExpressions": [*there, *new]})
     return {**affinity, "nodeAffinity": {**node, _REQUIRED: {**required, "nodeSelectorTerms": terms}}}

@@ -8,19 +8,14 @@ from typing import Any
 from ptcompile.diagnostics import Problem
 from ptcompile.flyte.found import wrong
 
-FIELDS: dict[str, str] = {
-    "default-affinity": "affinity",
-    "default-security-context": "securityContext",
-    "default-pod-security-context": "podSecurityContext",
-    "enable-host-networking-pod": "hostNetwork",
-    "image-pull-policy": "imagePullPolicy",
+FIELDS: dict[str, tuple[str, type, str]] = {
+    "default-affinity": ("affinity", dict, "a mapping"),
+    "default-security-context": ("securityContext", dict, "a mapping"),
+    "default-pod-security-context": ("podSecurityContext", dict, "a mapping"),
+    "enable-host-networking-pod": ("hostNetwork", bool, "true or false"),
+    "image-pull-policy": ("imagePullPolicy", str, "text"),
 }
-"""Keys that a ClusterProfile has no word for and a job has, with that word."""
-
-CLASS_KEYS = (
-    "resource-name", "device-node-label", "partition-size-node-label", "unpartitioned-node-selector-requirement",
-    "unpartitioned-toleration", "pod-template",
-)  # fmt: skip
+"""Keys that a ClusterProfile has no word for and a job has: that word, and the type of its value."""
 
 _LIFECYCLE = "it tells Flyte's engine how to watch its pods, and no manifest has a word for it"
 ENGINE: dict[str, str] = {
@@ -73,6 +68,17 @@ class Settings:
         """A list; empty where it is not there."""
         value = self.section.get(key)
         return list(value) if isinstance(value, list | tuple) else self._empty(key, value, [], "a list")
+
+    def fields(self) -> dict[str, Any]:
+        """What the job's own words would say, by these words."""
+        out: dict[str, Any] = {}
+        for key, (word, kind, what) in FIELDS.items():
+            value = self.section.get(key)
+            if isinstance(value, kind):
+                out[word] = value
+            else:
+                self._empty(key, value, None, what)
+        return {word: value for word, value in out.items() if value}
 
     def _empty(self, key: str, value: object, empty: Any, what: str) -> Any:
         if value is not None:

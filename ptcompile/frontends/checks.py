@@ -154,6 +154,6 @@ def _volcano(job: JobSpec) -> Iterator[Problem]:
 
 def _env(path: Path, fields: PodFields) -> Iterator[Problem]:
     for name, value in fields.env.items():
-        if isinstance(value, EnvSource) and len(value.model_dump(exclude_none=True)) != 1:
+        if isinstance(value, EnvSource) and len(value.given()) != 1:
             help = "give one of secretKeyRef, configMapKeyRef, fieldRef, resourceFieldRef"
             yield bad((*path, "env", name), "a variable has exactly one source", help)

@@ -25,7 +25,7 @@ def problem(
     on_key: bool = False,
 ) -> Problem:
     """A mistake in a document of ours. The message begins with the field's path unless it already names a place."""
-    text = message if message.startswith((f"{path[0]}.", "the profile")) else f"{field_path(path)}: {message}"
+    text = message if message.startswith((field_path(path), "the profile")) else f"{field_path(path)}: {message}"
     return Problem(name, path, text, help, severity, stage, authority, on_key)
 
 
@@ -105,7 +105,7 @@ def _problem(path: Path, details: list[ErrorDetails], data: Any, model: type[Bas
     wanted = list(dict.fromkeys(_KINDS[d["type"]] for d in details if d["type"] in _KINDS))
     if wanted:
         given = detail["input"]
-        help = f"write it in quotes: {_quoted(given)}" if "a string" in wanted and _is_scalar(given) else None
+        help = _in_quotes(given) if "a string" in wanted else None
         return problem("spec-wrong-type", path, f"{_shown(given)} is not {' or '.join(wanted)}", help)
     message = detail["msg"]
     return bad(path, f"{message[:1].lower()}{message[1:]}", None)
@@ -165,12 +165,11 @@ def _model_in(annotation: Any, *, into_values: bool = False) -> type[BaseModel] 
     return None
 
 
-def _is_scalar(value: Any) -> bool:
-    return isinstance(value, bool | int | float)
-
-
-def _quoted(value: Any) -> str:
-    return f'"{str(value).lower() if isinstance(value, bool) else value}"'
+def _in_quotes(value: Any) -> str | None:
+    """How to make text of what YAML reads as something else. The value of `on` or `1.0` does not tell the spelling."""
+    if isinstance(value, bool | float):
+        return "write it in quotes, as it stands there"
+    return f'write it in quotes: "{value}"' if isinstance(value, int) else None
 
 
 def _shown(value: Any) -> str:

@@ -31,6 +31,20 @@ _POD = {
     },
     "securityContext": "podSecurityContext",
 }  # fmt: skip
+_TRAINER = {
+    "image": ("image",),
+    "command": ("command",),
+    "args": ("args",),
+    "env": ("env",),
+    "resourcesPerNode": ("resources",),
+    "numNodes": ("nodes",),
+    "numProcPerNode": ("elastic", "nprocPerNode"),
+}
+"""What a TrainJob says under `spec.trainer` of the container that trains (Trainer 2.3)."""
+
+_TEMPLATES = {"JobSet": 2, "TrainingRuntime": 3, "TrainJob": 3}
+"""How many templates a path runs through down to that of the pods, where it is not one."""
+
 _RUN_POLICY = {"ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit", "suspend", "cleanPodPolicy"}
 
 
@@ -43,7 +57,7 @@ def locate(
     spec that may have said it, `("master",)` or `()` for the job; taken from the path where absent.
     """
     for candidate in _candidates(path, manifest):
-        for block in _blocks(path) if blocks is None else blocks:
+        for block in _blocks(path, manifest) if blocks is None else blocks:
             found = _resolve(("spec", *block, *candidate), manifest, path, spec)
             if found is not None:
                 return found
@@ -77,35 +91,52 @@ def settle(problem: Problem, spec: Mapping[str, Any]) -> Problem:
 
 def _patch(path: Path, spec: Mapping[str, Any], manifest: Mapping[str, Any]) -> Path | None:
     """The patch that must have caused what stands in a pod field that the spec has no word for."""
-    start = _template(path) or 0
-    if path[start : start + 1] != ("spec",) or path[start + 1 : start + 2] in {(), ("containers",)}:
+    rest = _inside(path, manifest)
+    if rest is None or rest[:1] != ("spec",) or rest[1:2] in {(), ("containers",)} or rest[1] in _POD:
         return None
-    if path[start + 1] in _POD or (not start and manifest.get("kind") != "Pod"):
-        return None
-    for block in _blocks(path):
+    for block in _blocks(path, manifest):
         found = _resolve(("spec", *block, "podTemplate", "spec"), manifest, path, spec, least=2)
         if found is not None and found[-2:] == ("podTemplate", "spec"):
             return found
     return None
 
 
-def _template(path: Path) -> int | None:
-    """How many parts of a path lead to a pod template: a Pod is one, the others have one under `template`."""
-    return path.index("template") + 1 if "template" in path else None
+def _inside(path: Path, manifest: Mapping[str, Any]) -> Path | None:
+    """What is left of a path inside the pod template: a Pod is one, most kinds have one under their last `template`.
+
+    Trainer's older words for patches have none: podSpecOverrides (2.0) holds a pod's spec, podTemplateOverrides (2.1)
+    a template.
+    """
+    kind = manifest.get("kind")
+    if kind == "Pod":
+        return path
+    if path[:2] == ("spec", "podSpecOverrides"):
+        return ("spec", *path[3:])
+    if path[:2] == ("spec", "podTemplateOverrides"):
+        return path[3:]
+    templates = [at for at, part in enumerate(path) if part == "template"]
+    depth = _TEMPLATES.get(str(kind), 1)
+    return path[templates[depth - 1] + 1 :] if len(templates) >= depth else None
 
 
-def _blocks(path: Path) -> list[Path]:
-    """The parts of a spec that may have said it: the role's own first, then the job's."""
-    words = {str(part).lower() for part in path[:4]}
+def _blocks(path: Path, manifest: Mapping[str, Any]) -> list[Path]:
+    """The parts of a spec that may have said it: the role's own first, then the job's.
+
+    A role is a key (PyTorchJob) or the name of a list item (Volcano, JobSet).
+    """
+    words = {str(part).lower() for part in (*path[:4], *_identities(manifest, path[:3]))}
     role = next((name for name in ("master", "worker") if name in words), None)
     return [(role,), ()] if role else [("worker",), ("master",), ()]
 
 
 def _candidates(path: Path, manifest: Mapping[str, Any]) -> Iterator[Path]:
-    start = _template(path)
-    if start is None and manifest.get("kind") != "Pod":
+    if path[:2] == ("spec", "trainer") and path[2:3] and path[2] in _TRAINER:
+        words = _TRAINER[str(path[2])]
+        yield ("podTemplate", "spec", "containers", 0, *words, *path[3:])
+        yield (*words, *path[3:])
+    rest = _inside(path, manifest)
+    if rest is None:
         return
-    rest = path[start:] if start is not None else path
     yield ("podTemplate", *rest)
     if rest[:2] == ("metadata", "labels"):
         yield ("podLabels", *rest[2:])
@@ -149,7 +180,7 @@ def _resolve(
 
 def _identities(manifest: Any, path: Path) -> list[Any]:
     """What identifies the list items that a path runs through: names, mount paths, or the item itself."""
-    out = []
+    out = ["pytorch"] if manifest.get("kind") in {"TrainJob", "TrainingRuntime"} else []
     for part in path:
         if isinstance(manifest, Mapping):
             manifest = manifest.get(str(part))

@@ -133,7 +133,7 @@ def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
 def _variable(name: str, value: str | EnvSource) -> dict[str, Any]:
     if isinstance(value, str):
         return {"name": name, "value": value}
-    return {"name": name, "valueFrom": value.model_dump(by_alias=True, exclude_none=True)}
+    return {"name": name, "valueFrom": value.given()}
 
 
 def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
@@ -149,7 +149,8 @@ def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
     restarts = elastic.max_restarts if elastic else 0
     own_conf = {k: str(v) for k, v in (elastic.rdzv_configs if elastic else {}).items()}
     waits = {"timeout": str(MEETING_SECONDS), "join_timeout": str(MEETING_SECONDS)} if most > 1 else {}
-    meets_again = most > 1 and (least < most or restarts > 0)
+    pods_return = bool(job.run_policy.backoff_limit) or job.restart_policy not in {None, "Never"}
+    meets_again = most > 1 and (least < most or restarts > 0 or pods_return)
     return ir.Launch(
         entry=entry,
         nproc_per_node=elastic.nproc_per_node if elastic else _one_a_gpu(job, cluster),

@@ -2,8 +2,8 @@
 
 Only what the operator does not hand over by itself is written. One node needs nobody: `--standalone`. Several nodes
 meet at node 0: statically, by rank, where their number is fixed; through torchrun's c10d store where it is a range, or
-where processes restart, since nodes that met statically cannot meet again (PyTorch 2.13). A plain command gets no
-torchrun: it gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK, counting nodes, where no operator sets them.
+where processes or pods are restarted, since nodes that met statically cannot meet again (PyTorch 2.13). A plain command
+gets no torchrun: it gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK, counting nodes, where no operator sets them.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ sorted, without what is there already.
 from __future__ import annotations
 
 from dataclasses import replace
+
 from ptcompile.ir import Context, Job, Json, PodTemplate, map_templates
 
 

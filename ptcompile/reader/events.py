@@ -9,31 +9,25 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ptcompile.reader.nodes import Finding, Node, Refused, refused
+from ptcompile.reader.nodes import (
+    MAX_DEPTH,
+    MAX_DOCUMENT,
+    MAX_VALUES,
+    Finding,
+    Node,
+    Parsed,
+    Refused,
+    refused,
+)
 from ptcompile.reader.tags import Infinite, note_tag, tagged
 from ptcompile.scalars import key, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-MAX_DEPTH: Final = 100
-"""Collections within collections; real manifests stay below 30."""
-MAX_VALUES: Final = 100_000
-"""Values in one document, aliases counted as what they stand for."""
-MAX_DOCUMENT: Final = 3 * 1024 * 1024
-"""Characters in one document, aliases counted too: the API server takes no request above 3 MiB."""
-
 _MERGE: Final = object()
 _UNPRINTABLE: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _SLASH_ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
-
-
-class Parsed(NamedTuple):
-    """One document: its data, the root of its positions (`None` where it is empty or refused), and what is wrong."""
-
-    data: Any
-    root: Node | None
-    findings: list[Finding]
 
 
 class _Value(NamedTuple):

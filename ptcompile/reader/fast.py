@@ -11,8 +11,7 @@ from collections.abc import Callable, Iterable
 from functools import lru_cache
 from typing import Any, Final
 
-from ptcompile.reader.events import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, Parsed, parse
-from ptcompile.reader.nodes import Finding
+from ptcompile.reader.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, Finding, Parsed
 from ptcompile.scalars import resolve
 
 loads: Callable[[str], Any] | None
@@ -47,6 +46,8 @@ def read_document(text: str) -> Parsed:
         else:
             if _reads_alike(data, text):
                 return Parsed(data, None, [])
+    from ptcompile.reader.events import parse  # PyYAML, and a costly regular expression: for the few that need it
+
     return parse(text)
 
 

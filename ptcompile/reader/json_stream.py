@@ -8,8 +8,8 @@ from functools import partial
 from typing import Any, Final, NamedTuple
 
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.reader.events import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, parse
-from ptcompile.reader.nodes import Finding
+from ptcompile.reader.events import parse
+from ptcompile.reader.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, Finding
 from ptcompile.scalars import through_json
 
 _blank = re.compile(r"[ \t\r\n]*")

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from ptcompile.diagnostics import Authority, Path, Severity, Stage
+
+MAX_DEPTH: Final = 100
+"""Collections within collections; real manifests stay below 30."""
+MAX_VALUES: Final = 100_000
+"""Values in one document, aliases counted as what they stand for."""
+MAX_DOCUMENT: Final = 3 * 1024 * 1024
+"""Characters in one document, aliases counted too: the API server takes no request above 3 MiB."""
 
 
 class Finding(NamedTuple):
@@ -31,6 +38,14 @@ class Node:
         self.start = start
         self.end = end
         self.children = children
+
+
+class Parsed(NamedTuple):
+    """One document: its data, the root of its positions (`None` where it is empty or refused), and what is wrong."""
+
+    data: Any
+    root: Node | None
+    findings: list[Finding]
 
 
 def walk(root: Node, path: Path) -> tuple[list[tuple[int, int, Node]], bool]:

@@ -19,7 +19,7 @@ _WIDTH = 160
 
 def full(diagnostics: Sequence[Diagnostic], texts: Mapping[str | None, str]) -> str:
     """A paragraph a finding, with an empty line between."""
-    lines = {name: text.splitlines() for name, text in texts.items()}
+    lines = {name: [line.removesuffix("\r") for line in text.split("\n")] for name, text in texts.items()}
     return "\n".join("\n".join(_finding(d, lines.get(d.filename, []))) + "\n" for d in in_order(diagnostics))
 
 
@@ -28,8 +28,10 @@ def _finding(diagnostic: Diagnostic, lines: Sequence[str]) -> Iterator[str]:
     yield f"  --> {place(diagnostic)}"
     if diagnostic.span is not None and diagnostic.span.line <= len(lines):
         yield from _frame(diagnostic.span, lines)
-    ours = (diagnostic.stage, diagnostic.authority) == ("apply", "ptcompile")
-    yield f"  = {'it does not compile' if ours else _WHEN[diagnostic.stage]} ({diagnostic.authority})"
+    when = _WHEN[diagnostic.stage]
+    if (diagnostic.stage, diagnostic.authority) == ("apply", "ptcompile"):
+        when = "it does not compile" if diagnostic.severity == "error" else "it compiles"
+    yield f"  = {when} ({diagnostic.authority})"
     if diagnostic.help:
         yield f"  = help: {printable(diagnostic.help)}"
 
@@ -44,7 +46,7 @@ def _frame(span: Span, lines: Sequence[str]) -> Iterator[str]:
         yield f"{number:>{gutter}} | {_shown(lines[number - 1], start)}".rstrip()
     text = lines[span.line - 1]
     end = span.end_column if span.end_line == span.line else len(text.rstrip()) + 1
-    width = max(1, min(end, start + _WIDTH) - span.column)
+    width = max(1, min(end, start + _WIDTH + 1) - span.column)
     yield f"{'':>{gutter}} | {'':>{span.column - 1 - start}}{'^' * width}"
 
 

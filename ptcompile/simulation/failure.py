@@ -119,7 +119,7 @@ def _volcano(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     lists = [policies, *(items(task.get("policies")) for task in tasks)]
     if not any(failing & set(_events(policy)) or policy.get("exitCode") for one in lists for policy in one):
         yield "no policy for PodFailed: a failed pod is not made again, and the others wait for it"
-    yield f"maxRetry {integer(spec.get('maxRetry'), 3)}: after that many restarts the job fails"
+    yield f"maxRetry {integer(spec.get('maxRetry'), 3)}: the failure that makes it that many fails the job"
     if spec.get("ttlSecondsAfterFinished") is not None:
         yield from _limits({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")}, "the job")
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 from ptcompile.cluster import ClusterProfile
 from ptcompile.ir import Job, Target
 from ptcompile.targets.job import JOB
+from ptcompile.targets.jobset import JOBSET
 from ptcompile.targets.pod import POD
 from ptcompile.targets.pytorchjob import PYTORCHJOB
+from ptcompile.targets.trainjob import TRAINJOB
 from ptcompile.targets.volcano import VOLCANO
 
-TARGETS: dict[str, Target] = {target.name: target for target in (POD, JOB, PYTORCHJOB, VOLCANO)}
+TARGETS: dict[str, Target] = {target.name: target for target in (POD, JOB, PYTORCHJOB, VOLCANO, TRAINJOB, JOBSET)}
 
 
 def default_target(job: Job, cluster: ClusterProfile) -> Target:
     """What a job gets whose spec names no target: a Pod for one node that needs no more, else an Indexed Job.
 
-    Neither needs an operator in the cluster.
+    Neither needs an operator in the cluster. A job with a queue goes to Volcano where the cluster's queues are Volcano's.
     """
-    return POD if not any(POD.unsupported(job, cluster)) else JOB
+    if not any(POD.unsupported(job, cluster)):
+        return POD
+    return VOLCANO if job.queue and cluster.spec.queue_system == "volcano" else JOB

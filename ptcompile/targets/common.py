@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ptcompile import names
+from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Authority, Path, Problem, field_path
 from ptcompile.ir import Job, Role
 
@@ -34,6 +35,12 @@ def object_metadata(job: Job, *, queue: bool = False) -> dict[str, Any]:
 def cannot(path: Path, message: str, help: str | None = None, authority: Authority = "ptcompile") -> Problem:
     """A refusal: this target has no way to say what the spec says at `path`."""
     return Problem("unsupported-by-target", path, f"{field_path(path)}: {message}", help, authority=authority)
+
+
+def volcano_queue(job: Job, cluster: ClusterProfile, kind: str) -> Iterator[Problem]:
+    """A refusal where the cluster's queues are Volcano's and the kind is no gang there (Volcano 1.16)."""
+    if job.queue and cluster.spec.queue_system == "volcano":
+        yield cannot(("spec", "queue"), f"{kind} is no member of a Volcano queue by itself", "use the target volcano")
 
 
 def role_path(role: Role) -> Path:
@@ -88,5 +95,18 @@ def equal_roles(job: Job, kind: str) -> Iterator[Problem]:
             yield cannot(
                 ("spec", role.name),
                 f"{kind} has one pod template, and {role.name} differs from {first.name}",
-                "use the target pytorchjob or volcano, or say the same for both",
+                "use the target pytorchjob, volcano or jobset, or say the same for both",
             )
+
+
+def own_host_names(job: Job, giver: str) -> Iterator[Problem]:
+    """A refusal of a pod template's host name or subdomain where `giver` names each pod."""
+    for role in job.roles:
+        for field in ("hostname", "subdomain"):
+            if field in role.template.extra:
+                path = (*role_path(role), "podTemplate", "spec", field)
+                yield cannot(
+                    path,
+                    f"a pod template's {field} takes the names away that {giver} gives each pod",
+                    f"remove {field}",
+                )

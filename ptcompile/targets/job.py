@@ -8,7 +8,8 @@ Why each field (Kubernetes 1.36):
 - backoffLimit 0 unless the user gives one: a single replaced pod cannot rejoin a static rendezvous, and the default
   of 6 would leave its peers waiting.
 - restartPolicy Never unless the user says OnFailure, so that a failure counts and its log stays.
-- An elastic job is done when node 0 is (successPolicy, Kubernetes 1.33): the others may never have been needed.
+- An elastic job is done when node 0 is (successPolicy, Kubernetes 1.33): the others may never have been needed. A node
+  that is taken away is replaced without being counted (podFailurePolicy, where pods are not restarted in place).
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ from ptcompile.targets.common import (
     object_metadata,
     restart_policies,
     too_long,
+    volcano_queue,
 )
 
 INDEX = "batch.kubernetes.io/job-completion-index"
+_DISRUPTED = {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
 _SUCCESS_POLICY_SINCE = (1, 33)
 _DIGIT_FIRST_SINCE = (1, 36)
 
@@ -49,6 +52,7 @@ def _wiring(job: Job) -> Wiring:
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from equal_roles(job, "a batch/v1 Job")
+    yield from volcano_queue(job, cluster, "a batch/v1 Job")
     yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a batch/v1 Job end")
     if job.run_policy.clean_pod_policy == "All":
         yield cannot(
@@ -76,6 +80,8 @@ def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
     spec["backoffLimit"] = policy.backoff_limit or 0
     if job.elastic:
         spec["successPolicy"] = {"rules": [{"succeededIndexes": "0"}]}
+        if role.restart_policy != "OnFailure":
+            spec["podFailurePolicy"] = {"rules": [_DISRUPTED]}
     if policy.active_deadline_seconds is not None:
         spec["activeDeadlineSeconds"] = policy.active_deadline_seconds
     if policy.ttl_seconds_after_finished is not None:

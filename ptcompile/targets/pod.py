@@ -14,7 +14,7 @@ from ptcompile import podtemplate
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Job, Target, Wiring
-from ptcompile.targets.common import RUN_POLICY, SPEC, cannot, object_metadata, restart_policies
+from ptcompile.targets.common import RUN_POLICY, SPEC, cannot, object_metadata, restart_policies, volcano_queue
 
 
 def _wiring(job: Job) -> Wiring:
@@ -22,11 +22,12 @@ def _wiring(job: Job) -> Wiring:
     return Wiring(host="localhost", node_rank="0", env=tuple({"name": k, "value": v} for k, v in env.items()))
 
 
-def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
+def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     if job.nodes > 1:
         yield cannot(
             SPEC, f"a Pod is one node, and the job has {job.nodes}", "use the target job, pytorchjob or volcano"
         )
+    yield from volcano_queue(job, cluster, "a Pod")
     yield from restart_policies(job, ("Never", "OnFailure", "Always"), "a pod has no ExitCode policy")
     policy = job.run_policy
     needs_job = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -86,8 +87,8 @@ SETS = [
 ]
 
 
-def main(job: dict[str, object]) -> dict[str, object]:
-    found: dict[str, object] = job["spec"]["template"]["spec"]["containers"][0]  # type: ignore[index]
+def main(job: dict[str, Any]) -> dict[str, Any]:
+    found: dict[str, Any] = job["spec"]["template"]["spec"]["containers"][0]
     return found
 
 
@@ -106,7 +107,9 @@ def test_set_is_a_path_and_a_value(word: str, tmp_path: Path, capsys: Capture) -
     assert "PATH=VALUE" in ran.err
 
 
-@pytest.mark.parametrize("word", ["spec.nods=4", "spec.nodes=four", "spec.args.7=x", "spec.nodes.x=1", "spec.²=1", "kind=Pod", "spec..x=1"])
+@pytest.mark.parametrize(
+    "word", ["spec.nods=4", "spec.nodes=four", "spec.args.7=x", "spec.nodes.x=1", "spec.²=1", "kind=Pod", "spec..x=1"]
+)
 def test_a_wrong_set_is_a_finding(word: str, tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "--set", word, spec(tmp_path, body="args: [a]"))
     assert (ran.status, ran.out) == (1, "")

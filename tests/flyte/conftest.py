@@ -17,7 +17,7 @@ def _installed() -> bool:
 REAL = pytest.mark.skipif(not _installed(), reason="flytekit and flytekitplugins-kfpytorch 1.16 are not installed")
 
 
-@pytest.fixture(params=["ours", pytest.param("flytekit", marks=REAL)], scope="session")
+@pytest.fixture(params=["ours", pytest.param("flytekit", marks=REAL)], scope="module")
 def words(request: pytest.FixtureRequest) -> Any:
     """PyTorch, Elastic, Resources and the others."""
     return OURS if request.param == "ours" else flytekit_words()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from importlib import import_module
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,9 +20,9 @@ def flytekit_words() -> Any:
     """The same names from flytekit 1.16 and flytekitplugins-kfpytorch 1.16."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        import flytekit
-        import flytekitplugins.kfpytorch as plugin
-        from kubernetes import client
+        flytekit = import_module("flytekit")
+        plugin = import_module("flytekitplugins.kfpytorch")
+        client = import_module("kubernetes.client")
 
     def pod_spec(data: dict[str, Any]) -> Any:
         """A V1PodSpec, as people build it, from its JSON form."""

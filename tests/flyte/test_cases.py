@@ -521,9 +521,7 @@ def test_38_numbers_that_cannot_be(words: Any, nnodes: int | str, nproc: int, gp
 
 
 def test_38_an_accelerator_of_flytekit() -> None:
-    pytest.importorskip("flytekit")
-    from flytekit.extras import accelerators as real
-
+    real = pytest.importorskip("flytekit.extras.accelerators")
     where = platform()
     names = {
         "nvidia-tesla-t4": real.T4,

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+import ptcompile
 from ptcompile import flyte
 
-pytest.importorskip("flytekit")
+flytekit = pytest.importorskip("flytekit")
 plugin = pytest.importorskip("flytekitplugins.kfpytorch")
 
 
@@ -31,9 +32,7 @@ def test_our_enums_have_their_members(name: str) -> None:
 
 
 def test_resources_have_their_fields() -> None:
-    from flytekit import Resources
-
-    assert _plain(flyte.Resources()) == {one.name: None for one in dataclasses.fields(Resources)}
+    assert _plain(flyte.Resources()) == {one.name: None for one in dataclasses.fields(flytekit.Resources)}
 
 
 def test_what_flytekit_loses() -> None:
@@ -46,23 +45,21 @@ def test_what_flytekit_loses() -> None:
 
 
 def test_secrets_have_the_names_that_flytekit_looks_up() -> None:
-    from flytekit import Secret, current_context
-
-    looked_up = current_context().secrets.get_secrets_env_var("g", "k", "v1")
-    one = Secret(group="g", key="k", group_version="v1", mount_requirement=Secret.MountType.ENV_VAR)
+    secret = flytekit.Secret
+    looked_up = flytekit.current_context().secrets.get_secrets_env_var("g", "k", "v1")
+    one = secret(group="g", key="k", group_version="v1", mount_requirement=secret.MountType.ENV_VAR)
     spec = flyte.task(name="job", image="i", task_config=plugin.Elastic(), script="t.py", secret_requests=[one])
     assert [*spec.spec.env] == [looked_up]
 
 
 def _custom(config: Any) -> Any:
-    import flytekit
-    from flytekit.configuration import Image, ImageConfig, SerializationSettings
-
+    config_of = pytest.importorskip("flytekit.configuration")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         made = flytekit.task(task_config=config)(_function)
-    image = Image(name="i", fqn="i", tag="1")
-    settings = SerializationSettings(image_config=ImageConfig(image, [image]), project="p", domain="d", version="1")
+    image = config_of.Image(name="i", fqn="i", tag="1")
+    images = config_of.ImageConfig(image, [image])
+    settings = config_of.SerializationSettings(image_config=images, project="p", domain="d", version="1")
     return made.get_custom(settings)
 
 
@@ -76,3 +73,32 @@ def _plain(value: Any) -> Any:
 
 def _nested(value: Any) -> Any:
     return _plain(value) if dataclasses.is_dataclass(value) else value
+
+
+def test_a_task_of_flytekit_as_it_stands() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = flytekit.task(
+            task_config=plugin.Elastic(nnodes="2:4", nproc_per_node=1),
+            requests=flytekit.Resources(cpu="1", gpu="1"),
+            environment={"A": "1"},
+            retries=3,
+            timeout=60,
+            interruptible=True,
+            container_image="a/b:1",
+            secret_requests=[flytekit.Secret(group="g", key="k")],
+            labels={"x": "y"},
+            cache=True,
+            cache_version="1",
+        )(_function)
+    converted = flyte.from_task(made, script="t.py").convert("job")
+    assert {one.path for one in converted.problems} == {("cache",), ("cache_version",)}
+    spec = converted.document["spec"]
+    assert spec["resources"] == {"cpu": 1, "gpu": 1}
+    assert spec["runPolicy"] == {"backoffLimit": 3, "activeDeadlineSeconds": 60}
+    assert (spec["image"], spec["spot"], spec["podLabels"]) == ("a/b:1", True, {"x": "y"})
+    assert spec["volumeMounts"][0]["mountPath"] == "/etc/flyte/secrets/g"
+    manifest = ptcompile.compile(converted.document).unwrap()[0]
+    volumes = manifest["spec"]["pytorchReplicaSpecs"]["Worker"]["template"]["spec"]["volumes"]
+    # the plugin has put its own volume into the template, and ours gives way
+    assert [one["name"] for one in volumes] == ["secret-0", "shm"]

@@ -118,7 +118,7 @@ def test_no_configuration_raises(config: dict[str, Any]) -> None:
         document(OURS.Elastic(), platform=where)
 
 
-CONTAINER = st.fixed_dictionaries({}, optional={key: ANYTHING for key in ("name", "image", "resources", "env")})
+CONTAINER = st.fixed_dictionaries({}, optional=dict.fromkeys(("name", "image", "resources", "env"), ANYTHING))
 POD = st.fixed_dictionaries(
     {}, optional={"containers": st.lists(CONTAINER, max_size=2) | ANYTHING, "tolerations": ANYTHING}
 )
@@ -131,3 +131,10 @@ def test_no_pod_template_raises(template: dict[str, Any], taints: Any) -> None:
     converted = task.convert("job", platform=where, interruptible=True, accelerator="a100/unpartitioned")
     if converted.ok:
         converted.yaml()
+
+
+def test_a_label_that_the_profile_can_say_is_not_said_twice() -> None:
+    requirement = {"key": "spot", "operator": "In", "values": ["true"]}
+    where = flyte.platform({"interruptible-node-selector-requirement": requirement})
+    assert where.profile.spec.spot.node_labels == {"spot": "true"}
+    assert "affinity" not in document(OURS.Elastic(), interruptible=True, platform=where)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import warnings
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -59,6 +60,9 @@ def test_the_three_forms_agree() -> None:
     assert bare.spec("job", image="i") == flyte.pytorch_task(name="job", image="i", module=__name__)
 
 
+LOOSE: Any = flyte.pytorch_task
+"""The decorator without its types, for words that a test picks."""
+
 LEGACY: dict[str, tuple[Any, dict[str, Any]]] = {
     "per_replica_cpu_request": ("1", {"resources": {"cpu": 1}}),
     "per_replica_cpu_limit": ("1", {"resources": {"cpu": 1}}),
@@ -79,18 +83,18 @@ LEGACY: dict[str, tuple[Any, dict[str, Any]]] = {
 @pytest.mark.parametrize("word", LEGACY)
 def test_each_word_of_the_legacy_decorator(word: str) -> None:
     value, expected = LEGACY[word]
-    made = flyte.pytorch_task(**{word: value})(_function).convert("job", image="i").document["spec"]
+    made = LOOSE(**{word: value})(_function).convert("job", image="i").document["spec"]
     assert {key: made[key] for key in expected} == expected
     assert {one for one in LegacyKnobs.__annotations__ if one.startswith("per_")} <= {*LEGACY}
 
 
 @pytest.mark.parametrize("word", ["cache", "cache_version", "deprecated", "cls"])
 def test_words_for_the_engine_are_said_to_be_lost(word: str) -> None:
-    converted = flyte.pytorch_task(**{word: "1"})(_function).convert("job")
+    converted = LOOSE(**{word: "1"})(_function).convert("job")
     assert [(one.severity, one.path) for one in converted.problems] == [("warning", (word,))]
     assert word in ENGINE
     with pytest.warns(flyte.FlyteWarning, match=word):
-        flyte.pytorch_task(name="job", **{word: "1"})
+        LOOSE(name="job", **{word: "1"})
 
 
 def two(**fields: Any) -> Any:
@@ -151,7 +155,7 @@ def test_a_spec_at_once_raises_with_all_mistakes() -> None:
 
 def test_an_unknown_keyword_is_a_type_error() -> None:
     with pytest.raises(TypeError, match="worker_count"):
-        flyte.pytorch_task(worker_count=2)  # type: ignore[call-overload]
+        LOOSE(worker_count=2)
 
 
 def test_resources_as_pairs() -> None:
@@ -239,3 +243,27 @@ def test_the_import_is_light() -> None:
 
 def _function() -> None:
     """Stand for a task's function."""
+
+
+def test_one_node_has_no_backend_to_meet_by() -> None:
+    assert document(OURS.Elastic())["elastic"] == {"nnodes": 1, "nprocPerNode": 1}
+
+
+@pytest.mark.parametrize(("timeout", "said", "seconds"), [(60, 90, 60), (90, 60, 60), (0, 60, 60), (60, None, 60)])
+def test_the_shorter_deadline_counts(timeout: int, said: int | None, seconds: int) -> None:
+    config = two(run_policy=OURS.RunPolicy(active_deadline_seconds=said))
+    assert document(config, timeout=timeout)["runPolicy"] == {"activeDeadlineSeconds": seconds}
+
+
+def test_what_is_no_task_of_flytekit_is_refused() -> None:
+    with pytest.raises(TypeError, match="function is no task"):
+        flyte.from_task(_function)
+
+
+def test_a_task_is_read_by_its_attributes() -> None:
+    metadata = SimpleNamespace(retries=2, timeout=None, interruptible=None, labels=None)
+    found = SimpleNamespace(
+        task_function=_function, task_config=OURS.Elastic(), metadata=metadata, environment={"A": "1"}
+    )
+    spec = flyte.from_task(found, image="i", environment={"B": "2"}).convert("job").document["spec"]
+    assert (spec["runPolicy"], spec["env"], spec["image"]) == ({"backoffLimit": 2}, {"B": "2"}, "i")

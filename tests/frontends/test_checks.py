@@ -13,7 +13,9 @@ from tests.making import compiled, smallest, text
 
 Found = list[tuple[str, tuple[Any, ...]]]
 NPROC = ("spec", "elastic", "nprocPerNode")
-RICH = making.profile({"accelerators": {"nvidia-a100": {"nodeLabels": {"gpu": "a100"}}}, "defaults": {"limits": {"memory": "4Gi"}}})
+RICH = making.profile(
+    {"accelerators": {"nvidia-a100": {"nodeLabels": {"gpu": "a100"}}}, "defaults": {"limits": {"memory": "4Gi"}}}
+)
 
 
 def found(source: str, target: str | None = None, cluster: ClusterProfile | None = None) -> Found:
@@ -116,8 +118,15 @@ def test_requests_and_limits(amounts: str, name: str, path: tuple[str, ...], blo
     assert found(smallest(body)) == [(name, where)]
 
 
-@pytest.mark.parametrize("amounts", ["{requests: {cpu: 500m}, limits: {cpu: 1}}", "{gpu: 1, requests: {gpu: 1000m}}",
-                                     "{requests: {memory: 1Gi}, limits: {memory: 1024Mi}}", "{requests: {cpu: 1}}"])  # fmt: skip
+AGREEING = [
+    "{requests: {cpu: 500m}, limits: {cpu: 1}}",
+    "{gpu: 1, requests: {gpu: 1000m}}",
+    "{requests: {memory: 1Gi}, limits: {memory: 1024Mi}}",
+    "{requests: {cpu: 1}}",
+]
+
+
+@pytest.mark.parametrize("amounts", AGREEING)
 def test_amounts_that_agree(amounts: str) -> None:
     assert found(smallest(f"resources: {amounts}")) == []
 
@@ -125,7 +134,10 @@ def test_amounts_that_agree(amounts: str) -> None:
 PROCESSES = [
     ("elastic: {nprocPerNode: 8}\nresources: {gpu: 4}", [("more-processes-than-gpus", NPROC)]),
     ("elastic: {nprocPerNode: 2}\nresources: {limits: {gpu: 1}}", [("more-processes-than-gpus", NPROC)]),
-    ("elastic: {nprocPerNode: 2}\nresources: {devices: {nvidia.com/mig-1g.5gb: 1}}", [("more-processes-than-gpus", NPROC)]),
+    (
+        "elastic: {nprocPerNode: 2}\nresources: {devices: {nvidia.com/mig-1g.5gb: 1}}",
+        [("more-processes-than-gpus", NPROC)],
+    ),
     ("elastic: {nprocPerNode: gpu}", [("more-processes-than-gpus", NPROC)]),
     ("elastic: {nprocPerNode: 4}\nresources: {gpu: 8}", [("idle-gpus", NPROC)]),
     ("elastic: {nprocPerNode: 8}\nresources: {gpu: 8}", []),
@@ -211,7 +223,9 @@ def test_it_is_refused_under_a_role_and_in_the_patch_too(target: str) -> None:
     assert [what for what, _ in found(smallest(f"nodes: 2\n{patch}"), target)] == ["reserved-env"]
 
 
-@pytest.mark.parametrize(("target", "env"), [("pytorchjob", "PYTHONUNBUFFERED: '1'"), ("job", "RANK: '0'"), ("pod", "RANK: '0'")])
+@pytest.mark.parametrize(
+    ("target", "env"), [("pytorchjob", "PYTHONUNBUFFERED: '1'"), ("job", "RANK: '0'"), ("pod", "RANK: '0'")]
+)
 def test_names_that_keep_their_value_are_free(target: str, env: str) -> None:
     body = f"nodes: {1 if target == 'pod' else 2}\nenv: {{{env}}}"
     assert found(smallest(body), target) == []

@@ -41,7 +41,7 @@ WRONG: list[Row] = [
     ("args: [1]", ("spec", "args", 0), "spec.args[0]: 1 is not a string", 'write it in quotes: "1"'),
     ("env: [A]", ("spec", "env"), "spec.env: a list is not a mapping", None),
     ("env: {A: 1}", ("spec", "env", "A"), "spec.env.A: 1 is not a string or a mapping", 'write it in quotes: "1"'),
-    ("env: {A: true}", ("spec", "env", "A"), "spec.env.A: true is not a string", 'write it in quotes: "true"'),
+    ("env: {A: true}", ("spec", "env", "A"), "spec.env.A: true is not a string", 'write it in quotes, as it stands there'),
     ("env: {A: null}", ("spec", "env", "A"), "spec.env.A: null is not a string", None),
     ("elastic: []", ("spec", "elastic"), "spec.elastic: a list is not a mapping", None),
     ("resources: 8", ("spec", "resources"), "spec.resources: 8 is not a mapping", None),
@@ -50,7 +50,7 @@ WRONG: list[Row] = [
     ("volumes: [x]", ("spec", "volumes", 0), "spec.volumes[0]: 'x' is not a mapping", None),
     ("nodeSelector: {a: 1}", ("spec", "nodeSelector", "a"), "1 is not a string", 'write it in quotes: "1"'),
     ("podLabels: {a.b/c: true}", ("spec", "podLabels", "a.b/c"), "spec.podLabels[a.b/c]: true is not a string",
-     'write it in quotes: "true"'),
+     'write it in quotes, as it stands there'),
     ("sharedMemory: {}", ("spec", "sharedMemory"), "spec.sharedMemory: a mapping is not", None),
 ]  # fmt: skip
 
@@ -139,10 +139,12 @@ def test_a_bad_quantity(value: str, meant: str | None) -> None:
     """flyte.md 5 case 22 and 3.1: there it fails only in the backend."""
     (problem,) = compiled(smallest(f"resources: {{memory: {value}}}")).problems
     assert (problem.name, problem.path) == ("spec-invalid-value", ("spec", "resources", "memory"))
-    assert meant is None or meant in f"{problem.message} {problem.help}".split()  or f"{meant}?" in f"{problem.help}"
+    assert meant is None or meant in f"{problem.message} {problem.help}".split() or f"{meant}?" in f"{problem.help}"
 
 
-@pytest.mark.parametrize("field", ["sharedMemory: 5x", "resources: {devices: {a/b: 5x}}", "resources: {limits: {gpu: x}}"])
+@pytest.mark.parametrize(
+    "field", ["sharedMemory: 5x", "resources: {devices: {a/b: 5x}}", "resources: {limits: {gpu: x}}"]
+)
 def test_quantities_stand_in_other_places_too(field: str) -> None:
     (problem,) = compiled(smallest(field)).problems
     assert problem.name == "spec-invalid-value"
@@ -162,8 +164,8 @@ def test_everything_at_once_and_each_once() -> None:
 def test_a_path_is_one_of_the_file(body: str) -> None:
     """No union tag of the models stands in it."""
     (problem,) = compiled(smallest(body)).problems
-    assert set(problem.path) <= {"spec", "env", "A", "secretKeyRef", "elastic", "nprocPerNode", "rdzvConfigs", "timeout",
-                                 "sharedMemory", "x"}  # fmt: skip
+    assert set(problem.path) <= {"spec", "env", "A", "secretKeyRef", "elastic", "nprocPerNode", "rdzvConfigs",
+                                 "timeout", "sharedMemory", "x"}  # fmt: skip
 
 
 MISSING = [

@@ -8,7 +8,9 @@ from ptcompile.targets import TARGETS
 from tests import making
 from tests.making import compiled, smallest
 
-CLUSTER = making.profile({"spot": {"nodeLabels": {"spot": "yes"}}, "defaults": {"labels": {"a": "b"}, "nodeSelector": {"c": "d"}}})
+CLUSTER = making.profile(
+    {"spot": {"nodeLabels": {"spot": "yes"}}, "defaults": {"labels": {"a": "b"}, "nodeSelector": {"c": "d"}}}
+)
 
 
 def main(fields: str) -> str:

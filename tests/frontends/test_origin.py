@@ -33,8 +33,10 @@ AT_JOB: list[tuple[str, tuple[Any, ...]]] = [
     ("env: {A: {secretKeyRef: {name: s}}}", ("spec", "env", "A")),
     ("image: ' x'", ("spec", "image")),
     ("resources: {devices: {foo: 1}}", ("spec", "resources")),
-    (MAIN % "livenessProbe: {exec: {command: [x]}, periodSeconds: -1}", ("spec", "podTemplate", "spec", "containers", 0, "livenessProbe")),
-    (MAIN % "env: [{name: A, valueFrom: {fieldRef: {fieldPath: x}}}]", ("spec", "podTemplate", "spec", "containers", 0)),
+    (MAIN % "livenessProbe: {exec: {command: [x]}, periodSeconds: -1}",
+     ("spec", "podTemplate", "spec", "containers", 0, "livenessProbe")),
+    (MAIN % "env: [{name: A, valueFrom: {fieldRef: {fieldPath: x}}}]",
+     ("spec", "podTemplate", "spec", "containers", 0)),
     ("podTemplate: {spec: {containers: [{name: side, image: s, ports: [{containerPort: 0}]}]}}",
      ("spec", "podTemplate", "spec", "containers", 0, "ports")),
     ("podTemplate: {spec: {initContainers: [{name: Bad, image: s}]}}",
@@ -91,7 +93,10 @@ def test_the_same_mistake_in_two_roles_is_two_findings() -> None:
 def test_metadata_is_where_it_is() -> None:
     source = smallest().replace("{name: train}", "{name: train, labels: {app: 'a b'}}")
     assert errors(source, "pod") == [("metadata", "labels", "app")]
-    assert errors(source.replace("labels", "annotations").replace("app", "'a b'"), "pod")[0][:2] == ("metadata", "annotations")
+    assert errors(source.replace("labels", "annotations").replace("app", "'a b'"), "pod")[0][:2] == (
+        "metadata",
+        "annotations",
+    )
 
 
 def test_a_namespace_that_cannot_be() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -28,7 +29,9 @@ RICH = {
 }  # fmt: skip
 CLUSTER = making.profile(
     {
-        "accelerators": {"a100": {"nodeLabels": {"gpu": "a100"}, "tolerations": [{"key": "a100", "operator": "Exists"}]}},
+        "accelerators": {
+            "a100": {"nodeLabels": {"gpu": "a100"}, "tolerations": [{"key": "a100", "operator": "Exists"}]},
+        },
         "spot": {"nodeLabels": {"spot": "yes"}, "tolerations": [{"key": "spot", "operator": "Exists"}]},
         "defaults": {
             "env": {"REGION": "eu", "SITE": "x"}, "labels": {"team": "ml", "tier": "gold"}, "requests": {"cpu": "2"},
@@ -70,7 +73,7 @@ def test_the_steps_are_a_chain() -> None:
     assert [step.name for step in steps] == [one.__name__ for one in passes.PASSES]
     assert steps[0].before is start
     assert steps[-1].after is job
-    assert all(left.after is right.before for left, right in zip(steps, steps[1:], strict=False))
+    assert all(left.after is right.before for left, right in pairwise(steps))
 
 
 def test_another_tuple_of_passes_extends_the_compiler() -> None:

@@ -42,7 +42,8 @@ TABLE: dict[str, tuple[Pair, Pair, Pair, Pair]] = {
     ),
     "gpu takes the profile's name": (({"gpu": "8"}, {"gpu": "8"}), ({}, {}), ({}, {}), ({GPU: "8"}, {GPU: "8"})),
     "a role's gpu leaves cpu and memory to the job (flyte.md 5 case 21)": (
-        ({"gpu": "4"}, {"gpu": "4"}), ({"cpu": "2", "memory": "4Gi", "gpu": "1"}, {"cpu": "4", "memory": "8Gi"}), ({}, {}),
+        ({"gpu": "4"}, {"gpu": "4"}), ({"cpu": "2", "memory": "4Gi", "gpu": "1"}, {"cpu": "4", "memory": "8Gi"}),
+        ({}, {}),
         ({"cpu": "2", "memory": "4Gi", GPU: "4"}, {"cpu": "4", "memory": "8Gi", GPU: "4"}),
     ),
     "an extended resource stands on both sides, equal": (

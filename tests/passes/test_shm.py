@@ -9,9 +9,9 @@ import pytest
 from ptcompile.passes.shm import shm
 from tests import making
 
-MOUNT = {"name": "shm", "mountPath": "/dev/shm"}
-OWN = {"name": "mine", "mountPath": "/dev/shm"}
-CACHE = {"name": "cache", "mountPath": "/dev/shmem"}
+MOUNT = {"name": "shm", "mountPath": "/dev/shm"}  # noqa: S108
+OWN = {"name": "mine", "mountPath": "/dev/shm"}  # noqa: S108
+CACHE = {"name": "cache", "mountPath": "/dev/shmem"}  # noqa: S108
 
 
 def run(size: bool | str, **fields: Any) -> tuple[list[Any], list[Any]]:
@@ -38,7 +38,7 @@ def test_false_adds_nothing() -> None:
     assert run(False) == ([], [])
 
 
-@pytest.mark.parametrize("path", ["/dev/shm", "/dev/shm/"])
+@pytest.mark.parametrize("path", ["/dev/shm", "/dev/shm/"])  # noqa: S108
 @pytest.mark.parametrize("size", [True, "8Gi"])
 def test_the_user_s_own_stands(path: str, size: bool | str) -> None:
     """flyte.md 5 case 15."""
@@ -56,7 +56,7 @@ def test_other_mounts_stay_in_front() -> None:
 @pytest.mark.parametrize(("taken", "name"), [(["shm"], "shm-2"), (["shm", "shm-2"], "shm-3"), (["shm-2"], "shm")])
 def test_a_name_that_is_taken_is_not_used_twice(taken: list[str], name: str) -> None:
     mounts, volumes = run(True, volumes=tuple({"name": one, "emptyDir": {}} for one in taken))
-    assert mounts == [{"name": name, "mountPath": "/dev/shm"}]
+    assert mounts == [{"name": name, "mountPath": "/dev/shm"}]  # noqa: S108
     assert [one["name"] for one in volumes] == [*taken, name]
 
 

@@ -16,7 +16,9 @@ MINE = {"key": "mine", "operator": "Exists", "effect": "NoExecute", "tolerationS
 CLUSTER = making.profile(
     {
         "gpu": {"tolerations": [{"key": "z", "operator": "Exists"}, {"key": "b", "operator": "Exists"}]},
-        "accelerators": {"a100": {"nodeLabels": {"gpu": "a100"}, "tolerations": [{"key": "a100", "operator": "Exists"}]}},
+        "accelerators": {
+            "a100": {"nodeLabels": {"gpu": "a100"}, "tolerations": [{"key": "a100", "operator": "Exists"}]}
+        },
         "spot": {"tolerations": [SPOT]},
         "defaults": {"tolerations": [{"key": "every", "operator": "Exists"}]},
     }

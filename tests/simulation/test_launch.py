@@ -26,6 +26,10 @@ from ptcompile.simulation.launch import entry_words, read
         (["torchrun", "--", "t.py"], "torchrun", {}, ("t.py",)),
         (["python", "train.py", "--launcher", "torchrun"], "command", {},
          ("python", "train.py", "--launcher", "torchrun")),
+        (["python", "train.py", "torchrun", "x.py"], "command", {}, ("python", "train.py", "torchrun", "x.py")),
+        # the last launcher counts: what stands before prepares
+        (["sh", "-c", "torchrun warm.py && torchrun --nnodes=2 t.py; echo done"], "torchrun", {"nnodes": "2"},
+         ("t.py",)),
         (["app", "--launcher", "torchrun"], "command", {}, ("app", "--launcher", "torchrun")),
         (["bash", "-c", "pip list && torchrun --nnodes=$N t.py"], "torchrun", {"nnodes": "4"}, ("t.py",)),
         (["bash", "-lc", "export X=${N}; exec torchrun --nnodes ${X:-1} \\\n  t.py # done"], "torchrun",

@@ -52,7 +52,9 @@ def test_one_node_needs_no_service() -> None:
     assert job["spec"]["completions"] == 1
 
 
-@pytest.mark.parametrize(("given", "wanted"), [("", 0), ("runPolicy: {backoffLimit: 0}", 0), ("runPolicy: {backoffLimit: 3}", 3)])
+@pytest.mark.parametrize(
+    ("given", "wanted"), [("", 0), ("runPolicy: {backoffLimit: 0}", 0), ("runPolicy: {backoffLimit: 3}", 3)]
+)
 def test_a_replaced_pod_cannot_rejoin_so_retries_are_asked_for(given: str, wanted: int) -> None:
     """volcano.md 5.13 Retry: the server's default of 6 would leave the peers waiting."""
     assert manifest(smallest(f"nodes: 2\n{given}"), "job")["spec"]["backoffLimit"] == wanted
@@ -66,7 +68,9 @@ def test_zeros_of_a_run_policy_are_values() -> None:
 
 
 def test_absent_words_of_a_run_policy_are_absent() -> None:
-    assert not {"ttlSecondsAfterFinished", "activeDeadlineSeconds", "suspend"} & manifest(smallest(), "job")["spec"].keys()
+    assert (
+        not {"ttlSecondsAfterFinished", "activeDeadlineSeconds", "suspend"} & manifest(smallest(), "job")["spec"].keys()
+    )
 
 
 def test_the_rest_of_a_run_policy() -> None:

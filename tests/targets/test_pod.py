@@ -26,7 +26,7 @@ def test_the_smallest_pod() -> None:
                     "name": "pytorch",
                     "image": "img:1",
                     "command": ["torchrun", "--standalone", "--nproc-per-node=1", "--monitor-interval=5", "train.py"],
-                    "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}],
+                    "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}],  # noqa: S108
                 }
             ],
             "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory"}}],

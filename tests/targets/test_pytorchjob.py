@@ -46,9 +46,7 @@ def test_roles(body: str, wanted: dict[str, int]) -> None:
     assert replicas(body) == wanted
 
 
-@pytest.mark.parametrize(
-    ("nproc", "wanted"), [("4", "4"), ("auto", "auto"), ("gpu", "gpu"), ("cpu", "cpu")]
-)
+@pytest.mark.parametrize(("nproc", "wanted"), [("4", "4"), ("auto", "auto"), ("gpu", "gpu"), ("cpu", "cpu")])
 def test_nproc_is_a_string_of_the_spec(nproc: str, wanted: str) -> None:
     """kubeflow.md 1.1: spec.nprocPerNode is a string; elasticPolicy.nProcPerNode excludes it (1.3)."""
     job = spec(f"elastic: {{nnodes: '2:4', nprocPerNode: {nproc}}}\nresources: {{gpu: 4}}")

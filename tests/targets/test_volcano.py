@@ -24,7 +24,9 @@ def tasks(body: str = "") -> dict[str, dict[str, Any]]:
 
 def errors(body: str, name: str = "train", cluster: Any = None) -> list[tuple[str, tuple[Any, ...]]]:
     args = [cluster] if cluster else []
-    return [(p.name, p.path) for p in compiled(smallest(body, name), "volcano", *args).problems if p.severity == "error"]
+    return [
+        (p.name, p.path) for p in compiled(smallest(body, name), "volcano", *args).problems if p.severity == "error"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +68,12 @@ def test_pods_go_to_volcano_s_scheduler_unless_the_user_says_otherwise() -> None
 
 @pytest.mark.parametrize(
     ("body", "wanted"),
-    [("", 1), ("runPolicy: {backoffLimit: 0}", 1), ("runPolicy: {backoffLimit: 1}", 2), ("runPolicy: {backoffLimit: 3}", 4)],
+    [
+        ("", 1),
+        ("runPolicy: {backoffLimit: 0}", 1),
+        ("runPolicy: {backoffLimit: 1}", 2),
+        ("runPolicy: {backoffLimit: 3}", 4),
+    ],
 )
 def test_the_try_that_reaches_max_retry_fails_the_job(body: str, wanted: int) -> None:
     """volcano.md 1.5 and 1.3: 0 would become 3 in the webhook."""

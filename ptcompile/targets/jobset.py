@@ -1,0 +1,192 @@
+"""Target `jobset`: jobset.x-k8s.io/v1alpha2 JobSet, which makes Indexed Jobs and one headless Service for all of them.
+
+Why each field (JobSet 0.12):
+- Equal nodes are one replicatedJob `node` with one Job: parallelism equal to completions, completionMode Indexed. The
+  pods are `<name>-node-0-<i>.<name>`, and JOB_COMPLETION_INDEX is the rank.
+- A master and workers are two replicatedJobs, whether or not they differ. Completion indexes begin at 0 in each Job and
+  no command line can add, so each pod is a Job of its own, and the rank is JobSet's label job-global-index: it counts
+  Jobs in the order of the replicatedJobs, the master's first. torchrun reads it through the variable RANK.
+- enableDNSHostnames and publishNotReadyAddresses are written out: names resolve before pods are ready. The subdomain
+  is left to its default, the JobSet's name, which is the name of the Service.
+- The Job's backoffLimit is 0 and the pods are never restarted: one replaced pod cannot rejoin a static rendezvous.
+  runPolicy.backoffLimit is failurePolicy.maxRestarts, which makes all Jobs anew. Absent, the first failure is the end.
+- With restartPolicy OnFailure the kubelet restarts in place, and runPolicy.backoffLimit is the Job's, which counts
+  that; absent it is left to Kubernetes (6).
+- A deadline is the Job's, so it counts from each try; a rule fails the JobSet when it passes, or it would be retried.
+- An elastic job is done when node 0 is, by the Job's successPolicy (Kubernetes 1.33). A node that is taken away is
+  replaced without being counted, by the Job's podFailurePolicy, where pods are not restarted in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from ptcompile import podtemplate
+from ptcompile.cluster import ClusterProfile
+from ptcompile.diagnostics import Problem
+from ptcompile.ir import Job, PodTemplate, Role, Target, Wiring
+from ptcompile.targets.changes import there
+from ptcompile.targets.common import (
+    RUN_POLICY,
+    SPEC,
+    cannot,
+    dns_1035,
+    object_metadata,
+    own_host_names,
+    restart_policies,
+    role_path,
+    too_long,
+    volcano_queue,
+)
+
+INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+_DISRUPTED = {"type": "DisruptionTarget", "status": "True"}
+_GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
+
+
+def _wiring(job: Job) -> Wiring:
+    first = job.roles[0].name if _by_role(job) else "node"
+    host = "localhost" if job.nodes == 1 else f"{job.name}-{first}-0-0.{job.name}"
+    rank = _rank() if _by_role(job) else {"name": "RANK", "valueFrom": {"fieldRef": {"fieldPath": INDEX}}}
+    env: tuple[dict[str, Any], ...] = (
+        {"name": "MASTER_ADDR", "value": host},
+        {"name": "MASTER_PORT", "value": str(job.master_port)},
+        {"name": "WORLD_SIZE", "value": str(job.nodes)},
+        rank,
+    )
+    return Wiring(host=host, node_rank="$(RANK)" if _by_role(job) else "$(JOB_COMPLETION_INDEX)", env=env)
+
+
+def _by_role(job: Job) -> bool:
+    """Whether each role is a replicatedJob. Asked before and after the passes, so it may not look at what they fill."""
+    return len(job.roles) > 1
+
+
+def _rank() -> dict[str, Any]:
+    return {"name": "RANK", "valueFrom": {"fieldRef": {"fieldPath": _GLOBAL_INDEX}}}
+
+
+def _needs_rank(job: Job) -> bool:
+    """Whether torchrun's command line speaks of $(RANK), which then must be among the variables."""
+    return _by_role(job) and job.launch is not None and job.launch.rdzv_backend == "static"
+
+
+def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+    yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a JobSet's Jobs end")
+    if job.run_policy.clean_pod_policy == "All":
+        yield cannot(
+            (*RUN_POLICY, "cleanPodPolicy"),
+            "a JobSet keeps its finished pods as long as itself",
+            "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a JobSet does",
+        )
+    yield from range_needs_success_policy(job, cluster, "a JobSet")
+    yield from volcano_queue(job, cluster, "a JobSet")
+    for role in job.roles if _needs_rank(job) else ():
+        if any(entry.get("name") == "RANK" for entry in role.template.main.env):
+            why = "torchrun reads the node's rank from RANK here, which JobSet's label gives"
+            yield cannot((*role_path(role), "env", "RANK"), why, "remove RANK, or say nodes instead of two roles")
+    yield from own_host_names(job, "JobSet")
+    yield from dns_1035(job, "the JobSet's Jobs and Service")
+    yield from too_long(job, max((_last_pod(*entry) for entry in _replicated(job)), key=len), "the last pod")
+
+
+def range_needs_success_policy(job: Job, cluster: ClusterProfile, kind: str) -> Iterator[Problem]:
+    """A refusal of a range of nodes where no Job ends before all its pods have (Kubernetes before 1.33)."""
+    if job.elastic and not there("job-success-policy", cluster.versions()):
+        yield cannot(
+            (*SPEC, "elastic", "nnodes"),
+            f"{kind} ends an elastic job through its Job's success policy, which Kubernetes has since 1.33",
+            "give one number of nodes, or use the target pytorchjob or volcano",
+        )
+
+
+def _replicated(job: Job) -> list[tuple[Role, str, int, int]]:
+    """What becomes a replicatedJob: our role, its name, how many Jobs, how many pods in each."""
+    if _by_role(job):
+        return [(role, role.name, role.replicas, 1) for role in job.roles]
+    return [(job.roles[0], "node", 1, job.nodes)]
+
+
+def _last_pod(_role: Role, name: str, jobs: int, pods: int) -> str:
+    return f"-{name}-{jobs - 1}-{pods - 1}-xxxxx"
+
+
+def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
+    policy = job.run_policy
+    spec: dict[str, Any] = {}
+    if policy.suspend:
+        spec["suspend"] = True
+    spec["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
+    if failure := failure_policy(job, policy.active_deadline_seconds):
+        spec["failurePolicy"] = failure
+    if policy.ttl_seconds_after_finished is not None:
+        spec["ttlSecondsAfterFinished"] = policy.ttl_seconds_after_finished
+    spec["replicatedJobs"] = [
+        {
+            "name": name,
+            "replicas": jobs,
+            "template": {
+                "spec": {
+                    "completionMode": "Indexed",
+                    "completions": pods,
+                    "parallelism": pods,
+                    **child_job(job, role, policy.active_deadline_seconds),
+                    "template": podtemplate.write(_with_rank(role.template, job), restartPolicy=restarts(role)),
+                }
+            },
+        }
+        for role, name, jobs, pods in _replicated(job)
+    ]
+    metadata = object_metadata(job, queue=True)
+    return [{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": spec}]
+
+
+def restarts(role: Role) -> str:
+    """What the kubelet does with a failed container."""
+    return role.restart_policy or "Never"
+
+
+def child_job(job: Job, role: Role, deadline: int | None) -> dict[str, Any]:
+    """How a Job of the JobSet ends: its fields beside the number of pods and their template. `deadline` in seconds."""
+    retries = job.run_policy.backoff_limit if restarts(role) == "OnFailure" else 0
+    spec: dict[str, Any] = {}
+    if retries is not None:
+        spec["backoffLimit"] = retries
+    if job.elastic:
+        spec["successPolicy"] = {"rules": [{"succeededIndexes": "0"}]}
+        if restarts(role) == "Never":
+            spec["podFailurePolicy"] = {"rules": [{"action": "Ignore", "onPodConditions": [dict(_DISRUPTED)]}]}
+    if deadline is not None:
+        spec["activeDeadlineSeconds"] = deadline
+    return spec
+
+
+def failure_policy(job: Job, deadline: int | None) -> dict[str, Any] | None:
+    """How often all Jobs are made anew; None where the first failed one ends it. `deadline`: of a Job, in seconds."""
+    retries = job.run_policy.backoff_limit
+    if not retries or all(restarts(role) == "OnFailure" for role in job.roles):
+        return None
+    out: dict[str, Any] = {"maxRestarts": retries}
+    if deadline is not None:
+        out["rules"] = [{"name": "deadline", "action": "FailJobSet", "onJobFailureReasons": ["DeadlineExceeded"]}]
+    return out
+
+
+def _with_rank(template: PodTemplate, job: Job) -> PodTemplate:
+    if not _needs_rank(job):
+        return template
+    others = tuple(entry for entry in template.main.env if entry.get("name") != "RANK")
+    return replace(template, main=replace(template.main, env=(*others, _rank())))
+
+
+JOBSET = Target(
+    name="jobset",
+    title="jobset.x-k8s.io/v1alpha2 JobSet",
+    authority="jobset",
+    wiring=_wiring,
+    overwrites={"JOB_COMPLETION_INDEX": None},
+    unsupported=_unsupported,
+    emit=_emit,
+)

@@ -1,0 +1,199 @@
+"""Target `trainjob`: trainer.kubeflow.org/v1alpha1 TrainJob, for Kubeflow Trainer 2.0 to 2.3.
+
+A TrainJob needs a runtime. The rule: the built-in ClusterTrainingRuntime `torch-distributed` where it does what the
+job says, which restarts failed containers in place, up to six times; that is restartPolicy OnFailure without a
+backoffLimit. All that differs from it must also be within the reach of a TrainJob's own fields and of
+podSpecOverrides (2.0), podTemplateOverrides (2.1) or runtimePatches (2.2). Every other job brings its own
+TrainingRuntime of the same name, in front of it, with the whole pod template.
+
+Why each field (Trainer 2.3):
+- `trainer` is always there: without it the torch policy gives the pods no PET_* variables (issue 4076).
+- The replicatedJob and its container are called `node`, with the label trainjob-ancestor-step: trainer: the webhook of
+  the runtime wants the container, and PET_MASTER_ADDR is the literal `<name>-node-0-0.<name>`.
+- The torch policy injects PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR, PET_NPROC_PER_NODE and PET_MASTER_PORT, so a
+  static rendezvous needs no arguments. The port is 29500 whatever the job says; one that is neither that nor our
+  own default is an argument, which torchrun prefers. A user's own PET_* of these five are refused.
+- numProcPerNode is a number (all that 2.2 takes). The words auto, cpu and gpu are torchrun's and stay an argument,
+  but for accelerators whose name has no "gpu" in it (MIG, TPU, Gaudi, Neuron): Trainer would count CPUs, and torchrun
+  too, so `auto` is their number.
+- A range of nodes is nothing to Trainer: c10d arguments win over PET_NNODES, and the runtime's Job ends when node 0
+  does (successPolicy, Kubernetes 1.33).
+- runPolicy.backoffLimit is maxRestarts of the runtime's JobSet, since a TrainJob has no retries. activeDeadlineSeconds
+  is the TrainJob's from 2.2, and the runtime's Job's before. A TTL of the JobSet would make Trainer create it again
+  (issue 3779), so it is refused.
+- A plain command gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK from us: Trainer sets PET_* alone.
+- A queue of Volcano is a podGroupPolicy of the runtime, which names no scheduler, so the pod template does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ptcompile import podtemplate
+from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+from ptcompile.diagnostics import Problem
+from ptcompile.ir import Job, Target, Wiring
+from ptcompile.targets.changes import there
+from ptcompile.targets.common import (
+    RUN_POLICY,
+    SPEC,
+    cannot,
+    dns_1035,
+    equal_roles,
+    object_metadata,
+    own_host_names,
+    restart_policies,
+    too_long,
+)
+from ptcompile.targets.jobset import INDEX, child_job, failure_policy, range_needs_success_policy, restarts
+from ptcompile.targets.trainjob_patch import NODE, Parts, parts
+from ptcompile.trainbuiltins import ANCESTOR, GROUP
+from ptcompile.trainruntimes import API_VERSION
+
+_RUNTIME = "torch-distributed"
+_PORTS = (29500, 23456)
+"""Trainer's port, and ours where the user says nothing."""
+
+
+def _wiring(job: Job) -> Wiring:
+    host = "localhost" if job.nodes == 1 else f"{job.name}-{NODE}-0-0.{job.name}"
+    if job.launch is None:
+        values = {"MASTER_ADDR": host, "MASTER_PORT": str(job.master_port), "WORLD_SIZE": str(job.nodes)}
+        env: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in values.items()]
+        env.append({"name": "RANK", "valueFrom": {"fieldRef": {"fieldPath": INDEX}}})
+        return Wiring(host=host, env=tuple(env))
+    injected = {"nproc-per-node"} if _processes(job, DEFAULT_CLUSTER) is not None else set()
+    if job.nodes > 1:
+        injected |= {"node-rank", "master-addr"}
+        injected |= set() if job.elastic else {"nnodes"}
+        injected |= {"master-port"} if job.master_port in _PORTS else set()
+    return Wiring(host=host, injected=frozenset(injected))
+
+
+def _processes(job: Job, cluster: ClusterProfile) -> int | None:
+    """Processes on a node as Trainer is told them; None where torchrun, or Trainer's own count, is right."""
+    wanted = job.launch.nproc_per_node if job.launch is not None else "auto"
+    if isinstance(wanted, int):
+        return wanted
+    limits = job.roles[0].template.main.resources.limits
+    unseen = wanted == "auto" and not any("gpu" in name.lower() for name in limits)
+    return cluster.accelerators_in(limits) or None if unseen else None
+
+
+def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+    if not there("trainjob", cluster.versions()):
+        yield cannot(
+            SPEC, "TrainJob came with Trainer 2.0, and the profile names an older one", "use the target pytorchjob"
+        )
+    yield from equal_roles(job, "a TrainJob")
+    yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a TrainJob end")
+    if job.run_policy.clean_pod_policy == "All":
+        yield cannot(
+            (*RUN_POLICY, "cleanPodPolicy"),
+            "a TrainJob keeps its finished pods as long as itself",
+            "use cleanPodPolicy: Running, which is what Trainer does",
+        )
+    if job.run_policy.ttl_seconds_after_finished is not None:
+        yield cannot(
+            (*RUN_POLICY, "ttlSecondsAfterFinished"),
+            "a TrainJob has no time to live, and its JobSet would be created again when it goes",
+            "leave it out and delete the TrainJob, or use the target jobset",
+        )
+    yield from range_needs_success_policy(job, cluster, "a TrainJob")
+    if _volcano_queue(job, cluster) and not there("trainer-volcano", cluster.versions()):
+        yield cannot(
+            (*SPEC, "queue"),
+            "Trainer knows Volcano's queues since 2.1",
+            "use the target volcano or pytorchjob, or a newer Trainer",
+        )
+    yield from own_host_names(job, "Trainer's JobSet")
+    yield from dns_1035(job, "a TrainJob and its Service")
+    yield from too_long(job, f"-{NODE}-0-{job.nodes - 1}-xxxxx", "the last pod")
+
+
+def _volcano_queue(job: Job, cluster: ClusterProfile) -> str | None:
+    return job.queue if cluster.spec.queue_system == "volcano" else None
+
+
+def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+    fitting = _against_built_in(job, cluster)
+    if fitting is None:
+        runtimes = [_runtime(job, cluster)]
+        ref = {"apiGroup": GROUP, "kind": "TrainingRuntime", "name": job.name}
+        trainer: dict[str, Any] = {}
+        changes: dict[str, Any] = {}
+    else:
+        runtimes = []
+        ref = {"apiGroup": GROUP, "kind": "ClusterTrainingRuntime", "name": _RUNTIME}
+        trainer, changes = fitting
+    trainer = {**trainer, "numNodes": job.nodes}
+    if (processes := _processes(job, cluster)) is not None:
+        trainer["numProcPerNode"] = processes
+    spec: dict[str, Any] = {"suspend": True} if job.run_policy.suspend else {}
+    deadline = job.run_policy.active_deadline_seconds
+    if deadline is not None and there("trainjob-deadline", cluster.versions()):
+        spec["activeDeadlineSeconds"] = deadline
+    spec |= {"runtimeRef": ref, "trainer": podtemplate.ordered(trainer, ("numNodes", "numProcPerNode")), **changes}
+    metadata = object_metadata(job, queue=cluster.spec.queue_system == "kueue")
+    return [*runtimes, {"apiVersion": API_VERSION, "kind": "TrainJob", "metadata": metadata, "spec": spec}]
+
+
+def _against_built_in(job: Job, cluster: ClusterProfile) -> Parts | None:
+    """The job as a TrainJob against the built-in runtime; None where that runtime does something else."""
+    versions, policy, role = cluster.versions(), job.run_policy, job.roles[0]
+    if restarts(role) != "OnFailure" or policy.backoff_limit is not None:
+        return None
+    if job.elastic or _volcano_queue(job, cluster) or _own_deadline(job, cluster) is not None:
+        return None
+    return parts(role.template, versions)
+
+
+def _own_deadline(job: Job, cluster: ClusterProfile) -> int | None:
+    """The deadline in seconds that the runtime's Job must keep, since the TrainJob has no field for it."""
+    return None if there("trainjob-deadline", cluster.versions()) else job.run_policy.active_deadline_seconds
+
+
+def _runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+    """The job's own TrainingRuntime: the whole pod template, and how its Job and JobSet end."""
+    role, deadline = job.roles[0], _own_deadline(job, cluster)
+    queue = _volcano_queue(job, cluster)
+    scheduler = role.template.extra.get("schedulerName") or ("volcano" if queue else None)
+    template = podtemplate.write(role.template, main=NODE, restartPolicy=restarts(role), schedulerName=scheduler)
+    node = {
+        "name": NODE,
+        "template": {
+            "metadata": {"labels": {ANCESTOR: "trainer"}},
+            "spec": {"completionMode": "Indexed", **child_job(job, role, deadline), "template": template},
+        },
+    }
+    jobset: dict[str, Any] = {}
+    if queue:
+        jobset["metadata"] = {"annotations": {"scheduling.volcano.sh/queue-name": queue}}
+    failure = failure_policy(job, deadline)
+    jobset["spec"] = {**({"failurePolicy": failure} if failure else {}), "replicatedJobs": [node]}
+    spec: dict[str, Any] = {"mlPolicy": {"torch": {}}}
+    if queue:
+        spec["podGroupPolicy"] = {"volcano": {}}
+    metadata = object_metadata(job)
+    metadata["labels"] = {**metadata.get("labels", {}), f"{GROUP}/framework": "torch"}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "TrainingRuntime",
+        "metadata": podtemplate.ordered(metadata, ("name", "namespace", "labels")),
+        "spec": {**spec, "template": jobset},
+    }
+
+
+_PET = ("NNODES", "NPROC_PER_NODE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT")
+
+TRAINJOB = Target(
+    name="trainjob",
+    title="trainer.kubeflow.org/v1alpha1 TrainJob (Kubeflow Trainer), with its TrainingRuntime where it needs one",
+    authority="trainer",
+    wiring=_wiring,
+    overwrites=dict.fromkeys((*(f"PET_{name}" for name in _PET), "JOB_COMPLETION_INDEX")),
+    unsupported=_unsupported,
+    emit=_emit,
+    main_container=NODE,
+)
