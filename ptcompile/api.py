@@ -6,8 +6,7 @@ Heavy parts are imported where they are used: linting manifests needs no pydanti
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ptcompile import emit, source
 from ptcompile.diagnostics import Diagnostic, Path, Problem, code_of
@@ -26,8 +25,7 @@ class CompileError(Exception):
         super().__init__("\n".join(f"{d.code} {d.message}" for d in diagnostics if d.severity == "error"))
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(NamedTuple):
     """What compiling gave: manifests as plain data, and everything there is to say about them.
 
     A document with an error gives no manifest; the other documents of its stream do.
@@ -52,8 +50,7 @@ class Result:
         return self.manifests
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+class Report(NamedTuple):
     """What linting found, and what it looked at."""
 
     diagnostics: tuple[Diagnostic, ...]
@@ -216,7 +213,7 @@ def _versions(profile: ClusterProfile | None, kubernetes: str | None) -> Version
     from ptcompile.versions import Versions, parse_version
 
     versions = profile.versions() if profile is not None else Versions()
-    return replace(versions, kubernetes=parse_version(kubernetes)) if kubernetes else versions
+    return versions._replace(kubernetes=parse_version(kubernetes)) if kubernetes else versions
 
 
 def _read(given: str | bytes | Mapping[str, Any] | Spec, filename: str | None) -> source.Source:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from ptcompile import names, passes
 from ptcompile.cluster import ClusterProfile
@@ -21,8 +20,7 @@ from ptcompile.validate import validate
 Json = dict[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
+class Compiled(NamedTuple):
     """What became of one document. Without manifests there is an error among the problems."""
 
     manifests: tuple[Json, ...]
@@ -67,14 +65,14 @@ def _refusals(manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: Clu
     """What the offline API server says of our own manifests, each finding once, at the line of the spec it is about."""
     seen: set[Path | str] = set()
     for manifest in manifests:
-        for problem in validate(manifest, versions=cluster.versions()):
+        for problem in validate(manifest, versions=cluster.versions(), others=manifests):
             path = locate(problem.path, manifest, data)
             cause: Path | str = path if path != ("spec",) else problem.message
             if cause not in seen:
                 seen.add(cause)
                 named = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
-                there = replace(problem, on_key=problem.on_key or named)
-                yield replace(there, path=path) if path == ("spec",) else moved(there, path)
+                there = problem._replace(on_key=problem.on_key or named)
+                yield there._replace(path=path) if path == ("spec",) else moved(there, path)
 
 
 def not_ours(data: Any) -> Problem | None:

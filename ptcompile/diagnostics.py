@@ -7,7 +7,6 @@ the document and a sentence. The runner in `api.py` turns it into a `Diagnostic`
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from ptcompile.codes import CODES
@@ -44,8 +43,7 @@ class Span(NamedTuple):
     end_column: int
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(NamedTuple):
     """One mistake, as the producer knows it: which rule, where in the document, and why.
 
     `name` is a key of `codes.CODES`; `on_key` asks for the position of the last key of `path` instead of its value
@@ -64,8 +62,7 @@ class Problem:
     """Known already: the reader's findings, which have no path."""
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnostic:
+class Diagnostic(NamedTuple):
     """One finding, complete: the contract of the public API and of the JSON report."""
 
     code: str

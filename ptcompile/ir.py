@@ -1,14 +1,14 @@
 """The compiler's own vocabulary: a `Job` with its roles, and what a `Pass` and a `Target` are.
 
-Everything is frozen. A value that a person may leave out is `None` or empty only until the pass that decides it has
-run; a target reads decided values. Kubernetes objects that the compiler only carries stay plain mappings.
+Everything is a named tuple: frozen, and a tenth of what a dataclass costs at start-up. A value that a person may leave
+out is `None` or empty only until the pass that decides it has run; a target reads decided values. Kubernetes objects
+that the compiler only carries stay plain mappings.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from ptcompile.cluster import ClusterProfile
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
 Json = Mapping[str, Any]
 """A Kubernetes object or a part of one, as plain data. Never changed in place."""
 
+_NOTHING: Json = {}
+
 RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
 CleanPodPolicy = Literal["None", "All", "Running"]
 
 
-@dataclass(frozen=True, slots=True)
-class Resources:
+class Resources(NamedTuple):
     """Requests and limits by resource name; quantities as text. The name `gpu` stands for the profile's GPU."""
 
-    requests: Mapping[str, str] = field(default_factory=dict)
-    limits: Mapping[str, str] = field(default_factory=dict)
+    requests: Mapping[str, str] = _NOTHING
+    limits: Mapping[str, str] = _NOTHING
 
     def over(self, below: Resources) -> Resources:
         """These amounts where they name a resource, and `below`'s elsewhere.
@@ -43,8 +44,7 @@ class Resources:
         return Resources(_in_order(requests), _in_order(limits))
 
 
-@dataclass(frozen=True, slots=True)
-class Container:
+class Container(NamedTuple):
     """The container that trains. `extra` keeps every container field that has no place of its own here."""
 
     name: str
@@ -54,27 +54,25 @@ class Container:
     env: tuple[Json, ...] = ()
     resources: Resources = Resources()
     mounts: tuple[Json, ...] = ()
-    extra: Json = field(default_factory=dict)
+    extra: Json = _NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class PodTemplate:
+class PodTemplate(NamedTuple):
     """A pod template: the fields that passes look at, and in `extra` and `metadata` all the others as they are."""
 
     main: Container
     sidecars: tuple[Json, ...] = ()
-    labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = _NOTHING
+    annotations: Mapping[str, str] = _NOTHING
     volumes: tuple[Json, ...] = ()
     tolerations: tuple[Json, ...] = ()
-    node_selector: Mapping[str, str] = field(default_factory=dict)
-    affinity: Json = field(default_factory=dict)
-    metadata: Json = field(default_factory=dict)
-    extra: Json = field(default_factory=dict)
+    node_selector: Mapping[str, str] = _NOTHING
+    affinity: Json = _NOTHING
+    metadata: Json = _NOTHING
+    extra: Json = _NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Role:
+class Role(NamedTuple):
     """Pods of one kind: `replicas` of one template. `restart_policy` None leaves it to the target."""
 
     name: str
@@ -83,8 +81,7 @@ class Role:
     restart_policy: RestartPolicy | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(NamedTuple):
     """A torchrun launch. Absent from a job whose containers start their own command."""
 
     entry: tuple[str, ...]
@@ -101,8 +98,7 @@ class Launch:
     start_method: str
 
 
-@dataclass(frozen=True, slots=True)
-class RunPolicy:
+class RunPolicy(NamedTuple):
     """When a job ends and what is left of it. None is "not said"; 0 is a value. Times are seconds."""
 
     clean_pod_policy: CleanPodPolicy | None = None
@@ -112,8 +108,7 @@ class RunPolicy:
     suspend: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """One training job, on its way from what a person wrote to what a target emits."""
 
     name: str
@@ -122,8 +117,8 @@ class Job:
     min_nodes: int
     """Fewer nodes than there are pods where the job is elastic, else their number."""
     namespace: str | None = None
-    labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = _NOTHING
+    annotations: Mapping[str, str] = _NOTHING
     resources: Resources = Resources()
     """The job's own, for roles that do not say better."""
     launch: Launch | None = None
@@ -148,8 +143,7 @@ class Job:
         return self.min_nodes < self.nodes
 
 
-@dataclass(frozen=True, slots=True)
-class Wiring:
+class Wiring(NamedTuple):
     """How the processes of a job find each other on one target: what the rendezvous pass must know."""
 
     host: str
@@ -162,8 +156,7 @@ class Wiring:
     """What a plain command needs and nobody else sets."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """One operator's API."""
 
     name: str
@@ -178,8 +171,7 @@ class Target:
     main_container: str = "pytorch"
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """What a pass may look at besides the job."""
 
     cluster: ClusterProfile
@@ -198,4 +190,4 @@ def _in_order(amounts: Mapping[str, str]) -> dict[str, str]:
 
 def map_templates(job: Job, change: Callable[[PodTemplate], PodTemplate]) -> Job:
     """The job with `change` applied to the template of each role."""
-    return replace(job, roles=tuple(replace(role, template=change(role.template)) for role in job.roles))
+    return job._replace(roles=tuple(role._replace(template=change(role.template)) for role in job.roles))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 Version = tuple[int, int]
 """Major and minor, for example `(1, 36)`; patch releases change nothing that we model."""
 
 
-@dataclass(frozen=True, slots=True)
-class Versions:
+class Versions(NamedTuple):
     """The releases that decide what is accepted and what is created. The defaults are the newest that we know."""
 
     kubernetes: Version = (1, 37)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import yaml
@@ -78,6 +77,6 @@ def job(*templates: PodTemplate, replicas: int = 1, **fields: Any) -> Job:
     names = ("node",) if len(templates) < 2 else ("master", "worker")
     roles = tuple(Role(name, replicas, one) for name, one in zip(names, templates or (template(),), strict=False))
     if len(roles) == 2:
-        roles = (replace(roles[0], replicas=1), roles[1])
+        roles = (roles[0]._replace(replicas=1), roles[1])
     nodes = sum(role.replicas for role in roles)
     return Job(**{"name": "train", "roles": roles, "min_nodes": nodes, "launch": LAUNCH, **fields})

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import pytest
 
 from ptcompile.ir import Job, Resources, RunPolicy, map_templates
@@ -25,22 +23,21 @@ def test_over_is_idempotent_and_has_a_zero() -> None:
 def test_nodes_are_pods() -> None:
     job = making.job(making.template(), making.template(), replicas=3)
     assert (job.nodes, job.elastic) == (4, False)
-    assert dataclasses.replace(job, min_nodes=2).elastic
+    assert job._replace(min_nodes=2).elastic
 
 
 def test_map_templates_reaches_each_role() -> None:
     job = making.job(making.template(), making.template())
-    changed = map_templates(job, lambda one: dataclasses.replace(one, labels={"a": "b"}))
+    changed = map_templates(job, lambda one: one._replace(labels={"a": "b"}))
     assert [role.template.labels for role in changed.roles] == [{"a": "b"}] * 2
     assert [role.template.labels for role in job.roles] == [{}] * 2
 
 
 @pytest.mark.parametrize("value", [making.job(), making.template(), Resources(), RunPolicy(), making.LAUNCH])
 def test_everything_is_frozen(value: object) -> None:
-    assert not hasattr(value, "__dict__"), "slots"
-    field = dataclasses.fields(value)[0].name  # type: ignore[arg-type]
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        setattr(value, field, None)
+    assert isinstance(value, tuple)
+    with pytest.raises(AttributeError):
+        setattr(value, type(value)._fields[0], None)  # type: ignore[attr-defined]
 
 
 def test_zero_is_not_absent() -> None:

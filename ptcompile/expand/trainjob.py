@@ -12,6 +12,7 @@ from ptcompile.expand.trainbuild import Build
 from ptcompile.expand.trainplugins import PLUGINS
 from ptcompile.expand.world import Context, Expansion
 from ptcompile.plain import Json, at, items, mapping, namespace, object_name, text
+from ptcompile.trainolder import today
 from ptcompile.versions import Version
 
 _INITIALIZERS = {"dataset-initializer": "dataset", "model-initializer": "model"}
@@ -47,7 +48,7 @@ def expand(manifest: Json, context: Context) -> Expansion:
 
 def _build(manifest: Json, runtime: Json, version: Version) -> Build:
     """The JobSet's spec: patches first, then the policy's plugin, then what the TrainJob says itself."""
-    template = patched(runtime, manifest)
+    template = patched(runtime, today(manifest, version))
     spec: dict[str, Any] = dict(at(template, "spec"))
     whole = {**runtime, "spec": {**at(runtime, "spec"), "template": template}}
     build = Build(manifest, whole, spec, [_counted(rj) for rj in items(spec.get("replicatedJobs"))], version)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from ptcompile.diagnostics import Path, Problem, field_path
@@ -50,7 +49,7 @@ def read(document: dict[str, Any], found: Sequence[Problem]) -> list[Problem]:
         if any(path[: len(one)] == one or one[: len(path)] == path for one in known):
             continue
         known.append(path)
-        out.append(replace(problem, path=path, message=_moved(problem.message, problem.path, path)))
+        out.append(problem._replace(path=path, message=_moved(problem.message, problem.path, path)))
     return out
 
 

@@ -168,7 +168,7 @@ def _model_in(annotation: Any, *, into_values: bool = False) -> type[BaseModel] 
 def _in_quotes(value: Any) -> str | None:
     """How to make text of what YAML reads as something else. The value of `on` or `1.0` does not tell the spelling."""
     if isinstance(value, bool | float):
-        return "write it in quotes, as it stands there"
+        return "write it in quotes, as it stands"
     return f'write it in quotes: "{value}"' if isinstance(value, int) else None
 
 

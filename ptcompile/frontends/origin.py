@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ptcompile.diagnostics import Path, Problem, field_path
@@ -76,7 +75,7 @@ def moved(problem: Problem, path: Path) -> Problem:
     """The same problem at another place, which its message then begins with."""
     head, colon, rest = problem.message.partition(": ")
     message = f"{field_path(path)}: {rest}" if colon and " " not in head else problem.message
-    return replace(problem, path=path, message=message)
+    return problem._replace(path=path, message=message)
 
 
 def settle(problem: Problem, spec: Mapping[str, Any]) -> Problem:

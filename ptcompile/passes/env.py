@@ -7,8 +7,6 @@ sets the same for its children then (PyTorch 2.13), and the manifest shows what 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ptcompile.ir import Context, Job, Json, Launch, PodTemplate, map_templates
 
 
@@ -23,7 +21,7 @@ def env(job: Job, context: Context) -> Job:
         threads = "OMP_NUM_THREADS"
         several = job.launch is not None and _several(job.launch, template, context)
         back: list[Json] = [{"name": threads, "value": "1"}] if several and threads not in {*names, *defaults} else []
-        return replace(template, main=replace(template.main, env=(*front, *own, *back)))
+        return template._replace(main=template.main._replace(env=(*front, *own, *back)))
 
     return map_templates(job, add)
 

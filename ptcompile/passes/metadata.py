@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ptcompile.ir import Context, Job, PodTemplate, map_templates
 
 
@@ -12,14 +10,12 @@ def metadata(job: Job, context: Context) -> Job:
     defaults = context.cluster.spec.defaults
 
     def mark(template: PodTemplate) -> PodTemplate:
-        return replace(
-            template,
+        return template._replace(
             labels={**defaults.labels, **template.labels},
             annotations={**defaults.annotations, **template.annotations},
         )
 
-    return replace(
-        map_templates(job, mark),
+    return map_templates(job, mark)._replace(
         labels={**defaults.labels, **job.labels},
         annotations={**defaults.annotations, **job.annotations},
     )

@@ -9,7 +9,6 @@ pull secrets fill their gaps.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from ptcompile.ir import Context, Job, Json, PodTemplate, map_templates
@@ -33,14 +32,13 @@ def placement(job: Job, context: Context) -> Job:
     def place(template: PodTemplate) -> PodTemplate:
         devices = context.cluster.accelerators_in(template.main.resources.limits)
         labels = {**(accelerator.node_labels if accelerator and devices else {}), **spot}
-        return replace(
-            template,
+        return template._replace(
             affinity=_with_labels(template.affinity, labels),
             node_selector={**defaults.node_selector, **template.node_selector},
             extra={**gaps, **template.extra},
         )
 
-    return replace(map_templates(job, place), queue=job.queue or defaults.queue)
+    return map_templates(job, place)._replace(queue=job.queue or defaults.queue)
 
 
 def _with_labels(affinity: Json, labels: Mapping[str, str]) -> Json:

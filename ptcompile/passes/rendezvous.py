@@ -9,7 +9,6 @@ gets no torchrun: it gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK, countin
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ptcompile.ir import Context, Job, Launch, PodTemplate, Wiring, map_templates
 
@@ -23,11 +22,11 @@ def rendezvous(job: Job, context: Context) -> Job:
         if job.launch is None:
             there = {entry.get("name") for entry in main.env}
             added = tuple(entry for entry in wiring.env if entry["name"] not in there)
-            return replace(template, main=replace(main, env=(*main.env, *added)))
+            return template._replace(main=main._replace(env=(*main.env, *added)))
         if main.command is not None:
             return template
         command = ("torchrun", *_options(job, job.launch, wiring), *job.launch.entry)
-        return replace(template, main=replace(main, command=command))
+        return template._replace(main=main._replace(command=command))
 
     return map_templates(job, wire)
 

@@ -10,7 +10,6 @@ name. A role that asks for 0 of a device asks for none: the device is left out. 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from ptcompile import quantity
 from ptcompile.ir import Context, Job, PodTemplate, Resources, map_templates
@@ -24,7 +23,7 @@ def resources(job: Job, context: Context) -> Job:
 
     def fill(template: PodTemplate) -> PodTemplate:
         own = _named(template.main.resources, gpu)
-        return replace(template, main=replace(template.main, resources=_without_none(own.over(below))))
+        return template._replace(main=template.main._replace(resources=_without_none(own.over(below))))
 
     return map_templates(job, fill)
 

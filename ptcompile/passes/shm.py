@@ -7,8 +7,6 @@ takes the pod's memory limit (Kubernetes 1.36). A user's own mount at /dev/shm s
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ptcompile.ir import Context, Job, PodTemplate, map_templates
 
 PATH = "/dev/shm"  # noqa: S108
@@ -26,11 +24,9 @@ def shm(job: Job, _context: Context) -> Job:
         if any(m.get("mountPath", "").rstrip("/") == PATH for m in template.main.mounts):
             return template
         name = _free_name({volume.get("name") for volume in template.volumes})
-        return replace(
-            template,
-            main=replace(template.main, mounts=(*template.main.mounts, {"name": name, "mountPath": PATH})),
-            volumes=(*template.volumes, {"name": name, "emptyDir": empty_dir}),
-        )
+        mounts = (*template.main.mounts, {"name": name, "mountPath": PATH})
+        volumes = (*template.volumes, {"name": name, "emptyDir": empty_dir})
+        return template._replace(main=template.main._replace(mounts=mounts), volumes=volumes)
 
     return map_templates(job, mount)
 

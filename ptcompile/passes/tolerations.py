@@ -7,8 +7,6 @@ sorted, without what is there already.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ptcompile.ir import Context, Job, Json, PodTemplate, map_templates
 
 
@@ -24,7 +22,7 @@ def tolerations(job: Job, context: Context) -> Job:
         added = [one.to_kubernetes() for one in (*everywhere, *(on_gpu if gpu else ()))]
         there = {_meaning(one) for one in template.tolerations}
         new = {_meaning(one): one for one in added if _meaning(one) not in there}
-        return replace(template, tolerations=(*template.tolerations, *(new[key] for key in sorted(new))))
+        return template._replace(tolerations=(*template.tolerations, *(new[key] for key in sorted(new))))
 
     return map_templates(job, tolerate)
 

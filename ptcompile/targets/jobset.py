@@ -20,7 +20,6 @@ Why each field (JobSet 0.12):
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from ptcompile import podtemplate
@@ -178,7 +177,7 @@ def _with_rank(template: PodTemplate, job: Job) -> PodTemplate:
     if not _needs_rank(job):
         return template
     others = tuple(entry for entry in template.main.env if entry.get("name") != "RANK")
-    return replace(template, main=replace(template.main, env=(*others, _rank())))
+    return template._replace(main=template.main._replace(env=(*others, _rank())))
 
 
 JOBSET = Target(

@@ -15,7 +15,6 @@ Why each field (training-operator 1.9.4):
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from ptcompile import podtemplate
@@ -110,7 +109,7 @@ def _with_port(template: PodTemplate, port: int) -> PodTemplate:
     if port == _PORT or any(p.get("name") == "pytorchjob-port" for p in ports):
         return template
     ports = [*ports, {"name": "pytorchjob-port", "containerPort": port}]
-    return replace(template, main=replace(template.main, extra={**template.main.extra, "ports": ports}))
+    return template._replace(main=template.main._replace(extra={**template.main.extra, "ports": ports}))
 
 
 _PET = ("NNODES", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT", "NPROC_PER_NODE", "RDZV_ENDPOINT", "RDZV_BACKEND")

@@ -46,7 +46,7 @@ def parts(template: PodTemplate, versions: Versions) -> Parts | None:
     metadata = written.get("metadata", {})
     word, known, of_pod, of_container = next((row for row in _REACH if there(row[0], versions)), _REACH[0])
     beyond = (metadata.keys() - known) | (pod.keys() - of_pod) | (container.keys() - of_container)
-    if others or beyond or "claims" in trainer.get("resources", {}):
+    if others or beyond:
         return None
     if "resources" in trainer:
         trainer["resourcesPerNode"] = trainer.pop("resources")

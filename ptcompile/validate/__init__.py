@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ptcompile.diagnostics import Problem
+from ptcompile.diagnostics import Problem, field_path
+from ptcompile.trainolder import today, written
 from ptcompile.validate.schemas import BUILT_IN, CUSTOM, known_version
 from ptcompile.validate.structure import covered, outside, structure
 from ptcompile.validate.structure_fault import Fault, to_problem
@@ -83,7 +84,8 @@ def _custom(
     from ptcompile.validate.core.templates import template_problems
     from ptcompile.validate.crd import RULES
 
-    seen = manifest if webhook is None else webhook.default(manifest)
+    told = today(manifest, releases.trainer)
+    seen = told if webhook is None else webhook.default(told)
     faults = structure(seen, kind, known_version(context.kubernetes))
     layers: list[Iterable[Problem]] = [metadata_problems(seen.get("metadata"), ("metadata",), context, built_in=False)]
     if kind in RULES:
@@ -94,7 +96,15 @@ def _custom(
             fault.stage = "apply"
         layers += [webhook.check(seen, releases, others), webhook.later(seen, releases, others)]
     layers.append(template_problems(seen, context))
-    return _merged(faults, _first_told(layers))
+    found = _merged(faults, _first_told(layers))
+    return found if told is manifest else [_where_written(one, releases) for one in found]
+
+
+def _where_written(problem: Problem, releases: Versions) -> Problem:
+    """A problem of a TrainJob in an older release's words, at the place where they stand."""
+    path = written(problem.path, releases.trainer)
+    message = problem.message.replace(field_path(problem.path), field_path(path), 1)
+    return problem._replace(path=path, message=message)
 
 
 def _first_told(layers: Iterable[Iterable[Problem]]) -> list[Problem]:

@@ -41,7 +41,7 @@ WRONG: list[Row] = [
     ("args: [1]", ("spec", "args", 0), "spec.args[0]: 1 is not a string", 'write it in quotes: "1"'),
     ("env: [A]", ("spec", "env"), "spec.env: a list is not a mapping", None),
     ("env: {A: 1}", ("spec", "env", "A"), "spec.env.A: 1 is not a string or a mapping", 'write it in quotes: "1"'),
-    ("env: {A: true}", ("spec", "env", "A"), "spec.env.A: true is not a string", 'write it in quotes, as it stands there'),
+    ("env: {A: true}", ("spec", "env", "A"), "spec.env.A: true is not a string", "write it in quotes, as it stands"),
     ("env: {A: null}", ("spec", "env", "A"), "spec.env.A: null is not a string", None),
     ("elastic: []", ("spec", "elastic"), "spec.elastic: a list is not a mapping", None),
     ("resources: 8", ("spec", "resources"), "spec.resources: 8 is not a mapping", None),
@@ -50,7 +50,7 @@ WRONG: list[Row] = [
     ("volumes: [x]", ("spec", "volumes", 0), "spec.volumes[0]: 'x' is not a mapping", None),
     ("nodeSelector: {a: 1}", ("spec", "nodeSelector", "a"), "1 is not a string", 'write it in quotes: "1"'),
     ("podLabels: {a.b/c: true}", ("spec", "podLabels", "a.b/c"), "spec.podLabels[a.b/c]: true is not a string",
-     'write it in quotes, as it stands there'),
+     'write it in quotes, as it stands'),
     ("sharedMemory: {}", ("spec", "sharedMemory"), "spec.sharedMemory: a mapping is not", None),
 ]  # fmt: skip
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,7 +11,7 @@ from ptcompile.passes.env import env
 from tests import making
 
 OMP = {"name": "OMP_NUM_THREADS", "value": "1"}
-ONE = replace(making.LAUNCH, nproc_per_node=1)
+ONE = making.LAUNCH._replace(nproc_per_node=1)
 NVIDIA = "nvidia.com/gpu"
 
 
@@ -62,7 +61,7 @@ def test_the_user_wins_over_the_profile(mine: dict[str, Any]) -> None:
 )
 def test_threads_are_one_where_processes_share_a_node(nproc: int | str, gpus: str | None, added: bool) -> None:
     limits = {"gpu": gpus} if gpus else {}
-    assert run([], replace(making.LAUNCH, nproc_per_node=nproc), {}, **limits) == ([OMP] if added else [])
+    assert run([], making.LAUNCH._replace(nproc_per_node=nproc), {}, **limits) == ([OMP] if added else [])
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -12,9 +11,9 @@ from ptcompile.passes.rendezvous import rendezvous
 from tests import making
 
 WAITS = {"timeout": "900", "join_timeout": "900"}
-STATIC = replace(making.LAUNCH, rdzv_conf=WAITS)
-C10D = replace(STATIC, rdzv_backend="c10d", max_restarts=3)
-ETCD = replace(STATIC, rdzv_backend="etcd-v2", rdzv_endpoint="etcd.infra:2379")
+STATIC = making.LAUNCH._replace(rdzv_conf=WAITS)
+C10D = STATIC._replace(rdzv_backend="c10d", max_restarts=3)
+ETCD = STATIC._replace(rdzv_backend="etcd-v2", rdzv_endpoint="etcd.infra:2379")
 CONF, WATCH = "--rdzv-conf=timeout=900,join_timeout=900", "--monitor-interval=5"
 
 
@@ -35,7 +34,7 @@ TABLE: dict[str, tuple[str, Launch, tuple[int, int], list[str]]] = {
         "pod", making.LAUNCH, (1, 1), ["--standalone", "--nproc-per-node=2", WATCH],
     ),
     "one node that restarts its processes": (
-        "pod", replace(making.LAUNCH, max_restarts=3), (1, 1),
+        "pod", making.LAUNCH._replace(max_restarts=3), (1, 1),
         ["--standalone", "--nproc-per-node=2", "--max-restarts=3", WATCH],
     ),
     "one node as an Indexed Job": ("job", making.LAUNCH, (1, 1), ["--standalone", "--nproc-per-node=2", WATCH]),
@@ -91,7 +90,7 @@ def test_torchrun_is_told(row: tuple[str, Launch, tuple[int, int], list[str]]) -
 
 
 def test_a_module_and_another_start_method() -> None:
-    launch = replace(making.LAUNCH, entry=("-m", "pkg.train"), start_method="forkserver", nproc_per_node="auto")
+    launch = making.LAUNCH._replace(entry=("-m", "pkg.train"), start_method="forkserver", nproc_per_node="auto")
     wanted = ["torchrun", "--standalone", "--nproc-per-node=auto", WATCH, "--start-method=forkserver"]
     assert command("pod", launch, 1) == [*wanted, "-m", "pkg.train"]
 
@@ -104,7 +103,7 @@ def test_a_port_of_one_s_own() -> None:
 @pytest.mark.parametrize("script", ["my-train.py", "my train.py", "a;b.py", "$(X).py"])
 def test_a_script_s_name_is_an_argument_and_never_seen_by_a_shell(script: str) -> None:
     """torchx_and_peers.md 1.8 case 1: a hyphen broke every job of several nodes."""
-    words = command("volcano", replace(STATIC, entry=(script,)), 2)
+    words = command("volcano", STATIC._replace(entry=(script,)), 2)
     assert words[-1] == script
     assert not {"sh", "bash", "-c"} & set(words)
 

@@ -91,7 +91,7 @@ def test_what_a_trainjob_has_fields_for_stands_there() -> None:
 
 
 def test_a_claim_is_lost_in_resources_per_node() -> None:
-    """kubeflow.md 2.6: only limits and requests are written on the way to the JobSet."""
+    """kubeflow.md 2.6: only limits and requests are written; a claim's pod has resourceClaims, which no patch has."""
     claims = "podTemplate: {spec: {resourceClaims: [{name: c, resourceClaimName: x}], containers: [{name: pytorch, "
     assert len(both(f"{IN_PLACE}\n{claims}resources: {{claims: [{{name: c}}]}}}}]}}}}")) == 2
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ptcompile.diagnostics import Problem
@@ -12,8 +11,7 @@ NEWEST = (1, 36)
 """The Kubernetes version whose answers these rules were compared with."""
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """The API server that is asked."""
 
     kubernetes: tuple[int, int] = NEWEST

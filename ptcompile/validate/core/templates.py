@@ -7,7 +7,6 @@ or replica gets wrong stands outside it, since the template alone is a good pod.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, Final
 
 from ptcompile.diagnostics import Path, Problem
@@ -64,7 +63,7 @@ def _of_operator(problem: Problem, path: Path, spec: Any) -> Problem:
     field = problem.path[len(path) + 1 :]
     if field != ("priorityClassName",) and (field != ("restartPolicy",) or spec["restartPolicy"] != "ExitCode"):
         return problem
-    return replace(problem, authority="ptcompile")
+    return problem._replace(authority="ptcompile")
 
 
 def _walk_pytorch(manifest: Mapping[str, Any], spec: dict[str, Any], context: Context, found: f.Found) -> None:

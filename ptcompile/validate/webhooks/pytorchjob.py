@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from ptcompile import names
 from ptcompile.diagnostics import Path, Problem, field_path
@@ -25,7 +24,7 @@ def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> It
     """Every condition of the webhook. Before 1.8 the controller asked the same: accepted, then Failed (stage "pod")."""
     del others
     for problem in _check(manifest):
-        yield replace(problem, stage="pod") if versions.training_operator < (1, 8) else problem
+        yield problem._replace(stage="pod") if versions.training_operator < (1, 8) else problem
 
 
 def _check(manifest: Json) -> Iterator[Problem]:

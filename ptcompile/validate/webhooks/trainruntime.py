@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from ptcompile import trainruntimes
 from ptcompile.diagnostics import Path, Problem
@@ -29,7 +28,7 @@ def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> It
     del versions, others
     off = string_map(at(manifest, "metadata").get("labels")).get(_OFF) == "disabled"
     for problem in _check(manifest):
-        yield replace(problem, stage="run") if off else problem
+        yield problem._replace(stage="run") if off else problem
 
 
 def _check(manifest: Json) -> Iterator[Problem]:

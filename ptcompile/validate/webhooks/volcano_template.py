@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from ptcompile import names, quantity
 from ptcompile.diagnostics import Path, Problem
@@ -24,7 +23,7 @@ def template(task: Json, path: Path, versions: Versions) -> Iterator[Problem]:
         context = Context(kubernetes=versions.kubernetes)
         for problem in pod_spec(spec, here, context, template=True):
             if problem.severity == "error" and not _looser(problem):
-                yield replace(problem, name="webhook-refusal", stage="apply", authority="volcano")
+                yield problem._replace(name="webhook-refusal", stage="apply", authority="volcano")
         yield from _labels(task, (*path, "template", "metadata"))
         yield from _stricter(mapping(spec), here)
     yield from _whole_cpus(task, here)
