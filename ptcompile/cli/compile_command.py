@@ -6,7 +6,7 @@ import argparse
 import os
 
 from ptcompile import api, source
-from ptcompile.cli import files
+from ptcompile.cli import files, startup
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.diagnostics import Path
@@ -15,6 +15,7 @@ from ptcompile.emit import emit_all
 
 def run(options: argparse.Namespace) -> int:
     """Compile every spec of every file. One error anywhere, and nothing is written."""
+    startup.build_spec()
     from ptcompile.targets import TARGETS
 
     if not options.paths:
