@@ -123,7 +123,7 @@ class ProfileSpec(Model):
 class ProfileMetadata(Model):
     """The profile's name."""
 
-    name: str
+    name: str = Field(description="What messages call the profile.")
 
 
 class ClusterProfile(Model):

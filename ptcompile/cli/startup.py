@@ -1,4 +1,4 @@
-"""What makes the command start sooner than the library would: measured in `benchmarks/`, and only for its own process."""
+"""What makes the command start sooner than the library: measured in `benchmarks/`, and only for its own process."""
 
 from __future__ import annotations
 
