@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ptcompile import emit, source
-from ptcompile.diagnostics import Diagnostic, Path, Problem, code_of
+from ptcompile import emit, stream
+from ptcompile.diagnostics import Diagnostic, Path, Problem
 
 if TYPE_CHECKING:
     from ptcompile.cluster import ClusterProfile
@@ -81,9 +81,9 @@ def compile(
     """
     from ptcompile.compiler import compile_document  # pydantic starts here
 
-    read = _read(spec, filename)
+    read = stream.read(spec, filename)
     profile, found = read_cluster(cluster)
-    found += [_stamp(problem, None, filename) for problem in read.problems]
+    found += [stream.stamp(problem, None, filename) for problem in read.problems]
     manifests: list[dict[str, Any]] = []
     if profile is None:
         return Result((), tuple(found))
@@ -93,9 +93,9 @@ def compile(
             data = _laid_over(data, path, value)
         compiled = compile_document(data, profile, target)
         manifests += compiled.manifests
-        found += [_stamp(problem, document, filename) for problem in compiled.problems]
+        found += [stream.stamp(problem, document, filename) for problem in compiled.problems]
     if not read.documents and not read.problems:
-        found.append(_stamp(_nothing(), None, filename))
+        found.append(stream.stamp(stream.nothing(), None, filename))
     return Result(tuple(manifests), tuple(found))
 
 
@@ -110,17 +110,17 @@ def read_cluster(
         return DEFAULT_CLUSTER, []
     if isinstance(cluster, ClusterProfile):
         return cluster, []
-    read = _read(cluster, filename)
-    found = [_stamp(problem, None, filename) for problem in read.problems]
+    read = stream.read(cluster, filename)
+    found = [stream.stamp(problem, None, filename) for problem in read.problems]
     if found:
         return None, found
     documents = [d for d in read.documents if d.data.get("kind") == "ClusterProfile"] or read.documents
     if len(documents) != 1:
         message = f"a profile is one document of kind ClusterProfile, and here are {len(documents)}"
         problem = Problem("no-documents", (), message, "give one", authority="ptcompile")
-        return None, [_stamp(problem, None, filename)]
+        return None, [stream.stamp(problem, None, filename)]
     profile, problems = read_document(documents[0].data)
-    return profile, [_stamp(problem, documents[0], filename) for problem in problems]
+    return profile, [stream.stamp(problem, documents[0], filename) for problem in problems]
 
 
 def lint(
@@ -138,25 +138,26 @@ def lint(
     `webhooks=False` is the API server with the CRDs alone, as on a cluster without the operators' webhooks.
     `unknown_kinds="error"` makes a finding of each kind that nobody here knows; they are counted in any case.
     """
-    read = _read(source, filename)
-    found = [_stamp(problem, None, filename) for problem in read.problems]
+    read = stream.read(source, filename)
+    found = [stream.stamp(problem, None, filename) for problem in read.problems]
     profile = None
     if cluster is not None:
         profile, wrong = read_cluster(cluster)
         found += wrong
     versions = _versions(profile, kubernetes)
     unchecked: list[str] = []
-    objects = [(document, at, one) for document in read.documents for at, one in _objects(document.data)]
+    objects = [(document, at, one) for document in read.documents for at, one in stream.objects(document.data)]
     everything = [manifest for _, _, manifest in objects]
-    found += [_stamp(one, document, filename) for document in read.documents for one in _no_objects(document.data)]
+    for document in read.documents:
+        found += [stream.stamp(problem, document, filename) for problem in stream.not_objects(document.data)]
     for document, at, manifest in objects:
         problems = _nameless(manifest) or _judge(manifest, profile, versions, everything, webhooks=webhooks)
         if problems is None:
-            unchecked.append(_resource(manifest) or "a document without kind")
+            unchecked.append(stream.resource(manifest) or "a document without kind")
             problems = [_unknown(manifest)] if unknown_kinds == "error" else []
-        found += [_stamp(problem, document, filename, at, manifest) for problem in problems]
+        found += [stream.stamp(problem, document, filename, at, manifest) for problem in problems]
     if not read.documents and not read.problems:
-        found.append(_stamp(_nothing(), None, filename))
+        found.append(stream.stamp(stream.nothing(), None, filename))
     return Report(tuple(found), len(read.documents), tuple(unchecked))
 
 
@@ -193,36 +194,11 @@ def _judge(
     return compile_document(manifest, profile or DEFAULT_CLUSTER).problems
 
 
-def _objects(data: Mapping[str, Any]) -> Iterable[tuple[Path, Mapping[str, Any]]]:
-    """The objects of a document with their paths: itself, or the items of a List."""
-    items = data.get("items")
-    if data.get("kind") == "List" and data.get("apiVersion") == "v1" and isinstance(items, list):
-        return [(("items", i), item) for i, item in enumerate(items) if isinstance(item, Mapping)]
-    return [((), data)]
-
-
-def _no_objects(data: Mapping[str, Any]) -> Iterable[Problem]:
-    """The items of a List that are no objects."""
-    items = data.get("items") if data.get("kind") == "List" else None
-    for at, item in enumerate(items if isinstance(items, list) else ()):
-        if not isinstance(item, Mapping):
-            yield Problem("not-a-mapping", ("items", at), f"items[{at}]: an object is a mapping", "remove it")
-
-
 def _versions(profile: ClusterProfile | None, kubernetes: str | None) -> Versions:
     from ptcompile.versions import Versions, parse_version
 
     versions = profile.versions() if profile is not None else Versions()
     return versions._replace(kubernetes=parse_version(kubernetes)) if kubernetes else versions
-
-
-def _read(given: str | bytes | Mapping[str, Any] | Spec, filename: str | None) -> source.Source:
-    if isinstance(given, str | bytes):
-        return source.read(given, filename)
-    if isinstance(given, Mapping):
-        return source.from_data(dict(given))
-    said = given.model_dump(by_alias=True, exclude_unset=True)
-    return source.from_data({"apiVersion": given.api_version, "kind": given.kind, **said})
 
 
 def _unknown(manifest: Mapping[str, Any]) -> Problem:
@@ -241,44 +217,3 @@ def _laid_over(data: Any, path: Path, value: Any) -> Any:
         return [_laid_over(item, tuple(rest), value) if i == head else item for i, item in enumerate(data)]
     below = data if isinstance(data, Mapping) else {}
     return {**below, str(head): _laid_over(below.get(str(head)), tuple(rest), value)}
-
-
-def _nothing() -> Problem:
-    return Problem("no-documents", (), "there is no document here", "write one", authority="ptcompile")
-
-
-def _stamp(
-    problem: Problem,
-    document: source.Document | None,
-    filename: str | None,
-    under: Path = (),
-    manifest: Mapping[str, Any] | None = None,
-) -> Diagnostic:
-    """A problem as a diagnostic: with its code, its position and the object it is about."""
-    path = (*under, *problem.path)
-    span = problem.span
-    if span is None and document is not None:
-        span = document.span(path, on_key=problem.on_key)
-    return Diagnostic(
-        code=code_of(problem.name),
-        name=problem.name,
-        severity=problem.severity,
-        message=problem.message,
-        help=problem.help,
-        path=path,
-        span=span,
-        stage=problem.stage,
-        authority=problem.authority,
-        filename=filename,
-        document=document.index if document is not None else 0,
-        resource=_resource(manifest if manifest is not None else document.data if document is not None else {}),
-    )
-
-
-def _resource(manifest: Mapping[str, Any]) -> str | None:
-    """`Kind/name`, as far as an object has them."""
-    kind, metadata = manifest.get("kind"), manifest.get("metadata")
-    if not isinstance(kind, str):
-        return None
-    name = metadata.get("name") if isinstance(metadata, Mapping) else None
-    return f"{kind}/{name}" if isinstance(name, str) else kind

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ptcompile import api
+from ptcompile import api, stream
 
 if TYPE_CHECKING:
     from ptcompile.cluster import ClusterProfile
@@ -53,11 +53,11 @@ def _documents(given: Any, filename: str | None) -> tuple[list[Mapping[str, Any]
     """The documents of a stream, and what is wrong with its text."""
     if not isinstance(given, str | bytes | Mapping):
         return [given.model_dump(by_alias=True, exclude_unset=True, mode="json")], []
-    read = api._read(given, filename)
-    found = [api._stamp(problem, None, filename) for problem in read.problems]
-    documents = [one for document in read.documents for _, one in api._objects(document.data)]
+    read = stream.read(given, filename)
+    found = [stream.stamp(problem, None, filename) for problem in read.problems]
+    documents = [one for document in read.documents for _, one in stream.objects(document.data)]
     if not documents and not found:
-        found = [api._stamp(api._nothing(), None, filename)]
+        found = [stream.stamp(stream.nothing(), None, filename)]
     return documents, found
 
 

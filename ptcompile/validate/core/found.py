@@ -52,7 +52,9 @@ def required(found: Found, path: Path, detail: str = "", help: str = "", at: str
 
 def invalid(found: Found, path: Path, value: object, why: str, help: str = "", at: str | None = None) -> None:
     """A value that the server refuses, and why."""
-    _add(found, "invalid-value", path, at, f"Invalid value: {show(value)}: {why}", help or f"Change `{_last(path)}`.")
+    if not help:
+        help = like_label(value) if isinstance(value, str) and "lower case" in why else f"Change `{_last(path)}`."
+    _add(found, "invalid-value", path, at, f"Invalid value: {show(value)}: {why}", help)
 
 
 def unsupported(
