@@ -5,7 +5,7 @@ Why each field (training-operator 1.9.4):
 - A fixed number of nodes is one Master, with `replicas: 1` written out (the webhook refuses its absence), and Workers.
   The operator then injects PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR, PET_MASTER_PORT and PET_NPROC_PER_NODE, and
   torchrun needs none of them as arguments. A role without pods is left out: `replicas: 0` is refused.
-- A range of nodes is Workers only, with elasticPolicy: with a Master it would be one agent more than the maximum.
+- A range of nodes is Workers only, with elasticPolicy: with a Master it would be one torchrun more than the maximum.
 - `spec.nprocPerNode` is a string; elasticPolicy.nProcPerNode is deprecated and not counted in WORLD_SIZE.
 - restartPolicy is always written: Never, or OnFailure where the user allows retries, since backoffLimit counts the
   restarts of containers and never sees a pod that is not restarted.

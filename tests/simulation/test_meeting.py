@@ -76,7 +76,7 @@ def test_no_pod_of_that_name() -> None:
         # kubeflow.md 1.5: worker only, not elastic: every pod waits for itself (#1988)
         ({**pytorchjob(), "spec": {"pytorchReplicaSpecs": {
             "Worker": pytorchjob()["spec"]["pytorchReplicaSpecs"]["Worker"]}}}, ["every pod waits for itself"]),
-        # elastic with a Master: agents are workers + 1
+        # elastic with a Master: torchruns are workers + 1
         (pytorchjob(elasticPolicy={"minReplicas": 1, "maxReplicas": 3}), ["4 pods come to a rendezvous of at most 3"]),
         # plain python with an integer nprocPerNode waits for processes that nobody starts (#1790)
         (pytorchjob(container={"command": ["python", "t.py"]}), ["the rendezvous waits for 32 processes"]),

@@ -13,7 +13,7 @@ from ptcompile.simulation.rendezvous import AT_RENDEZVOUS, rendezvous
     [
         # the defaults
         (["torchrun", "t.py"], {}, 0, ("static", "127.0.0.1:29500", (1, 1), "0", 1, "1")),
-        # PET_* alone make two agents meet
+        # PET_* alone make two torchruns meet
         (["torchrun", "t.py"],
          {"PET_NNODES": "2", "PET_NPROC_PER_NODE": "2", "PET_NODE_RANK": "1", "PET_MASTER_ADDR": "h",
           "PET_MASTER_PORT": "1"}, 0, ("static", "h:1", (2, 2), "1", 2, "4")),

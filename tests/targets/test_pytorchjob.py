@@ -39,7 +39,7 @@ def test_the_container_that_trains_is_called_pytorch() -> None:
         ("master: {}\nworker: {replicas: 2}", {"Master": 1, "Worker": 2}),  # reference document 000
         ("worker: {replicas: 2}", {"Master": 1, "Worker": 2}),
         ("worker: {replicas: 0}", {"Master": 1}),  # flyte issue 5417
-        ("elastic: {nnodes: '2:4'}", {"Worker": 4}),  # kubeflow.md 1.5: a Master would be one agent too many
+        ("elastic: {nnodes: '2:4'}", {"Worker": 4}),  # kubeflow.md 1.5: a Master would be one torchrun too many
     ],
 )
 def test_roles(body: str, wanted: dict[str, int]) -> None:

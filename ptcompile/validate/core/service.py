@@ -147,7 +147,7 @@ def _check_affinity(spec: dict[str, Any], path: Path, found: f.Found) -> None:
     config, here = spec.get("sessionAffinityConfig"), (*path, "sessionAffinityConfig")
     if spec.get("sessionAffinity") != "ClientIP":
         if config is not None:
-            f.forbidden(found, here, "must not be set when session affinity is None")
+            f.forbidden(found, here, "must not be set when sessionAffinity is None")
         return
     client = f.mapping(f.mapping(config).get("clientIP"))
     f.check_range(found, (*here, "clientIP", "timeoutSeconds"), client.get("timeoutSeconds"), 1, _AFFINITY_SECONDS)
