@@ -7,9 +7,17 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ptcompile.names import suggest
 from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch, shown
 
 Schema = Mapping[str, Any]
+
+_NAME = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
+_FORM = {
+    f"^{_NAME}$": "Use lower case letters, digits and '-', with a letter or a digit at both ends.",
+    rf"^{_NAME}(\.{_NAME})*$": "Use lower case letters, digits, '-' and '.', with a letter or a digit at both ends.",
+}
+"""The commonest patterns of the CRDs, in words."""
 
 
 def bounded_string(schema: Schema) -> Check | None:
@@ -28,13 +36,15 @@ def bounded_string(schema: Schema) -> Check | None:
         if enum and value not in enum:
             choices = ", ".join(f'"{choice}"' for choice in enum)
             text = f"Unsupported value: {shown(value)}: supported values: {choices}"
-            return [Fault("unsupported-value", text, "Write one of the supported values.")]
+            near = suggest(value, enum)
+            return [Fault("unsupported-value", text, f'Did you mean "{near}"?' if near else "Write one of them.")]
         if high is not None and len(value) > high:
             return [Fault("too-long-value", f"Too long: may not be more than {high} bytes", "Shorten it.")]
         if len(value) < low:
             return [Fault("invalid-value", f'Invalid value: "": must be at least {low} characters long', "Fill it in.")]
         if search is not None and search(value) is None:
-            return [Fault("invalid-value", f"Invalid value: {shown(value)}: must match '{pattern}'")]
+            text = f"Invalid value: {shown(value)}: must match '{pattern}'"
+            return [Fault("invalid-value", text, _FORM.get(pattern or "", "Write it in that form."))]
         return None
 
     return check

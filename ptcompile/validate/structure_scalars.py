@@ -56,11 +56,14 @@ def integer(kind: str, minimum: int | None = None, maximum: int | None = None) -
         if number is None:
             return [mismatch(expected, value)]
         if not low <= number <= high:
-            return [Fault("wrong-type", f"must be of type {expected}: {number} is out of range")]
+            text = f"must be of type {expected}: {number} is out of range"
+            return [Fault("wrong-type", text, f"Use a number from {floor} to {ceiling}.")]
         if number < floor:
-            return [Fault("invalid-value", f"Invalid value: {number}: must be greater than or equal to {floor}")]
+            text = f"Invalid value: {number}: must be greater than or equal to {floor}"
+            return [Fault("invalid-value", text, f"Use {floor} or more.")]
         if number > ceiling:
-            return [Fault("invalid-value", f"Invalid value: {number}: must be less than or equal to {ceiling}")]
+            text = f"Invalid value: {number}: must be less than or equal to {ceiling}"
+            return [Fault("invalid-value", text, f"Use {ceiling} or less.")]
         return None
 
     return check
@@ -105,7 +108,10 @@ def decoded_int_or_string(value: Any) -> Found:
     if amount is None:
         return [mismatch("int32 or string", value)]
     low, high = INT_RANGES["int32"]
-    return None if low <= amount <= high else [Fault("wrong-type", f"must be of type int32: {amount} is out of range")]
+    if low <= amount <= high:
+        return None
+    text = f"must be of type int32: {amount} is out of range"
+    return [Fault("wrong-type", text, f"Use a number from {low} to {high}.")]
 
 
 def crd_int_or_string(value: Any) -> Found:
