@@ -47,6 +47,10 @@ def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
         named = key in {"name", "generateName"}
         message = "pods are named after the job" if named else "no such field in a pod template"
         yield problem("spec-unknown-field", (*path, "metadata", key), message, help, on_key=True)
+    spec = patch.get("spec")
+    if isinstance(spec, Mapping) and "restartPolicy" in spec:
+        message = "the target writes it"
+        yield problem("spec-conflict", (*path, "spec", "restartPolicy"), message, "say restartPolicy under spec")
     own = {key: value for key, value in patch.items() if key in {"metadata", "spec"}}
     if isinstance(metadata, Mapping):
         own["metadata"] = {key: value for key, value in metadata.items() if key in _PATCH_METADATA}

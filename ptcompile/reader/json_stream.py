@@ -44,7 +44,8 @@ def read_json(text: str) -> tuple[list[Value], Finding | None]:
         try:
             data, end = decoder.raw_decode(text, at)
         except json.JSONDecodeError as error:
-            return values, _not_json(error.pos)
+            comma = error.msg.startswith("Illegal trailing comma")  # Python 3.13 points at it, older ones behind it
+            return values, _not_json(_skip(text, error.pos + 1) if comma else error.pos)
         except _NotFiniteError:
             return values, _not_json(at)
         except RecursionError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
@@ -123,7 +124,7 @@ def _marks(pod: Pod) -> list[tuple[str, str]]:
 
 def _neutral(text: str, marks: list[tuple[str, str]]) -> str:
     for name, mark in marks:
-        text = text.replace(name, mark)
+        text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", mark, text)
     return text
 
 

@@ -28,6 +28,7 @@ from ptcompile.targets.common import (
     dns_1035,
     equal_roles,
     object_metadata,
+    own_host_names,
     restart_policies,
     too_long,
     volcano_queue,
@@ -53,6 +54,7 @@ def _wiring(job: Job) -> Wiring:
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from equal_roles(job, "a batch/v1 Job")
     yield from volcano_queue(job, cluster, "a batch/v1 Job")
+    yield from own_host_names(job, "the Job controller")
     yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a batch/v1 Job end")
     if job.run_policy.clean_pod_policy == "All":
         yield cannot(

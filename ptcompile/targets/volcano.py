@@ -27,8 +27,8 @@ from ptcompile.targets.common import (
     cannot,
     dns_1035,
     object_metadata,
+    own_host_names,
     restart_policies,
-    role_path,
     too_long,
 )
 
@@ -42,29 +42,22 @@ def _wiring(job: Job) -> Wiring:
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from restart_policies(job, ("Never", "OnFailure"), "a pod that always restarts never completes its task")
-    for field, there, why in (
-        (
-            "activeDeadlineSeconds",
-            job.run_policy.active_deadline_seconds is not None,
-            "Volcano has no deadline for a job",
-        ),
-        ("suspend", job.run_policy.suspend, "Volcano creates no suspended job"),
-        ("cleanPodPolicy", job.run_policy.clean_pod_policy == "All", "Volcano keeps finished pods as long as the job"),
-    ):
-        if there:
-            yield cannot((*RUN_POLICY, field), why)
+    policy = job.run_policy
+    another = "use the target job, jobset or pytorchjob"
+    if policy.active_deadline_seconds is not None:
+        yield cannot((*RUN_POLICY, "activeDeadlineSeconds"), "Volcano has no deadline for a job", another)
+    if policy.suspend:
+        yield cannot((*RUN_POLICY, "suspend"), "Volcano creates no suspended job", another)
+    if policy.clean_pod_policy == "All":
+        help = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what Volcano does"
+        yield cannot((*RUN_POLICY, "cleanPodPolicy"), "Volcano keeps finished pods as long as the job", help)
     if cluster.versions().kubernetes < _DIGIT_FIRST_SINCE:
         yield from dns_1035(job, "the job's Service")
     derived = {f"-{task}-{count - 1}": "the last pod's host name" for task, count, _ in _tasks(job)}
     derived["-svc"] = "the svc plugin's volume"
     longest = max(derived, key=len)
     yield from too_long(job, longest, derived[longest])
-    for role in job.roles:
-        extra = role.template.extra
-        for field in ("hostname", "subdomain"):
-            if field in extra:
-                path = (*role_path(role), "podTemplate", "spec", field)
-                yield cannot(path, f"a pod template's {field} takes the names away that the svc plugin gives each pod")
+    yield from own_host_names(job, "the svc plugin")
 
 
 def _tasks(job: Job) -> list[tuple[str, int, Role]]:
