@@ -14,6 +14,9 @@ from ptcompile.ir import Job, Target
 from ptcompile.spec import EnvSource, JobSpec, PodFields, Spec
 from ptcompile.vocabulary import split_endpoint
 
+_WORDS = frozenset({"true", "false", "null"})
+"""What kubectl makes of a key that YAML takes for a word of its own."""
+
 
 def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
     """Every contradiction in a spec that has the right shape."""
@@ -154,6 +157,11 @@ def _volcano(job: JobSpec) -> Iterator[Problem]:
 
 def _env(path: Path, fields: PodFields) -> Iterator[Problem]:
     for name, value in fields.env.items():
+        if name in _WORDS:
+            message = f"a variable called {name}: YAML reads words such as on, yes and n as true or false"
+            at: Path = (*path, "env", name)
+            help = "write the name in quotes"
+            yield problem("spec-invalid-value", at, message, help, severity="warning", on_key=True)
         if isinstance(value, EnvSource) and len(value.given()) != 1:
             help = "give one of secretKeyRef, configMapKeyRef, fieldRef, resourceFieldRef"
             yield bad((*path, "env", name), "a variable has exactly one source", help)

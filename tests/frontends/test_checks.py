@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+import ptcompile
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import field_path
 from tests import making
@@ -229,3 +230,9 @@ def test_it_is_refused_under_a_role_and_in_the_patch_too(target: str) -> None:
 def test_names_that_keep_their_value_are_free(target: str, env: str) -> None:
     body = f"nodes: {1 if target == 'pod' else 2}\nenv: {{{env}}}"
     assert found(smallest(body), target) == []
+
+
+def test_a_name_that_yaml_reads_as_a_word_is_said() -> None:
+    """volcano.md 5.15 and kubectl: the key `ON` becomes "true"."""
+    (problem,) = ptcompile.compile(smallest("env: {ON: x, B: c}")).diagnostics
+    assert (problem.name, problem.severity, problem.path) == ("spec-invalid-value", "warning", ("spec", "env", "true"))
