@@ -7,11 +7,12 @@ env and labels). The built-in profile tolerates `flyte/gpu=dedicated:NoSchedule`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field
 
 from ptcompile import quantity
+from ptcompile.clusterpods import check
 from ptcompile.ir import Job
 from ptcompile.versions import Versions, parse_version
 from ptcompile.vocabulary import Json, Model, Quantity
@@ -49,6 +50,20 @@ class Toleration(Model):
         return self.given()
 
 
+class NodeRequirement(Model):
+    """What the labels of a node must say, as in a node affinity."""
+
+    key: str = Field(description="The label.")
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"] = Field(
+        description="How the label is compared."
+    )
+    values: list[str] | None = Field(None, description="What it is compared with; nothing for Exists, DoesNotExist.")
+
+    def to_kubernetes(self) -> dict[str, Any]:
+        """The requirement as Kubernetes writes it."""
+        return self.given()
+
+
 class Gpu(Model):
     """What `gpu` means in this cluster."""
 
@@ -66,6 +81,9 @@ class Accelerator(Model):
 
     resource_name: str | None = Field(None, description="Resource of this accelerator, where `gpu` is another one.")
     node_labels: dict[str, str] = Field(description="Labels that nodes with it carry; pods get a node affinity.")
+    match_expressions: list[NodeRequirement] = Field(
+        [], description="What those nodes must be beyond labels, such as without a slice's label."
+    )
     tolerations: list[Toleration] = Field([], description="Taints of those nodes.")
 
 
@@ -73,7 +91,13 @@ class Spot(Model):
     """Nodes that can be taken away."""
 
     node_labels: dict[str, str] = Field({}, description="Labels that such nodes carry; pods get a node affinity.")
+    match_expressions: list[NodeRequirement] = Field(
+        [], description="What such nodes must be beyond labels, for the same node affinity."
+    )
     tolerations: list[Toleration] = Field([], description="Taints of such nodes.")
+
+
+PodBase = Annotated[Json, AfterValidator(check)]
 
 
 class Defaults(Model):
@@ -90,6 +114,11 @@ class Defaults(Model):
     scheduler_name: str | None = Field(None, description="Scheduler of jobs that name none.")
     service_account_name: str | None = Field(None, description="Identity of pods that name none.")
     image_pull_secrets: list[Json] = Field([], description="Registry credentials of pods that name none.")
+    pod_template: PodBase = Field(
+        {},
+        description="A pod template laid under every job's own, for all else. Its container `pytorch` is the one that "
+        "trains. Mappings merge; an item that the job names, its affinity and its dnsConfig are the job's whole.",
+    )
 
 
 class OperatorVersions(Model):
@@ -103,6 +132,29 @@ class OperatorVersions(Model):
     kueue: str | None = Field(None, pattern=r"^\d+\.\d+", description='Such as "0.19".')
 
 
+class OperatorImage(Model):
+    """Which image the operator runs."""
+
+    repository: str = Field("ccr.ccs.tencentyun.com/tke-market/pytorch-operator", description="Without the tag.")
+    tag: str = Field("latest", description="The image's tag.")
+
+
+class OperatorNamespace(Model):
+    """Where the operator runs."""
+
+    create: bool = Field(True, description="Whether the chart makes the namespace.")
+    name: str = Field("pytorch-operator", description="The namespace's name.")
+
+
+class OperatorDeployment(Model):
+    """How the PyTorch operator's chart is deployed. Fields and defaults are those of TKE's PyTorch-Operator chart."""
+
+    image: OperatorImage = Field(default_factory=OperatorImage.model_construct, description="The operator's image.")
+    namespace: OperatorNamespace = Field(
+        default_factory=OperatorNamespace.model_construct, description="The operator's namespace."
+    )
+
+
 class ProfileSpec(Model):
     """What the platform decides."""
 
@@ -111,12 +163,25 @@ class ProfileSpec(Model):
     )
     gpu: Gpu = Field(default_factory=Gpu.model_construct, description="What `gpu` means here.")
     accelerators: dict[str, Accelerator] = Field({}, description="The catalogue, by the names that jobs use.")
+    resource_tolerations: dict[str, list[Toleration]] = Field(
+        {}, description="Tolerations by Kubernetes resource name: of pods that ask for it in any container."
+    )
     spot: Spot = Field(default_factory=Spot.model_construct, description="Nodes that can be taken away.")
+    on_demand: list[NodeRequirement] = Field(
+        [], description="What the nodes of jobs that are not spot must be, for their node affinity."
+    )
     queue_system: Literal["kueue", "volcano"] = Field(
         "kueue", description="Who admits a queue's jobs, where the target leaves the choice."
     )
     defaults: Defaults = Field(
         default_factory=Defaults.model_construct, description="What every job gets that does not say otherwise."
+    )
+    operator: OperatorDeployment = Field(
+        default_factory=OperatorDeployment.model_construct,
+        description="The PyTorch operator's chart, for `ptcompile platform`.",
+    )
+    priorities: dict[str, int] = Field(
+        {}, description="Values of priority classes by name, for `ptcompile platform`; 0 where a job names another."
     )
 
 

@@ -1,79 +1,24 @@
-"""What a cluster must have: for its jobs, for one job, and the operator's chart of reference document 004."""
+"""What a cluster must have before its jobs run, and the operator's chart of reference document 004."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import yaml
 
-from ptcompile import ClusterProfile, Spec, platform
+from ptcompile import ClusterProfile, Spec, lint, platform
 from ptcompile.source import read
 
 CLUSTER = ClusterProfile.model_validate({"spec": {}})
 
 
+def profile(words: dict[str, Any]) -> ClusterProfile:
+    return ClusterProfile.model_validate({"spec": words})
+
+
 def spec(job: dict[str, Any], **metadata: Any) -> Spec:
     common = {"image": "i", "script": "t.py"}
     return Spec.model_validate({"metadata": {"name": "job", **metadata}, "spec": {**common, **job}})
-
-
-def names(found: tuple[platform.Requirement, ...], kind: str) -> list[str]:
-    return [one.name for one in found if one.kind == kind]
-
-
-@pytest.mark.parametrize(
-    ("target", "operators"),
-    [
-        ("pod", []),
-        ("job", []),
-        ("pytorchjob", ["training-operator"]),
-        ("volcano", ["volcano"]),
-        ("jobset", ["jobset"]),
-        ("trainjob", ["trainer", "jobset"]),
-    ],
-)
-def test_operators_by_target(target: str, operators: list[str]) -> None:
-    assert names(platform.requires(spec({"nodes": 1}), CLUSTER, target), "operator") == operators
-
-
-def test_versions_are_the_profile_s() -> None:
-    profile = ClusterProfile.model_validate({"spec": {"versions": {"kubernetes": "1.33", "trainingOperator": "1.8"}}})
-    found = platform.requires(spec({"nodes": 2, "target": "pytorchjob"}), profile)
-    assert [(one.name, one.version) for one in found if one.version] == [
-        ("kubernetes", "1.33"),
-        ("training-operator", "1.8"),
-    ]
-
-
-def test_what_a_job_names_and_does_not_make() -> None:
-    job = spec(
-        {
-            "nodes": 2,
-            "queue": "gold",
-            "priorityClassName": "high",
-            "serviceAccountName": "trainer",
-            "imagePullSecrets": [{"name": "registry"}],
-            "env": {"A": {"secretKeyRef": {"name": "s", "key": "k"}}, "B": "1"},
-            "envFrom": [{"configMapRef": {"name": "c"}}, {"secretRef": {"name": "o", "optional": True}}],
-            "volumes": [{"name": "d", "persistentVolumeClaim": {"claimName": "data"}}, {"name": "e", "emptyDir": {}}],
-            "resources": {"gpu": 8, "devices": {"vpc.amazonaws.com/efa": 4}},
-        },
-        namespace="ml",
-    )
-    found = platform.requires(job, CLUSTER)
-    assert names(found, "object") == [
-        "PriorityClass/high",
-        "LocalQueue/gold",
-        "ServiceAccount/trainer",
-        "Secret/registry",
-        "Secret/s",
-        "ConfigMap/c",
-        "PersistentVolumeClaim/data",
-    ]
-    assert names(found, "resource") == ["nvidia.com/gpu", "vpc.amazonaws.com/efa"]
-    assert names(found, "namespace") == ["ml"]
-    assert names(found, "operator") == ["kueue"]
 
 
 def test_the_operator_s_chart_has_the_document_s_defaults() -> None:
@@ -92,7 +37,7 @@ def test_objects_before_the_jobs() -> None:
         spec({"nodes": 2, "queue": "gold", "priorityClassName": "system-node-critical"}, namespace="ml"),
         spec({"nodes": 2, "target": "volcano", "queue": "bulk"}, namespace="volcano-jobs"),
     ]
-    setup = platform.platform(CLUSTER, jobs, priorities={"low": -5})
+    setup = platform.platform(profile({"priorities": {"low": -5}}), jobs)
     documents = list(yaml.safe_load_all(setup.text()))
     assert [(one["kind"], one["metadata"]["name"]) for one in documents] == [
         ("Namespace", "ml"),
@@ -109,14 +54,14 @@ def test_objects_before_the_jobs() -> None:
 
 def test_the_chart_s_own_namespace_is_left_to_the_chart() -> None:
     job = spec({"nodes": 2, "target": "pytorchjob"}, namespace="pytorch-operator")
-    own = platform.Operator(namespace_create=False)
-    kinds = [[one["kind"] for one in platform.platform(CLUSTER, [job], operator=one).manifests] for one in (None, own)]
+    own = profile({"operator": {"namespace": {"create": False}}})
+    kinds = [[one["kind"] for one in platform.platform(one, [job]).manifests] for one in (CLUSTER, own)]
     assert kinds == [[], ["Namespace"]]
 
 
 def test_old_kueue_has_the_old_version() -> None:
-    profile = ClusterProfile.model_validate({"spec": {"versions": {"kueue": "0.14"}}})
-    made = platform.platform(profile, [spec({"nodes": 2, "queue": "gold"})]).manifests
+    old = profile({"versions": {"kueue": "0.14"}})
+    made = platform.platform(old, [spec({"nodes": 2, "queue": "gold"})]).manifests
     assert made[0]["apiVersion"] == "kueue.x-k8s.io/v1beta1"
     assert platform.platform(CLUSTER, [spec({"nodes": 2, "queue": "q"})]).manifests[0]["apiVersion"].endswith("v1beta2")
 
@@ -124,3 +69,32 @@ def test_old_kueue_has_the_old_version() -> None:
 def test_what_every_cluster_has_is_not_made() -> None:
     jobs = [spec({"nodes": 1}, namespace="default"), spec({"nodes": 1, "target": "volcano", "queue": "default"})]
     assert platform.platform(CLUSTER, jobs).manifests == ()
+
+
+def test_the_profile_says_how_the_operator_is_deployed() -> None:
+    own = profile({"operator": {"image": {"tag": "v1"}, "namespace": {"create": False, "name": "kubeflow"}}})
+    pod = spec({"nodes": 1, "target": "pod"})
+    assert platform.platform(CLUSTER, [pod]).values == {}
+    setup = platform.platform(own, [pod])
+    assert setup.values == {
+        "image": {"repository": "ccr.ccs.tencentyun.com/tke-market/pytorch-operator", "tag": "v1"},
+        "namespace": {"create": False, "name": "kubeflow"},
+    }
+    assert [one["metadata"]["name"] for one in setup.manifests] == ["kubeflow"], "the chart does not make it"
+
+
+def test_a_priority_of_a_pod_template_counts() -> None:
+    job = spec({"nodes": 1, "target": "pod", "podTemplate": {"spec": {"priorityClassName": "urgent"}}})
+    assert [one["metadata"]["name"] for one in platform.platform(CLUSTER, [job]).manifests] == ["urgent"]
+
+
+def test_runtimes_of_trainjobs() -> None:
+    """kubeflow.md: Trainer's manager and its runtimes are two steps; a job beyond the built-in one brings its own."""
+    jobs = [
+        spec({"nodes": 2, "target": "trainjob", "restartPolicy": "OnFailure"}, name="plain"),
+        spec({"nodes": 2, "target": "trainjob", "restartPolicy": "Never"}, name="own", namespace="ml"),
+    ]
+    setup = platform.platform(CLUSTER, jobs)
+    found = [(one["kind"], one["metadata"]["name"]) for one in setup.manifests]
+    assert found == [("Namespace", "ml"), ("ClusterTrainingRuntime", "torch-distributed"), ("TrainingRuntime", "own")]
+    assert lint(setup.text()).ok

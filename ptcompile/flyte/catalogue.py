@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ptcompile.flyte.accelerators import CLASSES, PARTITIONS, WHOLE, listed, normal
+from ptcompile.flyte.accelerators import CLASSES, WHOLE, listed, normal
 from ptcompile.flyte.settings import Settings
 
 Json = dict[str, Any]
@@ -31,7 +31,6 @@ def entries(
     settings: Settings,
     devices: Mapping[str, str],
     more: Iterable[str],
-    by_resource: Mapping[str, list[Json]],
     gpu: str,
 ) -> dict[str, Json]:
     """The catalogue: each device that the configuration or Flyte itself knows, whole and in its slices."""
@@ -42,26 +41,17 @@ def entries(
         kind = kinds[_kind(name)]
         labels = {kind.device: name}
         tolerations = [_taint(kind.device, name)]
+        entry: Json = {"nodeLabels": labels, "tolerations": tolerations}
         if part == WHOLE:
+            # by default no label of a slice
+            entry["matchExpressions"] = [kind.requirement or {"key": kind.partition, "operator": "DoesNotExist"}]
             tolerations += [kind.toleration] if kind.toleration else []
         elif part is not None:
             labels[kind.partition] = part
             tolerations.append(_taint(kind.partition, part))
-        entry: Json = {"nodeLabels": labels, "tolerations": tolerations}
         if kind.resource != gpu:
             entry["resourceName"] = kind.resource
-            entry["tolerations"] = [*tolerations, *by_resource.get(kind.resource, [])]
         out[f"{name}/{part}" if part else name] = entry
-    return out
-
-
-def whole(settings: Settings, devices: Mapping[str, str]) -> dict[str, Json]:
-    """What the nodes of whole devices have in common, by catalogue name: by default no label of a slice."""
-    out = {}
-    for name in dict.fromkeys(devices.values()):
-        if name in PARTITIONS:
-            kind = _class(settings, _kind(name))
-            out[f"{name}/{WHOLE}"] = kind.requirement or {"key": kind.partition, "operator": "DoesNotExist"}
     return out
 
 

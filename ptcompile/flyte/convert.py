@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile import emit
 from ptcompile.diagnostics import Path, Problem
-from ptcompile.flyte import foreign, pods, rest
+from ptcompile.flyte import foreign, pods
+from ptcompile.flyte.accelerators import DEVICES, entry_name
 from ptcompile.flyte.amounts import Amounts, plain, spread, to_spec
 from ptcompile.flyte.found import FlyteError, FlyteWarning, changed, wrong
 from ptcompile.flyte.knobs import Knobs, deadline, sound, task_amounts
@@ -98,9 +99,8 @@ def convert(config: Any, name: str, knobs: Knobs, *, module: str | None = None) 
         message = "a PodTemplate object of the cluster cannot be read from here"
         found.append(changed(("pod_template_name",), message, "give its content as pod_template"))
     spec = {**_pods(knobs, template, found), **starts, **form.job}
-    device = _place(spec, knobs, amounts, form, found)
+    _place(spec, knobs, amounts, form, found)
     spec["runPolicy"] = deadline(spec.get("runPolicy") or {}, knobs, found)
-    spec = rest.lay(spec, platform.rest if platform is not None else rest.NOTHING, device)
     labels = {"labels": spec["podLabels"], "annotations": spec["podAnnotations"]}
     document = {
         "apiVersion": "ptcompile/v1",
@@ -136,22 +136,22 @@ def _pods(knobs: Knobs, template: pods.Template, found: list[Problem]) -> dict[s
     }
 
 
-def _place(
-    spec: dict[str, Any], knobs: Knobs, amounts: Amounts, form: Shape, found: list[Problem]
-) -> foreign.Device | None:
-    """Add the resources, the roles and what decides where the pods go. The accelerator, where it counts."""
+def _place(spec: dict[str, Any], knobs: Knobs, amounts: Amounts, form: Shape, found: list[Problem]) -> None:
+    """Add the resources, the roles and what decides where the pods go."""
     common, of_roles = spread(amounts, [role.amounts for role in form.roles.values()])
     for (key, role), own in zip(form.roles.items(), of_roles, strict=True):
         spec[key] = _said({**role.fields, "resources": to_spec(own)})
     spec["resources"] = to_spec(common)
     spec["spot"] = knobs.get("interruptible") or None
     device = foreign.device(knobs.get("accelerator"), found)
-    if device is not None and not any("gpu" in one for one in (common, *of_roles)):
+    if device is None:
+        return
+    if any("gpu" in one for one in (common, *of_roles)):
+        platform = knobs.get("platform")
+        spec["accelerator"] = entry_name(device, platform.devices if platform is not None else DEVICES)
+    else:
         # Flyte 1.16 looks at accelerators only where a container has a limit of one
         found.append(changed(("accelerator",), "no pod asks for a GPU, so it means nothing", "ask for gpu, or drop it"))
-        device = None
-    spec["accelerator"] = rest.catalogue_name(device, knobs.get("platform"))
-    return device
 
 
 def _said(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ptcompile import names, source
+from ptcompile.clusterpods import MAIN
 from ptcompile.diagnostics import Problem
 from ptcompile.flyte import catalogue
 from ptcompile.flyte.accelerators import DEVICES
 from ptcompile.flyte.foreign import mappings
 from ptcompile.flyte.found import changed, wrong
-from ptcompile.flyte.rest import Rest
-from ptcompile.flyte.settings import ENGINE, KNOWN, Settings, pairs
+from ptcompile.flyte.settings import CONTAINER, ENGINE, KNOWN, POD, Settings, pairs
 
 if TYPE_CHECKING:
     from ptcompile.cluster import ClusterProfile
@@ -29,8 +29,6 @@ class Platform:
     """The ClusterProfile document."""
     profile: ClusterProfile
     """The same, read; the built-in one where the configuration has a mistake."""
-    rest: Rest
-    """What a profile has no word for: `task(..., platform=...)` lays it into the job."""
     devices: Mapping[str, str]
     """What nodes call the devices, by short names in capitals."""
     problems: tuple[Problem, ...]
@@ -50,39 +48,28 @@ def platform(
     The section may be the whole document, or stand under `k8s` or `plugins.k8s`, as in a ConfigMap of a Flyte chart.
     `accelerators` are devices, or `device/slice`, beyond those that Flyte knows. Raises nothing for what a user wrote.
     """
+    from ptcompile.cluster import DEFAULT_CLUSTER
+    from ptcompile.frontends.spec import read_cluster
+
     found: list[Problem] = []
     section = _section(_data(config, found))
     settings = Settings(section, found)
     devices = {**DEVICES, **{key.upper(): value for key, value in pairs(settings, "accelerator-devices").items()}}
     _unknown(section, found)
     gpu = settings.text("gpu-resource-name") or "nvidia.com/gpu"
-    by_resource = _resource_tolerations(settings)
     spec = {
-        "gpu": {"resourceName": gpu, "tolerations": by_resource.pop(gpu, [])},
-        "accelerators": catalogue.entries(settings, devices, accelerators, by_resource, gpu),
+        # tolerations are by resource here, the GPU's as well
+        "gpu": {"resourceName": gpu, "tolerations": []},
+        "accelerators": catalogue.entries(settings, devices, accelerators, gpu),
+        "resourceTolerations": _resource_tolerations(settings),
         "spot": _spot(settings),
+        "onDemand": _requirements(settings, "non-interruptible-node-selector-requirement"),
         "defaults": _defaults(settings),
     }
+    spec = {key: value for key, value in spec.items() if value or key == "defaults"}
     document = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": name}, "spec": spec}
-    return _read(document, settings, devices, by_resource, found)
-
-
-def _read(
-    document: Json, settings: Settings, devices: Mapping[str, str], by_resource: Json, found: list[Problem]
-) -> Platform:
-    from ptcompile.cluster import DEFAULT_CLUSTER
-    from ptcompile.frontends.spec import read_cluster
-
     profile, problems = read_cluster(document)
-    rest = Rest(
-        fields=settings.fields() | _env_from(settings),
-        pod={"dnsConfig": dns} if (dns := settings.mapping("default-pod-dns-config")) else {},
-        tolerations=by_resource,
-        interruptible=_expression(settings, "interruptible-node-selector-requirement", beyond=True),
-        not_interruptible=_expression(settings, "non-interruptible-node-selector-requirement"),
-        unpartitioned=catalogue.whole(settings, devices),
-    )
-    return Platform(document, profile or DEFAULT_CLUSTER, rest, devices, (*found, *problems))
+    return Platform(document, profile or DEFAULT_CLUSTER, devices, (*found, *problems))
 
 
 def _data(config: str | bytes | Mapping[str, Any], found: list[Problem]) -> Mapping[str, Any]:
@@ -129,16 +116,24 @@ def _resource_tolerations(settings: Settings) -> dict[str, list[Json]]:
 
 def _spot(settings: Settings) -> Json:
     labels = {str(k): str(v) for k, v in settings.mapping("interruptible-node-selector").items()}
-    requirement = settings.mapping("interruptible-node-selector-requirement")
-    if _one_label(requirement):
-        labels[str(requirement["key"])] = str(requirement["values"][0])
-    return {"nodeLabels": labels, "tolerations": settings.sequence("interruptible-tolerations")}
+    beyond = []
+    for one in _requirements(settings, "interruptible-node-selector-requirement"):
+        if _one_label(one):
+            labels[str(one["key"])] = str(one["values"][0])
+        else:
+            beyond.append(one)
+    out = {
+        "nodeLabels": labels,
+        "matchExpressions": beyond,
+        "tolerations": settings.sequence("interruptible-tolerations"),
+    }
+    return {key: value for key, value in out.items() if value}
 
 
-def _expression(settings: Settings, key: str, *, beyond: bool = False) -> Json | None:
-    """A node selector requirement; with `beyond` only one that labels alone cannot say."""
+def _requirements(settings: Settings, key: str) -> list[Json]:
+    """A node selector requirement, where there is one."""
     requirement = settings.mapping(key)
-    return requirement if requirement and not (beyond and _one_label(requirement)) else None
+    return [requirement] if requirement else []
 
 
 def _one_label(requirement: Json) -> bool:
@@ -159,8 +154,20 @@ def _defaults(settings: Settings) -> Json:
         "nodeSelector": pairs(settings, "default-node-selector"),
         "tolerations": settings.sequence("default-tolerations"),
         "schedulerName": settings.text("scheduler-name"),
+        "podTemplate": _pod_template(settings),
     }
     return {key: value for key, value in out.items() if value}
+
+
+def _pod_template(settings: Settings) -> Json:
+    """What a profile has no other word for."""
+    pod = settings.fields(POD)
+    if pod.get("hostNetwork"):
+        pod["dnsPolicy"] = "ClusterFirstWithHostNet"  # names of the cluster resolve there only so
+    container = settings.fields(CONTAINER) | _env_from(settings)
+    if container:
+        pod["containers"] = [{"name": MAIN, **container}]
+    return {"spec": pod} if pod else {}
 
 
 def _env_from(settings: Settings) -> Json:

@@ -8,14 +8,19 @@ from typing import Any
 from ptcompile.diagnostics import Problem
 from ptcompile.flyte.found import wrong
 
-FIELDS: dict[str, tuple[str, type, str]] = {
+POD: dict[str, tuple[str, type, str]] = {
     "default-affinity": ("affinity", dict, "a mapping"),
-    "default-security-context": ("securityContext", dict, "a mapping"),
-    "default-pod-security-context": ("podSecurityContext", dict, "a mapping"),
+    "default-pod-security-context": ("securityContext", dict, "a mapping"),
     "enable-host-networking-pod": ("hostNetwork", bool, "true or false"),
+    "default-pod-dns-config": ("dnsConfig", dict, "a mapping"),
+}
+"""Keys that are a field of every pod: that field, and the type of its value."""
+
+CONTAINER: dict[str, tuple[str, type, str]] = {
+    "default-security-context": ("securityContext", dict, "a mapping"),
     "image-pull-policy": ("imagePullPolicy", str, "text"),
 }
-"""Keys that a ClusterProfile has no word for and a job has: that word, and the type of its value."""
+"""Keys that are a field of the container that trains."""
 
 _LIFECYCLE = "it tells Flyte's engine how to watch its pods, and no manifest has a word for it"
 ENGINE: dict[str, str] = {
@@ -33,13 +38,13 @@ ENGINE: dict[str, str] = {
 """Keys without effect on our manifests, each with the reason (flyte 1.16, `plugins.k8s` and `kf-operator`)."""
 
 KNOWN = (
-    *FIELDS, "default-cpus", "default-memory", "default-annotations", "default-labels", "default-env-vars",
+    *POD, *CONTAINER, "default-cpus", "default-memory", "default-annotations", "default-labels", "default-env-vars",
     "default-env-from-configmaps", "default-env-from-secrets", "default-tolerations", "default-node-selector",
     "scheduler-name", "interruptible-tolerations", "interruptible-node-selector",
     "interruptible-node-selector-requirement", "non-interruptible-node-selector-requirement", "resource-tolerations",
     "add-tolerations-for-extended-resources", "gpu-resource-name", "gpu-device-node-label",
     "gpu-partition-size-node-label", "gpu-unpartitioned-node-selector-requirement", "gpu-unpartitioned-toleration",
-    "accelerator-devices", "accelerator-device-classes", "default-pod-dns-config",
+    "accelerator-devices", "accelerator-device-classes",
 )  # fmt: skip
 
 
@@ -69,10 +74,10 @@ class Settings:
         value = self.section.get(key)
         return list(value) if isinstance(value, list | tuple) else self._empty(key, value, [], "a list")
 
-    def fields(self) -> dict[str, Any]:
-        """What the job's own words would say, by these words."""
+    def fields(self, known: Mapping[str, tuple[str, type, str]]) -> dict[str, Any]:
+        """What the keys of such a table say, by Kubernetes' words."""
         out: dict[str, Any] = {}
-        for key, (word, kind, what) in FIELDS.items():
+        for key, (word, kind, what) in known.items():
             value = self.section.get(key)
             if isinstance(value, kind):
                 out[word] = value

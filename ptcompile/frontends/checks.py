@@ -139,7 +139,7 @@ def _profile(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
         message = f"{job.accelerator!r} is not in the catalogue of the profile {cluster.metadata.name!r}"
         yield bad(("spec", "accelerator"), message, f"did you mean {near}?" if near else known)
     spot = cluster.spec.spot
-    if job.spot and not (spot.node_labels or spot.tolerations):
+    if job.spot and not (spot.node_labels or spot.tolerations or spot.match_expressions):
         message = f"spec.spot: the profile {cluster.metadata.name!r} says nothing of spot nodes, so nothing changes"
         yield problem(
             "spec-invalid-value", ("spec", "spot"), message, "add spec.spot to the profile", severity="warning"

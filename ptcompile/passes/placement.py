@@ -1,26 +1,33 @@
-"""Placement: which nodes a job may run on, from the profile's catalogue.
+"""Placement: which nodes a job may run on, from the profile's catalogue, and what else the profile lays under its pods.
 
-A named accelerator, for the roles that ask for one, and spot nodes become required node affinity, one expression a
-label, added to every term that the user wrote (terms are alternatives, so each must hold it; Flyte 1.16 does the same).
-The profile's default node selector fills the labels that the user did not select by. Scheduler, service account and
-pull secrets fill their gaps.
+A named accelerator, for the roles that ask for one, and spot nodes or the others become required node affinity, one
+expression a label, added to every term that the user wrote (terms are alternatives, so each must hold it; Flyte 1.16
+does the same). The profile's default node selector fills the labels that the user did not select by. Scheduler, service
+account and pull secrets fill their gaps. The profile's pod template comes last and lies below all of it: mappings
+merge, an item of a named list that is there stays as it is, and so does an affinity or a dnsConfig (Flyte 1.16).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from ptcompile import podtemplate
+from ptcompile.clusterpods import MAIN
 from ptcompile.ir import Context, Job, Json, PodTemplate, map_templates
 
+if TYPE_CHECKING:
+    from ptcompile.cluster import Accelerator, ProfileSpec
+
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+_WHOLE = frozenset({"affinity", "dnsConfig"})
+_CONTAINERS = frozenset({"containers", "initContainers"})
 
 
 def placement(job: Job, context: Context) -> Job:
     """Pods get the node affinity, node selector and identity that the profile gives them."""
     profile = context.cluster.spec
     accelerator = profile.accelerators.get(job.accelerator or "")
-    spot = profile.spot.node_labels if job.spot else {}
     defaults = profile.defaults
     extra = {
         "serviceAccountName": defaults.service_account_name,
@@ -28,25 +35,40 @@ def placement(job: Job, context: Context) -> Job:
         "imagePullSecrets": defaults.image_pull_secrets,
     }
     gaps = {k: v for k, v in extra.items() if v}
+    base = _base(defaults.pod_template)
+    below: Json = base.get("spec", {}).get("affinity", {})
 
     def place(template: PodTemplate) -> PodTemplate:
         devices = context.cluster.accelerators_in(template.main.resources.limits)
-        labels = {**(accelerator.node_labels if accelerator and devices else {}), **spot}
-        return template._replace(
-            affinity=_with_labels(template.affinity, labels),
+        wanted = _wanted(profile, accelerator if devices else None, spot=job.spot)
+        placed = template._replace(
+            affinity=_with(template.affinity or below, wanted),
             node_selector={**defaults.node_selector, **template.node_selector},
             extra={**gaps, **template.extra},
         )
+        return _over(placed, base) if base else placed
 
     return map_templates(job, place)._replace(queue=job.queue or defaults.queue)
 
 
-def _with_labels(affinity: Json, labels: Mapping[str, str]) -> Json:
-    if not labels:
+def _wanted(profile: ProfileSpec, accelerator: Accelerator | None, *, spot: bool) -> list[Json]:
+    """What the nodes must be: labels first, then what labels cannot say."""
+    labels = {**(accelerator.node_labels if accelerator else {}), **(profile.spot.node_labels if spot else {})}
+    beyond = [
+        *(accelerator.match_expressions if accelerator else ()),
+        *(profile.spot.match_expressions if spot else profile.on_demand),
+    ]
+    return [
+        *({"key": key, "operator": "In", "values": [value]} for key, value in labels.items()),
+        *(one.to_kubernetes() for one in beyond),
+    ]
+
+
+def _with(affinity: Json, wanted: Sequence[Json]) -> Json:
+    if not wanted:
         return affinity
     node: Json = affinity.get("nodeAffinity") or {}
     required: Json = node.get(_REQUIRED) or {}
-    wanted = [{"key": k, "operator": "In", "values": [v]} for k, v in labels.items()]
     terms = [_with_expressions(term, wanted) for term in required.get("nodeSelectorTerms") or [{}]]
     return {**affinity, "nodeAffinity": {**node, _REQUIRED: {**required, "nodeSelectorTerms": terms}}}
 
@@ -54,3 +76,32 @@ def _with_labels(affinity: Json, labels: Mapping[str, str]) -> Json:
 def _with_expressions(term: Json, wanted: Sequence[Json]) -> dict[str, Any]:
     there = term.get("matchExpressions") or []
     return {**term, "matchExpressions": [*there, *(one for one in wanted if one not in there)]}
+
+
+def _base(template: Json) -> dict[str, Any]:
+    """The profile's pod template without its tolerations, which the pass of that name adds beside the user's."""
+    if not template:
+        return {}
+    return {**template, "spec": {key: value for key, value in template.get("spec", {}).items() if key != "tolerations"}}
+
+
+def _over(template: PodTemplate, base: Json) -> PodTemplate:
+    """The template with the profile's below it."""
+    laid = podtemplate.read(_beneath(podtemplate.write(template, main=MAIN), base), MAIN)
+    return laid._replace(main=laid.main._replace(name=template.main.name))
+
+
+def _beneath(own: Any, base: Any, key: str = "") -> Any:
+    """The job's value with the profile's below it. Unlike in a patch a null stays, and half an item of each is none."""
+    if isinstance(own, Mapping) and isinstance(base, Mapping) and key not in _WHOLE:
+        unsaid = {k: v for k, v in base.items() if k not in own}
+        return {**unsaid, **{k: _beneath(v, base.get(k), k) for k, v in own.items()}}
+    if key not in podtemplate.MERGE_KEYS or not isinstance(own, list) or not isinstance(base, list):
+        return own
+    name = podtemplate.MERGE_KEYS[key]
+    there = {str(one.get(name)) for one in own}
+    added = [one for one in base if str(one.get(name)) not in there]
+    if key not in _CONTAINERS:
+        return [*added, *own]
+    by_name = {str(one.get(name)): one for one in base}
+    return [*added, *(_beneath(one, by_name.get(str(one.get(name)))) for one in own)]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptcompile import flyte
+from ptcompile import compile, flyte
+from ptcompile.emit import emit
 from ptcompile.flyte.settings import ENGINE, KNOWN
 from tests.flyte.making import OURS, document, manifest, pod
 from tests.flyte.test_tasks import ANYTHING
@@ -138,3 +140,32 @@ def test_a_label_that_the_profile_can_say_is_not_said_twice() -> None:
     where = flyte.platform({"interruptible-node-selector-requirement": requirement})
     assert where.profile.spec.spot.node_labels == {"spot": "true"}
     assert "affinity" not in document(OURS.Elastic(), interruptible=True, platform=where)
+
+
+@pytest.mark.parametrize("interruptible", [True, False])
+@pytest.mark.parametrize("accelerator", [None, "a100/unpartitioned", "a100/1g.5gb", "v5p"])
+def test_the_profile_as_a_file_gives_the_same_manifests(accelerator: str | None, interruptible: bool) -> None:
+    """The document alone carries the platform: nothing of it is laid into the job."""
+    more = {
+        "interruptible-node-selector-requirement": {"key": "x", "operator": "In", "values": ["a", "b"]},
+        "non-interruptible-node-selector-requirement": {"key": "x", "operator": "DoesNotExist"},
+        "default-affinity": {"podAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": []}},
+        "add-tolerations-for-extended-resources": ["google.com/tpu"],
+    }
+    where = flyte.platform({**yaml.safe_load(CONFIG)["plugins"]["k8s"], **more})
+    assert where.problems == ()
+    job = flyte.task(pod, task_config=OURS.Elastic(nnodes=2), script="t.py", image="i", limits=OURS.Resources(gpu=1))
+    made = job.convert("job", platform=where, accelerator=accelerator, interruptible=interruptible)
+    direct = job.compile("job", platform=where, accelerator=accelerator, interruptible=interruptible)
+    assert compile(made.yaml(), cluster=emit(where.document)).unwrap() == direct.unwrap()
+    alone = job.convert("job", accelerator=accelerator, interruptible=interruptible)
+    assert made.document == alone.document, "the platform adds nothing to the job"
+    found = pod(dict(direct.manifests[0]))
+    assert found["hostNetwork"] is True
+    assert found["dnsPolicy"] == "ClusterFirstWithHostNet"
+    assert ("tpu" in str(found["tolerations"])) == (accelerator == "v5p")
+    terms = found["affinity"]["nodeAffinity"]["requiredDuringSchedulingIgnoredDuringExecution"]["nodeSelectorTerms"]
+    assert (
+        more[f"{'' if interruptible else 'non-'}interruptible-node-selector-requirement"]
+        in (terms[0]["matchExpressions"])
+    )

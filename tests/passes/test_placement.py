@@ -105,3 +105,84 @@ def test_the_user_wins() -> None:
     after = run(job, {"defaults": DEFAULTS})
     one = after.roles[0].template
     assert (after.queue, one.node_selector, one.extra) == ("urgent", {"zone": "b", "pool": "ml"}, own)
+
+
+DOES_NOT_EXIST = {"key": "slice", "operator": "DoesNotExist"}
+BEYOND = {
+    "accelerators": {"whole": {"nodeLabels": {"gpu": "a100"}, "matchExpressions": [DOES_NOT_EXIST]}},
+    "spot": {"matchExpressions": [{"key": "spot", "operator": "Exists"}]},
+    "onDemand": [{"key": "spot", "operator": "DoesNotExist"}],
+}
+
+
+@pytest.mark.parametrize(("spot", "operator"), [(True, "Exists"), (False, "DoesNotExist")])
+def test_requirements_beyond_labels(spot: bool, operator: str) -> None:
+    """flyte.md 4.3, 4.4 and 5 cases 24, 26."""
+    after = run(making.job(making.template(), making.template(limits=GPU), accelerator="whole", spot=spot), BEYOND)
+    assert terms(after, 0) == [{"matchExpressions": [{"key": "spot", "operator": operator}]}]
+    wanted = [expression("gpu", "a100"), DOES_NOT_EXIST, {"key": "spot", "operator": operator}]
+    assert terms(after, 1) == [{"matchExpressions": wanted}]
+
+
+BASE = {
+    "metadata": {"labels": {"team": "ml", "a": "base"}},
+    "spec": {
+        "hostNetwork": True,
+        "securityContext": {"runAsUser": 1, "fsGroup": 2},
+        "affinity": {"podAffinity": {"x": []}},
+        "dnsConfig": {"options": [{"name": "ndots"}]},
+        "volumes": [{"name": "cache", "hostPath": {"path": "/c"}}, {"name": "data", "nfs": {"path": "/d"}}],
+        "containers": [
+            {"name": "log", "image": "log:1"},
+            {
+                "name": "pytorch",
+                "imagePullPolicy": "Always",
+                "env": [{"name": "A", "value": "base"}, {"name": "B", "value": "base"}],
+                "volumeMounts": [{"name": "data", "mountPath": "/data", "subPath": "x"}],
+            },
+        ],
+    },
+}
+
+
+def test_the_profile_s_pod_template_lies_below() -> None:
+    one = run(making.job(), {"defaults": {"podTemplate": BASE}}).roles[0].template
+    assert one.labels == {"team": "ml", "a": "base"}
+    assert one.affinity == {"podAffinity": {"x": []}}
+    assert one.sidecars == ({"name": "log", "image": "log:1"},)
+    assert (one.extra["hostNetwork"], one.main.extra["imagePullPolicy"]) == (True, "Always")
+    assert (one.main.name, one.main.image, [e["name"] for e in one.main.env]) == ("pytorch", "img:1", ["A", "B"])
+    assert [v["name"] for v in one.volumes] == ["cache", "data"]
+
+
+def test_the_user_wins_over_the_profile_s_pod_template() -> None:
+    mount = {"name": "mine", "mountPath": "/data"}
+    data = {"name": "data", "emptyDir": {}}
+    template = making.template(
+        main={"env": ({"name": "B", "value": "mine"},), "mounts": (mount,), "extra": {"imagePullPolicy": "Never"}},
+        labels={"a": "mine"},
+        volumes=(data,),
+        affinity={"podAntiAffinity": {"y": []}},
+        sidecars=({"name": "log", "image": "log:2"},),
+        extra={"hostNetwork": False, "securityContext": {"fsGroup": 3}, "dnsConfig": {"searches": ["x"]}},
+    )
+    one = run(making.job(template), {"defaults": {"podTemplate": BASE, "schedulerName": "s"}}).roles[0].template
+    assert one.labels == {"team": "ml", "a": "mine"}
+    assert one.affinity == {"podAntiAffinity": {"y": []}}, "an affinity is one thing (flyte.md 4.7)"
+    assert one.extra == {
+        "hostNetwork": False, "securityContext": {"runAsUser": 1, "fsGroup": 3}, "dnsConfig": {"searches": ["x"]},
+        "schedulerName": "s",
+    }  # fmt: skip
+    assert one.main.env == ({"name": "A", "value": "base"}, {"name": "B", "value": "mine"})
+    assert one.main.mounts == (mount,)
+    assert one.main.extra == {"imagePullPolicy": "Never"}
+    assert one.volumes == ({"name": "cache", "hostPath": {"path": "/c"}}, data), "half a volume of each is neither's"
+    assert one.sidecars == ({"name": "log", "image": "log:2"},)
+
+
+def test_requirements_stand_in_the_terms_of_the_profile_s_own_affinity() -> None:
+    """flyte.md 5 case 24: default affinity and interruptible in one term."""
+    zone = {"matchExpressions": [expression("zone", "a")]}
+    base = {"spec": {"affinity": {"nodeAffinity": {REQUIRED: {"nodeSelectorTerms": [zone]}}}}}
+    after = run(making.job(spot=True), {"spot": {"nodeLabels": {"s": "y"}}, "defaults": {"podTemplate": base}})
+    assert terms(after) == [{"matchExpressions": [expression("zone", "a"), expression("s", "y")]}]

@@ -98,3 +98,31 @@ def test_an_absent_operator_is_equal() -> None:
     """core/v1: operator defaults to Equal, so this is the profile's toleration in other words."""
     written = {"key": "flyte/gpu", "value": "dedicated", "effect": "NoSchedule"}
     assert run(making.job(making.template(limits={"nvidia.com/gpu": "1"}, tolerations=(written,)))) == [[written]]
+
+
+BY_RESOURCE = {"rdma/hca": [{"key": "rdma", "operator": "Exists"}], "ephemeral-storage": [{"key": "disk"}]}
+
+
+@pytest.mark.parametrize(
+    ("fields", "wanted"),
+    [
+        ({}, []),
+        ({"limits": {"rdma/hca": "1"}}, ["rdma"]),
+        ({"limits": {"rdma/hca": "0"}}, []),
+        ({"requests": {"ephemeral-storage": "1Gi"}}, ["disk"]),
+        ({"sidecars": ({"name": "s", "resources": {"limits": {"rdma/hca": 1}}},)}, ["rdma"]),
+        ({"extra": {"initContainers": [{"name": "i", "resources": {"requests": {"rdma/hca": "1"}}}]}}, ["rdma"]),
+        ({"limits": {"nvidia.com/gpu": "1"}}, ["flyte/gpu"]),
+    ],
+)
+def test_tolerations_by_resource(fields: dict[str, Any], wanted: list[str]) -> None:
+    """flyte.md 4.1, 4.2 and 5 cases 23, 30: any container counts."""
+    (found,) = run(making.job(making.template(**fields)), making.profile({"resourceTolerations": BY_RESOURCE}))
+    assert [one["key"] for one in found] == wanted
+
+
+def test_those_of_the_profile_s_pod_template_stand_behind_the_user_s() -> None:
+    base = {"spec": {"tolerations": [{"key": "z"}, SPOT]}}
+    where = making.profile({"defaults": {"podTemplate": base, "tolerations": [{"key": "a"}]}})
+    (found,) = run(making.job(making.template(tolerations=(MINE, SPOT))), where)
+    assert [one["key"] for one in found] == ["mine", "spot", "a", "z"]

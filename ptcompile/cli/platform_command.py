@@ -1,0 +1,128 @@
+"""`ptcompile platform` and `ptcompile requires`: what a cluster must have before jobs run, and for one job."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from ptcompile import api
+from ptcompile.cli import files
+from ptcompile.cli.files import UsageError
+from ptcompile.cli.findings import Findings
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+    from ptcompile.spec import Spec
+
+_PLATFORM = """\
+Prints one YAML stream for kubectl: the Namespaces, PriorityClasses, LocalQueues or Queues and training runtimes that
+the specs need, and the profile's priority classes. Above it stand, as comments, what else the cluster must have (CRDs,
+operators and their versions, node resources) and the Helm values of the PyTorch operator's chart. Without specs it is
+for PyTorchJobs.
+
+  ptcompile platform cluster.yaml specs/ | kubectl apply -f -
+  ptcompile platform cluster.yaml --values > values.yaml
+"""
+_REQUIRES = """\
+Prints one line for each thing: its kind (kubernetes, operator, crd, runtime, namespace, object or resource), its name,
+its version where one is known, and why. Objects are those that the jobs name and do not make.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put both commands and their options into the parser."""
+    one = _parser(commands, "platform", "what a cluster must have before jobs run", _PLATFORM)
+    one.add_argument("cluster", metavar="CLUSTER", help="the platform's profile (kind: ClusterProfile)")
+    one.add_argument("paths", nargs="*", metavar="SPEC", help="the jobs: files, directories, globs, or -")
+    what = one.add_mutually_exclusive_group()
+    what.add_argument("--values", action="store_true", help="only the Helm values of the operator's chart")
+    what.add_argument("--list", action="store_true", help="only the list of what the cluster must have")
+    one.set_defaults(run=platform)
+    one = _parser(commands, "requires", "what a cluster must have for a job", _REQUIRES)
+    one.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, globs, or - for standard input")
+    one.add_argument("--target", metavar="T", help="the operator's API (see ptcompile targets)")
+    one.add_argument("--cluster", metavar="FILE", help="the platform's profile (kind: ClusterProfile)")
+    one.set_defaults(run=requires)
+
+
+def _parser(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser], name: str, help: str, epilog: str
+) -> argparse.ArgumentParser:
+    one = commands.add_parser(
+        name, help=help, epilog=epilog, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    one.add_argument(
+        "--output-format", choices=("full", "concise", "json"), default="full", help="of the findings (full)"
+    )
+    return one
+
+
+def platform(options: argparse.Namespace) -> int:
+    """Write what an administrator installs. One error anywhere, and nothing is written."""
+    findings = Findings(options.output_format)
+    profile = findings.profile(options.cluster)
+    specs = _specs(options.paths, profile, None, findings) if profile is not None else []
+    status = findings.finish()
+    if status or profile is None:
+        return status
+    if options.paths and not specs:
+        return _no_specs(options.paths)
+    from ptcompile.emit import emit
+    from ptcompile.platform import platform as set_up
+
+    setup = set_up(profile, specs)
+    if options.list:
+        return files.write_stdout("".join(f"{one}\n" for one in setup.requirements))
+    if not options.values:
+        return files.write_stdout(setup.text())
+    if not setup.values:
+        files.say("ptcompile: no job here is a PyTorchJob, and the profile has no operator: there are no Helm values\n")
+        return 0
+    return files.write_stdout(emit(setup.values))
+
+
+def requires(options: argparse.Namespace) -> int:
+    """Write what the jobs need, each thing once."""
+    if not options.paths:
+        raise UsageError("no spec given; ptcompile requires --help shows how (- reads standard input)")
+    from ptcompile.targets import TARGETS
+
+    if options.target is not None and options.target not in TARGETS:
+        raise UsageError(f"no target {options.target!r}; the targets are {', '.join(TARGETS)}")
+    findings = Findings(options.output_format)
+    profile = findings.profile(options.cluster)
+    specs = _specs(options.paths, profile, options.target, findings) if profile is not None else []
+    status = findings.finish()
+    if status or profile is None:
+        return status
+    if not specs:
+        return _no_specs(options.paths)
+    from ptcompile.requirements import requires as needs
+
+    found = dict.fromkeys(one for spec in specs for one in needs(spec, profile, options.target))
+    return files.write_stdout("".join(f"{one}\n" for one in found))
+
+
+def _specs(paths: list[str], profile: ClusterProfile, target: str | None, findings: Findings) -> list[Spec]:
+    """Every job of the files that compiles; what stands in the way of the others becomes a finding."""
+    from ptcompile import source
+    from ptcompile.frontends.spec import read_spec
+
+    inputs, unreadable = files.read_all(paths)
+    findings.unreadable(unreadable)
+    out = []
+    for file in inputs:
+        result = api.compile(file.content, target=target, cluster=profile, filename=file.name)
+        if not file.named and not result.manifests and all(d.name == "unknown-kind" for d in result.diagnostics):
+            findings.skip(file.name)
+            continue
+        findings.add(file, result.diagnostics)
+        if result.ok:
+            read = (read_spec(document.data)[0] for document in source.read(file.content).documents)
+            out += [spec for spec in read if spec is not None]
+    return out
+
+
+def _no_specs(paths: list[str]) -> int:
+    files.say(f"ptcompile: there is no TrainingJob in {', '.join(paths)}\n")
+    return 1

@@ -1,0 +1,119 @@
+"""`ptcompile platform` and `ptcompile requires`: what they print, and their exit status."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from ptcompile import lint
+from tests.cli.running import here, process, spec
+
+Capture = pytest.CaptureFixture[str]
+
+
+def profile(folder: Path, body: str = "priorities: {low: -5}") -> Path:
+    path = folder / "cluster.yaml"
+    path.write_text(f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec:\n  {body}\n", encoding="utf-8")
+    return path
+
+
+def test_objects_before_the_jobs(tmp_path: Path, capsys: Capture) -> None:
+    job = spec(tmp_path, body="nodes: 2\ntarget: pytorchjob\nqueue: gold\npriorityClassName: high")
+    ran = here(capsys, "platform", profile(tmp_path), job)
+    assert (ran.status, ran.err) == (0, "")
+    documents = list(yaml.safe_load_all(ran.out))
+    kinds = [(one["kind"], one["metadata"]["name"]) for one in documents]
+    assert kinds == [("PriorityClass", "high"), ("PriorityClass", "low"), ("LocalQueue", "gold")]
+    assert "#   tag: latest\n" in ran.out
+    assert "# operator   training-operator 1." in ran.out
+    assert lint(ran.out).ok
+
+
+def test_values_and_list_alone(tmp_path: Path, capsys: Capture) -> None:
+    where = profile(tmp_path, "operator: {image: {tag: v1}}")
+    values = yaml.safe_load(here(capsys, "platform", where, "--values").out)
+    assert values["image"]["tag"] == "v1"
+    assert values["namespace"] == {"create": True, "name": "pytorch-operator"}
+    lines = here(capsys, "platform", where, "--list").out.splitlines()
+    assert [line.split()[0] for line in lines] == ["kubernetes", "operator", "crd", "resource"]
+    assert here(capsys, "platform", where, "--list", "--values").status == 2
+
+
+def test_no_operator_no_values(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "platform", profile(tmp_path), spec(tmp_path, body="target: pod"), "--values")
+    assert (ran.status, ran.out) == (0, "")
+    assert "no Helm values" in ran.err
+
+
+def test_requires(tmp_path: Path, capsys: Capture) -> None:
+    job = spec(tmp_path, body="nodes: 2\nresources: {gpu: 1}\nserviceAccountName: me")
+    assert here(capsys, "requires", job).out.splitlines()[1:] == [
+        "object     ServiceAccount/me",
+        "resource   nvidia.com/gpu  (on its nodes)",
+    ]
+    where = profile(tmp_path, "{gpu: {resourceName: amd.com/gpu}, versions: {volcano: '1.12'}}")
+    out = here(capsys, "requires", job, "--target", "volcano", "--cluster", where).out
+    assert "operator   volcano 1.12\n" in out
+    assert "resource   amd.com/gpu  (on its nodes)\n" in out
+
+
+def test_several_jobs_need_each_thing_once(tmp_path: Path, capsys: Capture) -> None:
+    for name in ("a", "b"):
+        spec(tmp_path / "jobs", f"{name}.yaml", "nodes: 2\ntarget: jobset", name)
+    (tmp_path / "jobs" / "other.yaml").write_text("kind: ConfigMap\n", encoding="utf-8")
+    ran = here(capsys, "requires", tmp_path / "jobs")
+    assert [line.split()[0] for line in ran.out.splitlines()] == ["kubernetes", "operator", "crd"]
+    assert "skipped" in ran.err
+
+
+@pytest.mark.parametrize("command", ["platform", "requires"])
+def test_a_bad_spec_is_a_finding_at_its_line(command: str, tmp_path: Path, capsys: Capture) -> None:
+    words = [profile(tmp_path)] if command == "platform" else []
+    ran = here(capsys, command, *words, spec(tmp_path, body="nods: 1"))
+    assert (ran.status, ran.out) == (1, "")
+    assert "spec.yaml:7:" in ran.err
+
+
+def test_a_bad_profile_is_a_finding_at_its_line(tmp_path: Path, capsys: Capture) -> None:
+    where = profile(tmp_path, "defaults: {podTemplate: {spec: {hostname: x}}}")
+    for words in (("platform", where), ("requires", spec(tmp_path), "--cluster", where)):
+        ran = here(capsys, *words)
+        assert (ran.status, ran.out) == (1, "")
+        assert "spec.defaults.podTemplate: spec.hostname: the target names each pod" in ran.err
+        assert "cluster.yaml:4:" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "told"),
+    [
+        (("platform",), 2, "CLUSTER"),
+        (("requires",), 2, "--help"),
+        (("platform", "nowhere.yaml"), 2, "nowhere.yaml"),
+        (("requires", "nowhere.yaml"), 2, "nowhere.yaml"),
+        (("requires", "SPEC", "--target", "slurm"), 2, "pytorchjob"),
+        (("requires", "EMPTY"), 1, "no TrainingJob"),
+        (("platform", "PROFILE", "EMPTY"), 1, "no TrainingJob"),
+        (("platform", "PROFILE", "PROFILE"), 1, "--cluster"),
+    ],
+)
+def test_wrong_usage(words: tuple[str, ...], status: int, told: str, tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "empty").mkdir()
+    places = {"SPEC": spec(tmp_path), "PROFILE": profile(tmp_path), "EMPTY": tmp_path / "empty"}
+    ran = here(capsys, *(places.get(word, word) for word in words))
+    assert (ran.status, ran.out) == (status, "")
+    assert told in ran.err
+
+
+def test_as_a_process(tmp_path: Path) -> None:
+    ran = process("platform", profile(tmp_path), "-", stdin=spec(tmp_path).read_bytes())
+    assert ran.status == 0
+    assert yaml.safe_load(ran.out)["metadata"]["name"] == "low"
+
+
+@pytest.mark.parametrize("command", ["platform", "requires"])
+def test_help_says_what_is_printed(command: str, capsys: Capture) -> None:
+    ran = here(capsys, command, "--help")
+    assert ran.status == 0
+    assert "operators" in ran.out or "operator," in ran.out
