@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
-from ptcompile import api
-from ptcompile.diagnostics import Diagnostic, Problem, code_of
+from ptcompile import api, stream
 from ptcompile.flyte.convert import Converted, convert
 from ptcompile.flyte.knobs import Knobs, check_names
 
@@ -50,7 +49,7 @@ class Task:
     ) -> api.Result:
         """The task's manifests, and everything there is to say about them. Raises nothing for a user's mistake."""
         converted = self.convert(name, **more)
-        said = tuple(map(_diagnostic, converted.problems))
+        said = tuple(stream.stamp(one, None, None) for one in converted.problems)
         if not converted.ok:
             return api.Result((), said)
         if cluster is None and converted.platform is not None:
@@ -95,17 +94,3 @@ def decorate(
     if function is not None:
         return Task(function, finish)
     return lambda wrapped: Task(wrapped, finish)
-
-
-def _diagnostic(problem: Problem) -> Diagnostic:
-    return Diagnostic(
-        code=code_of(problem.name),
-        name=problem.name,
-        severity=problem.severity,
-        message=problem.message,
-        help=problem.help,
-        path=problem.path,
-        span=None,
-        stage=problem.stage,
-        authority=problem.authority,
-    )
