@@ -12,28 +12,11 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, ConfigDict, Field
 
 from ptcompile import quantity
+from ptcompile.accelerators import is_accelerator
 from ptcompile.clusterpods import check
 from ptcompile.ir import Job
 from ptcompile.versions import Versions, parse_version
 from ptcompile.vocabulary import Json, Model, Quantity
-
-ACCELERATORS = frozenset(
-    {
-        "nvidia.com/gpu",
-        "amd.com/gpu",
-        "gpu.intel.com/i915",
-        "gpu.intel.com/xe",
-        "habana.ai/gaudi",
-        "google.com/tpu",
-        "aws.amazon.com/neuron",
-        "aws.amazon.com/neuroncore",
-        "aws.amazon.com/neurondevice",
-    }
-)
-"""Resource names of whole accelerators, by their device plugins' documents; a share is NAME.shared, for example."""
-
-SLICES = ("nvidia.com/mig-", "huawei.com/Ascend")
-"""What the names of accelerators begin with that are one of a family, such as nvidia.com/mig-1g.5gb."""
 
 
 class Toleration(Model):
@@ -216,8 +199,7 @@ class ClusterProfile(Model):
     def is_accelerator(self, resource: str) -> bool:
         """Whether a resource name stands for an accelerator here."""
         own = {self.spec.gpu.resource_name, *(a.resource_name for a in self.spec.accelerators.values())}
-        whole = resource.partition("/")[0] + "/" + resource.partition("/")[2].partition(".")[0]
-        return resource in own or resource == "gpu" or whole in ACCELERATORS or resource.startswith(SLICES)
+        return resource in own or resource == "gpu" or is_accelerator(resource)
 
     def accelerators_in(self, amounts: Mapping[str, str]) -> int:
         """How many accelerators these amounts are, of whatever kind."""

@@ -51,8 +51,6 @@ def simulate(
 
 def _documents(given: Any, filename: str | None) -> tuple[list[Mapping[str, Any]], list[Diagnostic]]:
     """The documents of a stream, and what is wrong with its text."""
-    if not isinstance(given, str | bytes | Mapping):
-        return [given.model_dump(by_alias=True, exclude_unset=True, mode="json")], []
     read = stream.read(given, filename)
     found = [stream.stamp(problem, None, filename) for problem in read.problems]
     documents = [one for document in read.documents for _, one in stream.objects(document.data)]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 
 from ptcompile import __version__
 from ptcompile.cli import files, platform_command, simulate_command
+from ptcompile.cli.options import add_output_format
 
 COMMANDS = ("compile", "lint", "simulate", "platform", "requires", "schema", "targets")
 RESERVED = ("explain", "diff", "convert", "rules", "init")
@@ -94,9 +95,7 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 def _add_common(one: argparse.ArgumentParser) -> None:
     one.add_argument("--cluster", metavar="FILE", help="the platform's profile (kind: ClusterProfile)")
-    one.add_argument(
-        "--output-format", choices=("full", "concise", "json"), default="full", help="of the findings (full)"
-    )
+    add_output_format(one)
 
 
 def _compile(options: argparse.Namespace) -> int:

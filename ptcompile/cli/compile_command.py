@@ -9,6 +9,7 @@ from ptcompile import api, source
 from ptcompile.cli import files, startup
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.findings import Findings
+from ptcompile.cli.options import check_target
 from ptcompile.diagnostics import Path
 from ptcompile.emit import emit_all
 
@@ -16,12 +17,9 @@ from ptcompile.emit import emit_all
 def run(options: argparse.Namespace) -> int:
     """Compile every spec of every file. One error anywhere, and nothing is written."""
     startup.build_spec()
-    from ptcompile.targets import TARGETS
-
     if not options.paths:
         raise UsageError("no spec given; ptcompile --help shows how (- reads standard input)")
-    if options.target is not None and options.target not in TARGETS:
-        raise UsageError(f"no target {options.target!r}; the targets are {', '.join(TARGETS)}")
+    check_target(options.target)
     overrides = [_override(text) for text in options.set]
     findings = Findings(options.output_format)
     inputs, unreadable = files.read_all(options.paths)
@@ -32,17 +30,13 @@ def run(options: argparse.Namespace) -> int:
         result = api.compile(
             file.content, target=options.target, cluster=profile, filename=file.name, overrides=overrides
         )
-        if not file.named and all(d.name == "unknown-kind" for d in result.diagnostics) and not result.manifests:
-            findings.skip(file.name)
-            continue
-        findings.add(file, result.diagnostics)
-        outputs[file.name] = list(result.manifests)
+        if findings.compiled(file, result):
+            outputs[file.name] = list(result.manifests)
     status = findings.finish()
     if status:
         return status
     if not outputs:
-        files.say(f"ptcompile: there is no TrainingJob in {', '.join(options.paths)}\n")
-        return 1
+        return findings.no_jobs(options.paths)
     return _write(outputs, options.output, options.format)
 
 

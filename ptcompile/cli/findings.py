@@ -51,9 +51,18 @@ class Findings:
         if found:
             self._texts[file.name] = file.content.decode("utf-8-sig", errors="replace")
 
-    def skip(self, name: str) -> None:
-        """A file of a directory with nothing of ours in it."""
-        self._skipped.append(name)
+    def compiled(self, file: File, result: api.Result) -> bool:
+        """Count a file that was compiled; False for one of a directory with nothing of ours in it, which is skipped."""
+        if not file.named and not result.manifests and all(d.name == "unknown-kind" for d in result.diagnostics):
+            self._skipped.append(file.name)
+            return False
+        self.add(file, result.diagnostics)
+        return True
+
+    def no_jobs(self, paths: Sequence[str]) -> int:
+        """Say that there was nothing to compile; 1."""
+        files.say(f"ptcompile: there is no TrainingJob in {', '.join(paths)}\n")
+        return 1
 
     def finish(self, *, always: bool = False) -> int:
         """Print what there is to say and return the exit status; `always` prints a summary of a clean run too.

@@ -9,6 +9,7 @@ from ptcompile import api
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.findings import Findings
+from ptcompile.cli.options import add_output_format, check_target
 
 if TYPE_CHECKING:
     from ptcompile.cluster import ClusterProfile
@@ -51,9 +52,7 @@ def _parser(
     one = commands.add_parser(
         name, help=help, epilog=epilog, allow_abbrev=False, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    one.add_argument(
-        "--output-format", choices=("full", "concise", "json"), default="full", help="of the findings (full)"
-    )
+    add_output_format(one)
     return one
 
 
@@ -66,7 +65,7 @@ def platform(options: argparse.Namespace) -> int:
     if status or profile is None:
         return status
     if options.paths and not specs:
-        return _no_specs(options.paths)
+        return findings.no_jobs(options.paths)
     from ptcompile.emit import emit
     from ptcompile.platform import platform as set_up
 
@@ -85,10 +84,7 @@ def requires(options: argparse.Namespace) -> int:
     """Write what the jobs need, each thing once."""
     if not options.paths:
         raise UsageError("no spec given; ptcompile requires --help shows how (- reads standard input)")
-    from ptcompile.targets import TARGETS
-
-    if options.target is not None and options.target not in TARGETS:
-        raise UsageError(f"no target {options.target!r}; the targets are {', '.join(TARGETS)}")
+    check_target(options.target)
     findings = Findings(options.output_format)
     profile = findings.profile(options.cluster)
     specs = _specs(options.paths, profile, options.target, findings) if profile is not None else []
@@ -96,7 +92,7 @@ def requires(options: argparse.Namespace) -> int:
     if status or profile is None:
         return status
     if not specs:
-        return _no_specs(options.paths)
+        return findings.no_jobs(options.paths)
     from ptcompile.requirements import requires as needs
 
     found = dict.fromkeys(one for spec in specs for one in needs(spec, profile, options.target))
@@ -113,16 +109,7 @@ def _specs(paths: list[str], profile: ClusterProfile, target: str | None, findin
     out = []
     for file in inputs:
         result = api.compile(file.content, target=target, cluster=profile, filename=file.name)
-        if not file.named and not result.manifests and all(d.name == "unknown-kind" for d in result.diagnostics):
-            findings.skip(file.name)
-            continue
-        findings.add(file, result.diagnostics)
-        if result.ok:
+        if findings.compiled(file, result) and result.ok:
             read = (read_spec(document.data)[0] for document in source.read(file.content).documents)
             out += [spec for spec in read if spec is not None]
     return out
-
-
-def _no_specs(paths: list[str]) -> int:
-    files.say(f"ptcompile: there is no TrainingJob in {', '.join(paths)}\n")
-    return 1

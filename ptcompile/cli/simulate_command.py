@@ -10,6 +10,7 @@ from ptcompile import simulating
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.findings import Findings
+from ptcompile.cli.options import add_output_format, check_target
 
 if TYPE_CHECKING:
     from ptcompile.cluster import ClusterProfile
@@ -32,9 +33,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     what.add_argument("--graph", choices=("mermaid", "svg"), help="a picture of pods, Services, volumes, rendezvous")
     one.add_argument("--format", choices=("text", "json"), default="text", help="of the result (text)")
     one.add_argument("--all", action="store_true", help="in JSON, every pod of wide roles")
-    one.add_argument(
-        "--output-format", choices=("full", "concise", "json"), default="full", help="of the findings (full)"
-    )
+    add_output_format(one)
     one.set_defaults(run=run)
 
 
@@ -42,8 +41,7 @@ def run(options: argparse.Namespace) -> int:
     """Show the world of every file; all of them together are one stream. 1 where one cannot be read or compiled."""
     if not options.paths:
         raise UsageError("no file given; ptcompile simulate --help shows how (- reads standard input)")
-    if options.target is not None:
-        _check_target(options.target)
+    check_target(options.target)
     if options.format == "json" and (options.graph or options.env_file):
         raise UsageError("--format json says nothing to --graph and --env-file: they are formats of their own")
     findings = Findings(options.output_format)
@@ -55,13 +53,6 @@ def run(options: argparse.Namespace) -> int:
     if not world.jobs and status:
         return status
     return max(status, files.write_stdout(_shown(world, options)))
-
-
-def _check_target(target: str) -> None:
-    from ptcompile.targets import TARGETS  # pydantic starts here: manifests alone do without
-
-    if target not in TARGETS:
-        raise UsageError(f"no target {target!r}; the targets are {', '.join(TARGETS)}")
 
 
 def _world(options: argparse.Namespace, findings: Findings, profile: ClusterProfile | None) -> World:

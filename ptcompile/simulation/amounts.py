@@ -5,28 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ptcompile import quantity
+from ptcompile.accelerators import is_accelerator as is_known
 from ptcompile.plain import Json, at, items, mapping
 from ptcompile.quantity import Quantity
 
 Amounts = Mapping[str, Quantity]
 """Quantities by resource name."""
 
-ACCELERATORS = (
-    "nvidia.com/gpu",
-    "nvidia.com/mig-",
-    "amd.com/gpu",
-    "gpu.intel.com/",
-    "habana.ai/gaudi",
-    "google.com/tpu",
-    "aws.amazon.com/neuron",
-    "huawei.com/Ascend",
-)
-"""Beginnings of the names that stand for accelerators, by their device plugins' documents."""
-
 
 def is_accelerator(name: str) -> bool:
-    """Whether a resource name stands for GPUs or their like."""
-    return name.startswith(ACCELERATORS) or name.endswith("/gpu") or name == "gpu"
+    """Whether a resource name stands for GPUs or their like, of whatever vendor."""
+    return is_known(name) or name.endswith("/gpu") or name == "gpu"
 
 
 def amounts(resources: Json, kind: str) -> dict[str, Quantity]:

@@ -8,13 +8,26 @@ from typing import Any
 from ptcompile import names
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Authority, Path, Problem, field_path
-from ptcompile.ir import Job, Role
+from ptcompile.ir import Job, Json, Role
 
 KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
 """Kueue 0.19 reads the queue from this label of the object it admits, never from an annotation."""
 
+COMPLETION_INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+"""Where a pod of an Indexed Job finds its index (Kubernetes 1.36)."""
+
 SPEC = ("spec",)
 RUN_POLICY = ("spec", "runPolicy")
+
+
+def plain_env(job: Job, host: str, rank: str = COMPLETION_INDEX) -> tuple[Json, ...]:
+    """What a plain command reads to meet the others, counting nodes; `rank` is the field path of the pod's own."""
+    return (
+        {"name": "MASTER_ADDR", "value": host},
+        {"name": "MASTER_PORT", "value": str(job.master_port)},
+        {"name": "WORLD_SIZE", "value": str(job.nodes)},
+        {"name": "RANK", "valueFrom": {"fieldRef": {"fieldPath": rank}}},
+    )
 
 
 def object_metadata(job: Job, *, queue: bool = False) -> dict[str, Any]:

@@ -29,12 +29,12 @@ from ptcompile.targets.common import (
     equal_roles,
     object_metadata,
     own_host_names,
+    plain_env,
     restart_policies,
     too_long,
     volcano_queue,
 )
 
-INDEX = "batch.kubernetes.io/job-completion-index"
 _DISRUPTED = {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
 _SUCCESS_POLICY_SINCE = (1, 33)
 _DIGIT_FIRST_SINCE = (1, 36)
@@ -42,13 +42,7 @@ _DIGIT_FIRST_SINCE = (1, 36)
 
 def _wiring(job: Job) -> Wiring:
     host = "localhost" if job.nodes == 1 else f"{job.name}-0.{job.name}"
-    env: tuple[dict[str, Any], ...] = (
-        {"name": "MASTER_ADDR", "value": host},
-        {"name": "MASTER_PORT", "value": str(job.master_port)},
-        {"name": "WORLD_SIZE", "value": str(job.nodes)},
-        {"name": "RANK", "valueFrom": {"fieldRef": {"fieldPath": f"metadata.annotations['{INDEX}']"}}},
-    )
-    return Wiring(host=host, node_rank="$(JOB_COMPLETION_INDEX)", env=env)
+    return Wiring(host=host, node_rank="$(JOB_COMPLETION_INDEX)", env=plain_env(job, host))
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:

@@ -28,19 +28,20 @@ from ptcompile.diagnostics import Problem
 from ptcompile.ir import Job, PodTemplate, Role, Target, Wiring
 from ptcompile.targets.changes import there
 from ptcompile.targets.common import (
+    COMPLETION_INDEX,
     RUN_POLICY,
     SPEC,
     cannot,
     dns_1035,
     object_metadata,
     own_host_names,
+    plain_env,
     restart_policies,
     role_path,
     too_long,
     volcano_queue,
 )
 
-INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 _DISRUPTED = {"type": "DisruptionTarget", "status": "True"}
 _GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
 
@@ -48,14 +49,9 @@ _GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
 def _wiring(job: Job) -> Wiring:
     first = job.roles[0].name if _by_role(job) else "node"
     host = "localhost" if job.nodes == 1 else f"{job.name}-{first}-0-0.{job.name}"
-    rank = _rank() if _by_role(job) else {"name": "RANK", "valueFrom": {"fieldRef": {"fieldPath": INDEX}}}
-    env: tuple[dict[str, Any], ...] = (
-        {"name": "MASTER_ADDR", "value": host},
-        {"name": "MASTER_PORT", "value": str(job.master_port)},
-        {"name": "WORLD_SIZE", "value": str(job.nodes)},
-        rank,
-    )
-    return Wiring(host=host, node_rank="$(RANK)" if _by_role(job) else "$(JOB_COMPLETION_INDEX)", env=env)
+    rank = _GLOBAL_INDEX if _by_role(job) else COMPLETION_INDEX
+    node_rank = "$(RANK)" if _by_role(job) else "$(JOB_COMPLETION_INDEX)"
+    return Wiring(host=host, node_rank=node_rank, env=plain_env(job, host, rank))
 
 
 def _by_role(job: Job) -> bool:

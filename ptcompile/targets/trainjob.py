@@ -43,10 +43,11 @@ from ptcompile.targets.common import (
     equal_roles,
     object_metadata,
     own_host_names,
+    plain_env,
     restart_policies,
     too_long,
 )
-from ptcompile.targets.jobset import INDEX, child_job, failure_policy, range_needs_success_policy, restarts
+from ptcompile.targets.jobset import child_job, failure_policy, range_needs_success_policy, restarts
 from ptcompile.targets.trainjob_patch import NODE, Parts, parts
 from ptcompile.trainbuiltins import ANCESTOR, GROUP
 from ptcompile.trainruntimes import API_VERSION
@@ -59,10 +60,7 @@ _PORTS = (29500, 23456)
 def _wiring(job: Job) -> Wiring:
     host = "localhost" if job.nodes == 1 else f"{job.name}-{NODE}-0-0.{job.name}"
     if job.launch is None:
-        values = {"MASTER_ADDR": host, "MASTER_PORT": str(job.master_port), "WORLD_SIZE": str(job.nodes)}
-        env: list[dict[str, Any]] = [{"name": name, "value": value} for name, value in values.items()]
-        env.append({"name": "RANK", "valueFrom": {"fieldRef": {"fieldPath": INDEX}}})
-        return Wiring(host=host, env=tuple(env))
+        return Wiring(host=host, env=plain_env(job, host))
     injected = {"nproc-per-node"} if _processes(job, DEFAULT_CLUSTER) is not None else set()
     if job.nodes > 1:
         injected |= {"node-rank", "master-addr"}

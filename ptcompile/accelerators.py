@@ -1,0 +1,27 @@
+"""Which resource names stand for GPUs and their like."""
+
+from __future__ import annotations
+
+_WHOLE = frozenset(
+    {
+        "nvidia.com/gpu",
+        "amd.com/gpu",
+        "gpu.intel.com/i915",
+        "gpu.intel.com/xe",
+        "habana.ai/gaudi",
+        "google.com/tpu",
+        "aws.amazon.com/neuron",
+        "aws.amazon.com/neuroncore",
+        "aws.amazon.com/neurondevice",
+    }
+)
+"""Resource names of whole accelerators, by their device plugins' documents; a share is NAME.shared, for example."""
+
+_SLICES = ("nvidia.com/mig-", "huawei.com/Ascend")
+"""What the names of accelerators begin with that are one of a family, such as nvidia.com/mig-1g.5gb."""
+
+
+def is_accelerator(name: str) -> bool:
+    """Whether a name stands for accelerators, or slices or shares of them; one's memory and cores do not."""
+    domain, slash, rest = name.partition("/")
+    return domain + slash + rest.partition(".")[0] in _WHOLE or name.startswith(_SLICES)

@@ -1,0 +1,24 @@
+"""Options that several commands share."""
+
+from __future__ import annotations
+
+import argparse
+
+from ptcompile.cli.files import UsageError
+
+
+def add_output_format(parser: argparse.ArgumentParser) -> None:
+    """Add --output-format, the form of the findings."""
+    parser.add_argument(
+        "--output-format", choices=("full", "concise", "json"), default="full", help="of the findings (full)"
+    )
+
+
+def check_target(name: str | None) -> None:
+    """Raises `UsageError` for a target that there is not."""
+    if name is None:
+        return
+    from ptcompile.targets import TARGETS  # pydantic starts here: manifests alone do without
+
+    if name not in TARGETS:
+        raise UsageError(f"no target {name!r}; the targets are {', '.join(TARGETS)}")
