@@ -5,7 +5,7 @@ Heavy parts are imported where they are used: linting manifests needs no pydanti
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ptcompile import emit, stream
@@ -131,12 +131,16 @@ def lint(
     kubernetes: str | None = None,
     webhooks: bool = True,
     unknown_kinds: Literal["count", "error"] = "count",
+    rules: Collection[str] | None = None,
 ) -> Report:
-    """Say what an API server and the operators would say of every object of a stream, at the line where it is wrong.
+    """Say what an API server, the operators, the kubelet and torchrun would say of every object of a stream.
+
+    First what is refused, then, by the rules, what is accepted and still goes wrong; each at the line where it is.
 
     `kubernetes` is the server's version, such as "1.34": the profile's, or the newest known, where absent.
     `webhooks=False` is the API server with the CRDs alone, as on a cluster without the operators' webhooks.
     `unknown_kinds="error"` makes a finding of each kind that nobody here knows; they are counted in any case.
+    `rules` are the names of the rules to ask, all where absent; an empty collection asks what is refused and no more.
     """
     read = stream.read(source, filename)
     found = [stream.stamp(problem, None, filename) for problem in read.problems]
@@ -151,7 +155,7 @@ def lint(
     for document in read.documents:
         found += [stream.stamp(problem, document, filename) for problem in stream.not_objects(document.data)]
     for document, at, manifest in objects:
-        problems = _nameless(manifest) or _judge(manifest, profile, versions, everything, webhooks=webhooks)
+        problems = _nameless(manifest) or _judge(manifest, profile, versions, everything, rules, webhooks=webhooks)
         if problems is None:
             unchecked.append(stream.resource(manifest) or "a document without kind")
             problems = [_unknown(manifest)] if unknown_kinds == "error" else []
@@ -175,6 +179,7 @@ def _judge(
     profile: ClusterProfile | None,
     versions: Versions,
     others: Sequence[Mapping[str, Any]],
+    rules: Collection[str] | None,
     *,
     webhooks: bool,
 ) -> Iterable[Problem] | None:
@@ -182,16 +187,51 @@ def _judge(
     from ptcompile.validate import supported, validate
 
     if supported(manifest):
-        return validate(manifest, versions=versions, webhooks=webhooks, others=others)
+        refused = validate(manifest, versions=versions, webhooks=webhooks, others=others)
+        asked = _asked(manifest, refused, versions, others, rules) if rules or rules is None else ()
+        return [*refused, *asked]
     if not str(manifest.get("apiVersion")).startswith("ptcompile/"):
         return None
     from ptcompile.cluster import DEFAULT_CLUSTER
-    from ptcompile.compiler import compile_document
     from ptcompile.frontends.spec import read_cluster as read_document
 
     if manifest.get("kind") == "ClusterProfile":
         return read_document(manifest)[1]
-    return compile_document(manifest, profile or DEFAULT_CLUSTER).problems
+    return _judge_spec(manifest, profile or DEFAULT_CLUSTER, rules)
+
+
+def _judge_spec(
+    document: Mapping[str, Any], profile: ClusterProfile, rules: Collection[str] | None
+) -> Iterable[Problem]:
+    """The problems of a TrainingJob, and what the rules find in its manifests, at the lines of the spec."""
+    from ptcompile.compiler import compile_document, traced
+    from ptcompile.rules import run
+
+    compiled = compile_document(document, profile)
+    said = {(problem.name, problem.path) for problem in compiled.problems}
+    found = (
+        (one, problem)
+        for one in compiled.manifests
+        for problem in run(one, versions=profile.versions(), others=compiled.manifests, only=rules)
+    )
+    asked = traced(found, document) if rules or rules is None else ()
+    return [*compiled.problems, *(problem for problem in asked if (problem.name, problem.path) not in said)]
+
+
+def _asked(
+    manifest: Mapping[str, Any],
+    refused: Sequence[Problem],
+    versions: Versions,
+    others: Sequence[Mapping[str, Any]],
+    rules: Collection[str] | None,
+) -> Iterator[Problem]:
+    """What the rules find, without what they say of a place that is refused already."""
+    from ptcompile.rules import run
+
+    said = {problem.path for problem in refused}
+    for problem in run(manifest, versions=versions, others=others, only=rules):
+        if problem.path not in said:
+            yield problem
 
 
 def _versions(profile: ClusterProfile | None, kubernetes: str | None) -> Versions:

@@ -1,7 +1,8 @@
 """The code of every rule, by name. A code is given once and never reused or renumbered.
 
 Families: 0xx files and specs, 1xx resources and GPUs, 2xx scheduling and queues, 3xx storage and shared memory,
-4xx env and rendezvous, 5xx what an API server or an operator's webhook refuses, 6xx conversion, 9xx ptcompile's own.
+4xx env, launch and rendezvous, 5xx what an API server or an operator's webhook refuses, 6xx conversion, 7xx restart
+and end, 8xx style, 9xx ptcompile's own.
 """
 
 CODES: dict[str, str] = {
@@ -32,6 +33,7 @@ CODES: dict[str, str] = {
     "idle-gpus": "PTC104",
     # 3xx: storage
     "shm-above-memory-limit": "PTC301",
+    "missing-shm": "PTC302",
     # 4xx: env and rendezvous
     "reserved-env": "PTC401",
     # 5xx: what the API server answers, by the server's own kinds of error

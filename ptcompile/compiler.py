@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ptcompile import names, passes
@@ -63,16 +63,26 @@ def _for_target(
 
 def _refusals(manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: ClusterProfile) -> Iterator[Problem]:
     """What the offline API server says of our own manifests, each finding once, at the line of the spec it is about."""
-    seen: set[Path | str] = set()
-    for manifest in manifests:
-        for problem in validate(manifest, versions=cluster.versions(), others=manifests):
-            path = locate(problem.path, manifest, data)
-            cause: Path | str = path if path != ("spec",) else problem.message
-            if cause not in seen:
-                seen.add(cause)
-                named = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
-                there = problem._replace(on_key=problem.on_key or named)
-                yield there._replace(path=path) if path == ("spec",) else moved(there, path)
+    versions = cluster.versions()
+    found = ((one, problem) for one in manifests for problem in validate(one, versions=versions, others=manifests))
+    told: set[Path] = set()
+    for problem in traced(found, data):
+        if problem.path == ("spec",) or problem.path not in told:  # a second layer's word on the same mistake
+            told.add(problem.path)
+            yield problem
+
+
+def traced(found: Iterable[tuple[Json, Problem]], data: Mapping[str, Any]) -> Iterator[Problem]:
+    """Problems of manifests at the lines of the spec that they are about, each once."""
+    seen: set[tuple[str, Path | str]] = set()
+    for manifest, problem in found:
+        path = locate(problem.path, manifest, data)
+        cause = (problem.name, path if path != ("spec",) else problem.message)
+        if cause not in seen:
+            seen.add(cause)
+            named = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
+            there = problem._replace(on_key=problem.on_key or named, fix=None)
+            yield there._replace(path=path) if path == ("spec",) else moved(there, path)
 
 
 def not_ours(data: Any) -> Problem | None:

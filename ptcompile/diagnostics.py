@@ -43,6 +43,28 @@ class Span(NamedTuple):
     end_column: int
 
 
+class Edit(NamedTuple):
+    """One change to a document, in terms of its data; `ptcompile.fixing` makes a change of text of it.
+
+    `set` gives a value (parents that are missing are made), `remove` takes a key or an item away, `rename` gives the
+    last key of the path the name `value`, `append` puts `value` at the end of the list at the path.
+    """
+
+    op: Literal["set", "remove", "rename", "append"]
+    path: Path
+    value: Any = None
+
+
+class Fix(NamedTuple):
+    """How a finding can be mended by a program."""
+
+    title: str
+    """What it does, for people: "set completions to 4"."""
+    edits: tuple[Edit, ...]
+    safe: bool
+    """Whether the job stays what its author meant, beyond doubt; else `--unsafe-fixes` has to be asked for."""
+
+
 class Problem(NamedTuple):
     """One mistake, as the producer knows it: which rule, where in the document, and why.
 
@@ -60,6 +82,7 @@ class Problem(NamedTuple):
     on_key: bool = False
     span: Span | None = None
     """Known already: the reader's findings, which have no path."""
+    fix: Fix | None = None
 
 
 class Diagnostic(NamedTuple):
@@ -79,6 +102,8 @@ class Diagnostic(NamedTuple):
     """Index of the document in its stream, from 0."""
     resource: str | None = None
     """`Kind/name` of the object, where it has them."""
+    fix: Fix | None = None
+    """How a program can mend it; its paths are from the root of the document, as `path` is."""
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form: the same names; `span` as an object or null, `path` as a list."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ptcompile import source
-from ptcompile.diagnostics import Diagnostic, Path, Problem, code_of
+from ptcompile.diagnostics import Diagnostic, Fix, Path, Problem, code_of
 
 if TYPE_CHECKING:
     from ptcompile.spec import Spec
@@ -68,7 +68,14 @@ def stamp(
         filename=filename,
         document=document.index if document is not None else 0,
         resource=resource(manifest if manifest is not None else document.data if document is not None else {}),
+        fix=_under(problem.fix, under),
     )
+
+
+def _under(fix: Fix | None, under: Path) -> Fix | None:
+    if fix is None or not under:
+        return fix
+    return fix._replace(edits=tuple(edit._replace(path=(*under, *edit.path)) for edit in fix.edits))
 
 
 def resource(manifest: Mapping[str, Any]) -> str | None:

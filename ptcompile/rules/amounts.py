@@ -1,0 +1,25 @@
+"""Amounts that rules read: how many accelerators a container asks for."""
+
+from __future__ import annotations
+
+from ptcompile import quantity
+from ptcompile.accelerators import is_accelerator
+from ptcompile.plain import Json
+from ptcompile.rules.subject import Container
+
+
+def accelerators(container: Container) -> int:
+    """Accelerators, or slices of them, in a container's limits, else in its requests; 0 where nothing can be read."""
+    return counted(container.amounts("limits")) or counted(container.amounts("requests"))
+
+
+def counted(amounts: Json) -> int:
+    """How many accelerators these amounts are."""
+    return sum(_count(amount) for name, amount in amounts.items() if is_accelerator(str(name)))
+
+
+def _count(amount: object) -> int:
+    if isinstance(amount, bool) or not isinstance(amount, str | int):
+        return 0
+    parsed = quantity.parse(str(amount))
+    return max(0, parsed.value) if parsed is not None else 0

@@ -1,0 +1,7 @@
+"""Rules for containers of any kind."""
+
+from __future__ import annotations
+
+from ptcompile.rules.rule import Rule
+
+RULES: tuple[Rule, ...] = ()

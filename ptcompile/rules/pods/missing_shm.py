@@ -1,0 +1,75 @@
+"""A pod trains on several GPUs with the container runtime's 64 MiB of shared memory.
+
+What: a container that asks for two or more GPUs has no memory volume mounted at /dev/shm.
+
+Why: data loader workers and NCCL hand tensors over in /dev/shm. A container's own is 64 MiB: when it is full a worker
+dies with "Bus error", often hours into a run.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch  # <--
+          image: ghcr.io/acme/train:1.0
+          command: [torchrun, --nproc-per-node, "8", train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [torchrun, --nproc-per-node, "8", train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
+          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+
+Fix: add an emptyDir of medium Memory and mount it at /dev/shm; give it a sizeLimit below the memory limit, which it
+counts against.
+
+Source: Kubernetes 1.36, emptyDir of medium Memory; PyTorch 2.13, multiprocessing data loading; containerd 2, the
+default size of /dev/shm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import field_path
+from ptcompile.plain import items, text
+from ptcompile.rules.amounts import accelerators
+from ptcompile.rules.rule import Found, Rule
+from ptcompile.rules.subject import Container, Subject
+
+SHM = "/dev/shm"  # noqa: S108 - where a pod has it
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        if template.spec.get("hostIPC") is True:  # then /dev/shm is the node's
+            continue
+        for container in template.mains:
+            if accelerators(container) > 1 and not _mounted(container):
+                yield Found(
+                    container.path,
+                    f"{field_path(container.path)}: {accelerators(container)} accelerators and no volume at /dev/shm: "
+                    "processes share 64 MiB of memory, and a data loader that needs more dies with a bus error",
+                    "add a volume emptyDir {medium: Memory, sizeLimit: ...} and mount it at /dev/shm",
+                )
+
+
+def _mounted(container: Container) -> bool:
+    mounts = items(container.spec.get("volumeMounts"))
+    return any(text(mount.get("mountPath")).rstrip("/") == SHM for mount in mounts)
+
+
+RULE = Rule("missing-shm", _check, severity="warning", stage="run", authority="ptcompile")
