@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import api, stream
 
 if TYPE_CHECKING:
     from ptcompile.cluster import ClusterProfile
-    from ptcompile.diagnostics import Diagnostic
+    from ptcompile.diagnostics import Diagnostic, Path
     from ptcompile.simulation.world import World
+    from ptcompile.source import Document
     from ptcompile.spec import Spec
-    from ptcompile.versions import Versions
 
 
 def simulate(
@@ -40,23 +40,31 @@ def simulate(
         profile, diagnostics = api.read_cluster(cluster)
     versions = profile.versions() if profile is not None else Versions()
     documents, found = _documents(source, filename)
-    beside = [one for other in others for one in _documents(other, None)[0]]
-    specs = [one for one in documents if _is_ours(one)]
-    manifests = [one for one in documents if not _is_ours(one)]
+    beside = [one.data for other in others for one in _documents(other, None)[0]]
+    specs = [one for one in documents if _is_ours(one.data)]
+    manifests = [one.data for one in documents if not _is_ours(one.data)]
     worlds = [simulated(manifests, versions=versions, others=beside)]
     for spec in specs:
-        worlds.append(_compiled(spec, target, profile, versions, filename, [*manifests, *beside]))
+        worlds.append(_compiled(spec, target, profile, filename, [*manifests, *beside]))
     return joined([World(diagnostics=(*diagnostics, *found)), *worlds])
 
 
-def _documents(given: Any, filename: str | None) -> tuple[list[Mapping[str, Any]], list[Diagnostic]]:
-    """The documents of a stream, and what is wrong with its text."""
+class _Object(NamedTuple):
+    """One object of a stream, and where it stands: in which document, under which path."""
+
+    data: Mapping[str, Any]
+    document: Document
+    under: Path
+
+
+def _documents(given: Any, filename: str | None) -> tuple[list[_Object], list[Diagnostic]]:
+    """The objects of a stream, and what is wrong with its text."""
     read = stream.read(given, filename)
     found = [stream.stamp(problem, None, filename) for problem in read.problems]
-    documents = [one for document in read.documents for _, one in stream.objects(document.data)]
-    if not documents and not found:
+    objects = [_Object(one, document, at) for document in read.documents for at, one in stream.objects(document.data)]
+    if not objects and not found:
         found = [stream.stamp(stream.nothing(), None, filename)]
-    return documents, found
+    return objects, found
 
 
 def _is_ours(document: Mapping[str, Any]) -> bool:
@@ -64,10 +72,9 @@ def _is_ours(document: Mapping[str, Any]) -> bool:
 
 
 def _compiled(
-    spec: Mapping[str, Any],
+    spec: _Object,
     target: str | None,
     profile: ClusterProfile | None,
-    versions: Versions,
     filename: str | None,
     beside: Sequence[Mapping[str, Any]],
 ) -> World:
@@ -75,15 +82,20 @@ def _compiled(
 
     Where none can, the findings of the target that `compile` would have taken.
     """
+    from ptcompile.cluster import DEFAULT_CLUSTER
+    from ptcompile.compiler import compile_document
     from ptcompile.simulation import World, joined
     from ptcompile.simulation import simulate as simulated
     from ptcompile.targets import TARGETS
 
+    cluster = profile or DEFAULT_CLUSTER
     worlds: list[World] = []
     for name in [target] if target is not None else list(TARGETS):
-        result = api.compile(spec, target=name, cluster=profile, filename=filename)
-        if result.manifests:
-            worlds.append(simulated(result.manifests, versions=versions, others=beside, target=name))
+        manifests = compile_document(spec.data, cluster, name).manifests
+        if manifests:
+            worlds.append(simulated(manifests, versions=cluster.versions(), others=beside, target=name))
     if not worlds:
-        return World(diagnostics=api.compile(spec, target=target, cluster=profile, filename=filename).diagnostics)
+        problems = compile_document(spec.data, cluster, target).problems
+        found = (stream.stamp(one, spec.document, filename, spec.under, spec.data) for one in problems)
+        return World(diagnostics=tuple(found))
     return joined(worlds)

@@ -8,6 +8,7 @@ import json
 import pytest
 import yaml
 
+import ptcompile
 from ptcompile.expand import PodView
 from ptcompile.simulating import simulate as simulate_text
 from ptcompile.simulation import simulate
@@ -58,3 +59,11 @@ def test_views_are_reachable() -> None:
     assert isinstance(pod, Pod)
     assert isinstance(pod.view, PodView)
     assert [container.name for container in pod.containers] == ["pytorch"]
+
+
+def test_findings_of_a_spec_have_their_places() -> None:
+    text = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: x}\nspec:\n  image: a:1\n  scrpt: t.py\n"
+    world = ptcompile.simulate(text, filename="x.yaml")
+    assert [(d.name, d.span and d.span.line, d.filename) for d in world.diagnostics] == [
+        ("spec-unknown-field", 6, "x.yaml")
+    ]
