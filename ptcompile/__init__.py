@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ptcompile.api import CompileError, Report, Result, compile, lint
+from ptcompile.api import CompileError, Result, compile
 from ptcompile.diagnostics import Diagnostic, Span
+from ptcompile.linting import Report, lint
 from ptcompile.simulating import simulate
 
 if TYPE_CHECKING:

@@ -55,4 +55,7 @@ CODES: dict[str, str] = {
     "controller-failure": "PTC553",
     # 6xx: conversion
     "not-carried-over": "PTC601",
+    # 9xx: ptcompile's own comments
+    "unused-ignore": "PTC901",
+    "bad-ignore": "PTC902",
 }

@@ -104,6 +104,8 @@ class Diagnostic(NamedTuple):
     """`Kind/name` of the object, where it has them."""
     fix: Fix | None = None
     """How a program can mend it; its paths are from the root of the document, as `path` is."""
+    template: str | None = None
+    """The template that the document was rendered from, as Helm's `# Source:` comment says."""
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form: the same names; `span` as an object or null, `path` as a list."""
@@ -120,6 +122,8 @@ class Diagnostic(NamedTuple):
             "filename": self.filename,
             "document": self.document,
             "resource": self.resource,
+            "fix": self.fix and {"title": self.fix.title, "safe": self.fix.safe},
+            "template": self.template,
         }
 
 

@@ -13,13 +13,14 @@ from typing import Any, Final
 
 from ptcompile.diagnostics import Path, Problem, Span
 from ptcompile.reader.fast import read_document
-from ptcompile.reader.nodes import Finding, Node, Parsed, walk
+from ptcompile.reader.nodes import Finding, Node, Parsed, inside, walk
 
 MAX_STREAM: Final = 64 * 1024 * 1024
 """Characters (or bytes) in one file."""
 MAX_DOCUMENTS: Final = 10_000
 """Documents in one file."""
 
+_rendered_from = re.compile(r"(?:[ \t]*(?:#(?! Source: )[^\n]*)?\n)*# Source: ([^\n]*)").match
 _separator = re.compile(r"^---([^\n]*)(?:\n|\Z)", re.MULTILINE)
 
 
@@ -52,17 +53,40 @@ class Document:
         source = self._source
         if source is None:
             return None
-        if self._root is None:
-            self._root = source.positions(self._start, self._end)
-        if self._root is None:
+        root = self._positions()
+        if root is None:
             return None
-        steps, exact = walk(self._root, path)
-        start, end, node = steps[-1] if steps else (-1, -1, self._root)
+        steps, exact = walk(root, path)
+        start, end, node = steps[-1] if steps else (-1, -1, root)
         if start < 0 or (exact and not on_key):
             start, end = node.start, node.end
             if on_key or not exact:
                 end = source.line_end(self._start + start, self._start + end) - self._start
         return source.span(self._start + start, self._start + end)
+
+    def start(self) -> int:
+        """Where its text begins, as an offset into the stream."""
+        return self._start
+
+    @property
+    def template(self) -> str | None:
+        """What a comment `# Source: NAME` above the document says that it was rendered from (Helm 3)."""
+        if self._source is None:
+            return None
+        match = _rendered_from(self._source.text, self._start, self._end)
+        return match and match[1].strip()
+
+    def holds(self, offset: int) -> bool:
+        """Whether an offset into the stream is inside one of the document's scalars or keys."""
+        if not self._start <= offset < self._end:
+            return False
+        root = self._positions()
+        return root is not None and inside(root, offset - self._start)
+
+    def _positions(self) -> Node | None:
+        if self._root is None and self._source is not None:
+            self._root = self._source.positions(self._start, self._end)
+        return self._root
 
 
 class Source:
@@ -90,6 +114,14 @@ class Source:
         starts = self._line_starts
         line, end_line = bisect_right(starts, start), bisect_right(starts, max(start, end))
         return Span(line, start - starts[line - 1] + 1, end_line, max(start, end) - starts[end_line - 1] + 1)
+
+    def in_scalar(self, line: int, column: int) -> bool:
+        """Whether a place is inside a value or a key, so that a `#` there begins no comment."""
+        if self._line_starts is None:
+            self.span(0, 0)
+        offset = (self._line_starts or [0])[line - 1] + column - 1
+        at = bisect_right(self.documents, offset, key=Document.start) - 1
+        return at >= 0 and self.documents[at].holds(offset)
 
     def line_end(self, start: int, end: int) -> int:
         """`end`, but not beyond the line of `start`."""

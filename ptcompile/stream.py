@@ -69,6 +69,7 @@ def stamp(
         document=document.index if document is not None else 0,
         resource=resource(manifest if manifest is not None else document.data if document is not None else {}),
         fix=_under(problem.fix, under),
+        template=document.template if document is not None else None,
     )
 
 

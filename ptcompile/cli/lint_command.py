@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from ptcompile import api
+from ptcompile import linting
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.findings import Findings
@@ -27,7 +27,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError(f"there is no YAML or JSON file in {', '.join(options.paths)}")
     profile = findings.profile(options.cluster) if options.cluster else None
     for file in inputs:
-        report = api.lint(
+        report = linting.lint(
             file.content,
             filename=file.name,
             cluster=profile,

@@ -65,6 +65,18 @@ def walk(root: Node, path: Path) -> tuple[list[tuple[int, int, Node]], bool]:
     return steps, True
 
 
+def inside(node: Node, offset: int) -> bool:
+    """Whether an offset is inside a scalar or a key below this node."""
+    if not node.start <= offset < node.end:
+        return False
+    children = node.children
+    if type(children) is dict:
+        return any(start <= offset < end or inside(child, offset) for start, end, child in children.values())
+    if type(children) is list:
+        return any(inside(child, offset) for child in children)
+    return True
+
+
 def _step(node: Node, part: str | int) -> tuple[int, int, Node] | None:
     children = node.children
     if type(children) is dict:
