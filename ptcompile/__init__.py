@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ptcompile.about import __version__
 from ptcompile.api import CompileError, Result, compile
 from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.linting import Report, lint
@@ -16,8 +17,6 @@ if TYPE_CHECKING:
     from ptcompile.cluster import ClusterProfile
     from ptcompile.simulation import World
     from ptcompile.spec import Spec
-
-__version__ = "0.1.0"
 
 __all__ = [
     "ClusterProfile",

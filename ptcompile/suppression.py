@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from ptcompile.diagnostics import Diagnostic, Problem, Span
 from ptcompile.selection import Selection, named
-from ptcompile.source import Source
+from ptcompile.source import Source, read
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))#[ \t]*ptcompile:[ \t]*(ignore-file|ignore)\b(?:\[([^\]\n]*)\])?")
 
@@ -116,3 +116,31 @@ def _names(listed: str | None, span: Span, problems: list[Problem]) -> frozenset
 def _problem(name: str, span: Span, message: str) -> Problem:
     cure = "remove it" if name == "unused-ignore" else "write # ptcompile: ignore[CODE] and why"
     return Problem(name, (), message, cure, "warning", "style", "ptcompile", span=span)
+
+
+def add_ignores(text: str, found: Sequence[Diagnostic]) -> tuple[str, int]:
+    """The text with a comment for each finding, and how many findings those cover.
+
+    A comment stands at the end of the finding's line, or on a line of its own above it where a value goes on to the
+    next line. JSON has no comments, and a finding without a place or one of the file's own text has no line for one.
+    """
+    source = read(text)
+    if source.is_json:
+        return text, 0
+    lines = text.split("\n")
+    by_line: dict[int, dict[str, None]] = {}
+    done = 0
+    for one in found:
+        if one.span is not None and one.path and not source.in_scalar(one.span.line, 1):
+            by_line.setdefault(one.span.line, {})[one.code] = None
+            done += 1
+    for line in sorted(by_line, reverse=True):
+        words = lines[line - 1].removesuffix("\r")
+        end = lines[line - 1][len(words) :]
+        comment = f"# ptcompile: ignore[{','.join(by_line[line])}]"
+        if source.in_scalar(line, len(words) + 1):
+            indent = words[: len(words) - len(words.lstrip())]
+            lines.insert(line - 1, f"{indent}{comment}{end}")
+        else:
+            lines[line - 1] = f"{words.rstrip()}  {comment}{end}"
+    return "\n".join(lines), done

@@ -89,6 +89,18 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     one.add_argument(
         "--unknown-kinds", choices=("count", "error"), default="count", help="kinds that nobody here knows"
     )
+    one.add_argument(
+        "--select", action="append", default=[], metavar="R", help="codes, beginnings or names: only these"
+    )
+    one.add_argument("--extend-select", action="append", default=[], metavar="R", help="these too")
+    one.add_argument("--ignore", action="append", default=[], metavar="R", help="all but these")
+    one.add_argument("--config", metavar="FILE", help="instead of the nearest ptcompile.toml or pyproject.toml")
+    one.add_argument("--isolated", action="store_true", help="without any configuration file")
+    one.add_argument("--fail-on", choices=("error", "warning"), help="what makes the exit status 1 (error)")
+    one.add_argument("--exit-zero", action="store_true", help="exit status 0 whatever is found")
+    one.add_argument("--output-file", metavar="OUT", help="the findings go there")
+    one.add_argument("--statistics", action="store_true", help="how often each rule was found, and no more")
+    one.add_argument("--add-ignore", action="store_true", help="write a comment for every finding into the files")
     _add_common(one)
     one.set_defaults(run=_lint)
 

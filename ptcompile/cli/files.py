@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TextIO
 
 from ptcompile.source import MAX_STREAM
 
@@ -158,6 +158,15 @@ def say(text: str) -> None:
         sys.stderr.buffer.flush()
     except OSError:
         pass
+
+
+def colourful(stream: TextIO | None) -> bool:
+    """Whether a stream is shown in colour: on a terminal, unless NO_COLOR or FORCE_COLOR says otherwise."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream is not None and stream.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def fault(error: BaseException) -> int:

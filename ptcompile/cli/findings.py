@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -14,11 +15,27 @@ if TYPE_CHECKING:
     from ptcompile.cluster import ClusterProfile
 
 
+_WHOLE = frozenset({"json", "sarif", "junit"})
+"""Formats that say so, where there is nothing to say."""
+
+
 class Findings:
     """Collects diagnostics with the text they point into, and prints them once, at the end."""
 
-    def __init__(self, output_format: str) -> None:
+    def __init__(
+        self,
+        output_format: str,
+        *,
+        fail_on: str = "error",
+        exit_zero: bool = False,
+        output_file: str | None = None,
+        statistics: bool = False,
+    ) -> None:
         self._format = output_format
+        self._fail_on, self._exit_zero = fail_on, exit_zero
+        self._output_file, self._statistics = output_file, statistics
+        self.meant = 0
+        """Findings that comments in the files say are meant."""
         self._diagnostics: list[Diagnostic] = []
         self._texts: dict[str | None, str] = {}
         self._files = self._documents = 0
@@ -70,23 +87,45 @@ class Findings:
         Findings are the result of a lint, and so go to standard output; those of a compile go to standard error.
         """
         status = 0
-        if self._diagnostics or (always and self._format == "json"):
-            from ptcompile.report import FORMATS
-
-            text = FORMATS[self._format](self._diagnostics, self._texts)
-            if always:
-                status = files.write_stdout(text)
-            else:
-                files.say(text)
+        if self._diagnostics or (always and (self._format in _WHOLE or self._output_file)):
+            status = self._tell(result=always)
         if always or self._diagnostics or self._skipped:
             files.say(self._summary(judged=always))
         if self._unreadable or status:
             return 2
-        return int(any(d.severity == "error" for d in self._diagnostics))
+        counted = any(d.severity == "error" or self._fail_on == "warning" for d in self._diagnostics)
+        return int(counted and not self._exit_zero)
+
+    def _tell(self, *, result: bool) -> int:
+        """Print the findings: the result of a lint on standard output or in a file, those of a compile for people."""
+        from ptcompile.report import FORMATS
+
+        if self._statistics:
+            from ptcompile.report.statistics import statistics
+
+            text = statistics(self._diagnostics)
+        else:
+            text = FORMATS[self._format](self._diagnostics, self._texts)
+        if self._output_file is not None:
+            files.write_files({self._output_file: text})
+            return 0
+        stream = sys.stdout if result else sys.stderr
+        if self._format in ("full", "concise") and files.colourful(stream):
+            from ptcompile.report.colour import colour
+
+            text = colour(text)
+        if result:
+            return files.write_stdout(text)
+        files.say(text)
+        return 0
 
     def _summary(self, *, judged: bool) -> str:
         errors = sum(d.severity == "error" for d in self._diagnostics)
         parts = [_count(errors, "error"), _count(len(self._diagnostics) - errors, "warning")]
+        if fixable := sum(d.fix is not None for d in self._diagnostics):
+            parts.append(f"{fixable} fixable")
+        if self.meant:
+            parts.append(f"{self.meant} ignored by comments")
         if judged:
             parts = [_count(self._files, "file"), _count(self._documents, "document"), *parts]
         if self._unchecked:

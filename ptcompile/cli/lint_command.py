@@ -1,39 +1,125 @@
-"""`ptcompile lint`: what an API server and the operators would say of manifests and specs, offline."""
+"""`ptcompile lint`: what an API server, the operators and the run would say of manifests and specs, offline."""
 
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ptcompile import linting
 from ptcompile.cli import files
-from ptcompile.cli.files import UsageError
+from ptcompile.cli.config import Config, load
+from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
+from ptcompile.selection import named
 from ptcompile.versions import parse_version
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+
+_OFTEN = 50
+"""Files between two words on the progress."""
 
 
 def run(options: argparse.Namespace) -> int:
-    """Judge every document of every file; 1 where there is an error."""
+    """Judge every document of every file; 1 where there is a finding that counts."""
     if not options.paths:
         raise UsageError("no file given; ptcompile lint --help shows how (- reads standard input)")
-    if options.kubernetes_version is not None:
-        try:
-            parse_version(options.kubernetes_version)
-        except ValueError as error:
-            raise UsageError(f"--kubernetes-version: {error}") from None
-    findings = Findings(options.output_format)
+    config = _settings(options)
+    findings = Findings(
+        options.output_format,
+        fail_on=config.fail_on,
+        exit_zero=options.exit_zero,
+        output_file=options.output_file,
+        statistics=options.statistics,
+    )
     inputs, unreadable = files.read_all(options.paths)
     findings.unreadable(unreadable)
     if not inputs and not unreadable:
         raise UsageError(f"there is no YAML or JSON file in {', '.join(options.paths)}")
-    profile = findings.profile(options.cluster) if options.cluster else None
-    for file in inputs:
-        report = linting.lint(
-            file.content,
-            filename=file.name,
-            cluster=profile,
-            kubernetes=options.kubernetes_version,
-            webhooks=not options.no_webhooks,
-            unknown_kinds=options.unknown_kinds,
-        )
+    profile = findings.profile(config.cluster) if config.cluster else None
+    if options.add_ignore:
+        return _add_ignores(inputs, config, profile, options)
+    for file in _told(inputs):
+        report = _report(file, config, profile, options)
         findings.add(file, report.diagnostics, documents=report.documents, unchecked=report.unchecked)
+        findings.meant += len(report.meant)
     return findings.finish(always=True)
+
+
+def _settings(options: argparse.Namespace) -> Config:
+    """The configuration with the command line laid over it. Raises `UsageError`."""
+    config = load(options.config, isolated=options.isolated)
+    for option in ("select", "extend_select", "ignore"):
+        try:
+            named(_split(getattr(options, option)))
+        except ValueError as error:
+            raise UsageError(f"--{option.replace('_', '-')}: {error}") from None
+    version = options.kubernetes_version or config.kubernetes_version
+    if version is not None:
+        try:
+            parse_version(version)
+        except ValueError as error:
+            raise UsageError(f"--kubernetes-version: {error}") from None
+    select = tuple(_split(options.select)) or config.select
+    return config._replace(
+        select=select,
+        extend_select=(*config.extend_select, *_split(options.extend_select)),
+        ignore=(*config.ignore, *_split(options.ignore)),
+        cluster=options.cluster or config.cluster,
+        kubernetes_version=version,
+        fail_on=options.fail_on or config.fail_on,
+    )
+
+
+def _split(values: Sequence[str]) -> list[str]:
+    return [one for value in values for one in value.split(",")]
+
+
+def _report(file: File, config: Config, profile: ClusterProfile | None, options: argparse.Namespace) -> linting.Report:
+    return linting.lint(
+        file.content,
+        filename=file.name,
+        cluster=profile,
+        kubernetes=config.kubernetes_version,
+        webhooks=not options.no_webhooks,
+        unknown_kinds=options.unknown_kinds,
+        select=None if config.select is None else [*config.select, *config.extend_select],
+        ignore=[*config.ignore, *config.ignored_in(file.name)],
+    )
+
+
+def _told(inputs: Sequence[File]) -> Iterator[File]:
+    """The files, with a word on the progress where a person waits for many."""
+    watched = len(inputs) > _OFTEN and sys.stderr is not None and sys.stderr.isatty()
+    for at, file in enumerate(inputs):
+        if watched and at % _OFTEN == 0:
+            files.say(f"\rptcompile: {at} of {len(inputs)} files ")
+        yield file
+    if watched:
+        files.say("\r\x1b[K")
+
+
+def _add_ignores(
+    inputs: Iterable[File], config: Config, profile: ClusterProfile | None, options: argparse.Namespace
+) -> int:
+    """Write a comment for every finding, and say what cannot be said in a comment."""
+    from ptcompile.suppression import add_ignores
+
+    changed: dict[str, str] = {}
+    added = left = 0
+    for file in inputs:
+        report = _report(file, config, profile, options)
+        if not report.diagnostics:
+            continue
+        text, done = add_ignores(file.content.decode("utf-8", errors="surrogateescape"), report.diagnostics)
+        added += done
+        left += len(report.diagnostics) - done
+        if done:
+            changed[file.name] = text
+    if "<stdin>" in changed:
+        raise UsageError("--add-ignore writes into files, and standard input is none")
+    files.write_files(changed)
+    files.say(f"ptcompile: {added} findings ignored in {len(changed)} files, {left} that no comment can ignore\n")
+    return int(left > 0)

@@ -6,12 +6,13 @@ import argparse
 
 from ptcompile.cli.files import UsageError
 
+FORMATS = ("full", "concise", "json", "github", "sarif", "junit")
+"""The names in `report.FORMATS`, which is loaded when there is something to report."""
+
 
 def add_output_format(parser: argparse.ArgumentParser) -> None:
     """Add --output-format, the form of the findings."""
-    parser.add_argument(
-        "--output-format", choices=("full", "concise", "json"), default="full", help="of the findings (full)"
-    )
+    parser.add_argument("--output-format", choices=FORMATS, default="full", help="of the findings (full)")
 
 
 def check_target(name: str | None) -> None:

@@ -7,9 +7,19 @@ from collections.abc import Callable, Mapping, Sequence
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.report.concise import concise
 from ptcompile.report.full import full
+from ptcompile.report.github import github
 from ptcompile.report.json import json
+from ptcompile.report.junit import junit
+from ptcompile.report.sarif import sarif
 
 Format = Callable[[Sequence[Diagnostic], Mapping[str | None, str]], str]
 """From the findings, and the text of each file by name, to what is printed."""
 
-FORMATS: dict[str, Format] = {"full": full, "concise": concise, "json": json}
+FORMATS: dict[str, Format] = {
+    "full": full,
+    "concise": concise,
+    "json": json,
+    "github": github,
+    "sarif": sarif,
+    "junit": junit,
+}

@@ -17,7 +17,9 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 def place(diagnostic: Diagnostic) -> str:
     """`file:line:column`, as far as it is known."""
     where = printable(diagnostic.filename or "<input>")
-    return where if diagnostic.span is None else f"{where}:{diagnostic.span.line}:{diagnostic.span.column}"
+    if diagnostic.span is not None:
+        where += f":{diagnostic.span.line}:{diagnostic.span.column}"
+    return where
 
 
 def printable(text: str) -> str:

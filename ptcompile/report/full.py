@@ -25,7 +25,8 @@ def full(diagnostics: Sequence[Diagnostic], texts: Mapping[str | None, str]) -> 
 
 def _finding(diagnostic: Diagnostic, lines: Sequence[str]) -> Iterator[str]:
     yield f"{diagnostic.severity}[{diagnostic.code} {diagnostic.name}]: {printable(diagnostic.message)}"
-    yield f"  --> {place(diagnostic)}"
+    rendered = f" ({printable(diagnostic.template)})" if diagnostic.template else ""
+    yield f"  --> {place(diagnostic)}{rendered}"
     if diagnostic.span is not None and diagnostic.span.line <= len(lines):
         yield from _frame(diagnostic.span, lines)
     when = _WHEN[diagnostic.stage]
@@ -34,6 +35,9 @@ def _finding(diagnostic: Diagnostic, lines: Sequence[str]) -> Iterator[str]:
     yield f"  = {when} ({diagnostic.authority})"
     if diagnostic.help:
         yield f"  = help: {printable(diagnostic.help)}"
+    if diagnostic.fix is not None:
+        option = "--fix" if diagnostic.fix.safe else "--fix --unsafe-fixes"
+        yield f"  = fix: {printable(diagnostic.fix.title)} ({option})"
 
 
 def _frame(span: Span, lines: Sequence[str]) -> Iterator[str]:

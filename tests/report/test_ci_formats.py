@@ -1,0 +1,106 @@
+"""The formats that machines read: GitHub's workflow commands, SARIF 2.1.0, JUnit."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
+
+import jsonschema
+import pytest
+from pydantic import BaseModel
+from sarif_pydantic import Sarif  # type: ignore[import-untyped]  # it has types, and no py.typed
+
+import ptcompile
+from ptcompile.diagnostics import Diagnostic, Span
+from ptcompile.report import FORMATS
+
+HOSTILE = 'a\x1b[31m::error::b%0A\r\n]]></failure>"<&\x00\ud800 ,:'
+FOUND = [
+    Diagnostic("PTC501", "unknown-field", "error", "spec.a: unknown", "remove it", ("spec", "a"), Span(2, 3, 2, 4),
+               "apply", "kube-apiserver", "a b/x.yaml", 0, "Pod/x"),
+    Diagnostic("PTC302", "missing-shm", "warning", HOSTILE, None, ("spec", HOSTILE), Span(4, 1, 6, 1),
+               "run", "ptcompile", HOSTILE, 0, HOSTILE),
+    Diagnostic("PTC009", "no-documents", "error", "nothing", None, (), None, "apply", "ptcompile", None),
+]  # fmt: skip
+
+
+def told(form: str, found: list[Diagnostic] = FOUND) -> str:
+    return FORMATS[form](found, {})
+
+
+def test_github_is_one_command_a_finding() -> None:
+    lines = told("github").splitlines()
+    assert lines[0] == (
+        "::error file=a b/x.yaml,title=PTC501 unknown-field,line=2,col=3,endLine=2,endColumn=4"
+        "::spec.a: unknown; remove it"
+    )
+    assert len(lines) == 3
+    assert all(line.startswith(("::error ", "::warning ")) for line in lines)
+    head = lines[1].split("::")[1]
+    assert head.count(",") == 4, "a name of a file adds no property"
+    assert "%1B" not in lines[1]
+    assert "\x1b" not in lines[1]
+
+
+def test_junit_is_xml_whatever_a_file_holds() -> None:
+    root = ET.fromstring(told("junit"))  # noqa: S314 - our own text
+    assert (root.get("tests"), root.get("failures")) == ("3", "2")
+    suites = root.findall("testsuite")
+    assert sum(len(suite.findall("testcase")) for suite in suites) == 3
+    assert [len(suite.findall("testcase/failure")) for suite in suites] == [1, 0, 1]
+
+
+def test_nothing_found_is_valid_too() -> None:
+    assert ET.fromstring(told("junit", [])).get("tests") == "0"  # noqa: S314 - our own text
+    assert json.loads(told("sarif", []))["runs"][0]["results"] == []
+    assert told("github", []) == ""
+
+
+def known(model: BaseModel) -> None:
+    """No key that SARIF 2.1.0 has no word for."""
+    assert not model.model_extra, model.model_extra
+    for value in vars(model).values():
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, BaseModel):
+                known(one)
+
+
+def test_sarif_is_what_its_model_takes() -> None:
+    report = json.loads(told("sarif"))
+    report.pop("$schema")
+    for run in report["runs"]:
+        assert run.pop("columnKind") == "unicodeCodePoints"  # the model lacks it
+        for result in run["results"]:
+            result.pop("properties", None)
+            for location in result["locations"]:
+                location.pop("logicalLocations", None)
+    known(Sarif.model_validate(report))
+
+
+@pytest.mark.skipif("SARIF_SCHEMA" not in os.environ, reason="SARIF_SCHEMA names no file of the OASIS schema")
+def test_sarif_is_what_its_schema_takes() -> None:
+    schema = json.loads(Path(os.environ["SARIF_SCHEMA"]).read_text())
+    validator = jsonschema.validators.validator_for(schema)(schema)
+    for found in (FOUND, []):
+        assert not list(validator.iter_errors(json.loads(told("sarif", found))))
+
+
+def results(text: str) -> list[Any]:
+    found = list(ptcompile.lint(text, filename="x.yaml").diagnostics)
+    run: dict[str, Any] = json.loads(told("sarif", found))["runs"][0]
+    assert [run["tool"]["driver"]["rules"][one["ruleIndex"]]["id"] for one in run["results"]] == [d.code for d in found]
+    return list(run["results"])
+
+
+def test_a_fingerprint_survives_when_lines_move() -> None:
+    text = (
+        "apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec: {containers: [{name: c, imge: x}, {name: d, imge: y}]}\n"
+    )
+    before, after = results(text), results("# more\n\n" + text.replace("kind: Pod\n", "") + "kind: Pod\n")
+    prints = [one["partialFingerprints"]["ptcompile/v1"] for one in before]
+    assert sorted(prints) == sorted(one["partialFingerprints"]["ptcompile/v1"] for one in after)
+    assert len(set(prints)) == len(prints)
+    assert before[0]["locations"] != after[0]["locations"]
