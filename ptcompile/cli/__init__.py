@@ -11,11 +11,11 @@ import sys
 from collections.abc import Callable, Sequence
 
 from ptcompile import __version__
-from ptcompile.cli import files, platform_command, simulate_command
+from ptcompile.cli import files, platform_command, rules_command, simulate_command
 from ptcompile.cli.options import add_output_format
 
-COMMANDS = ("compile", "lint", "simulate", "platform", "requires", "schema", "targets")
-RESERVED = ("explain", "diff", "convert", "rules", "init")
+COMMANDS = ("compile", "lint", "simulate", "platform", "requires", "schema", "targets", "rules")
+RESERVED = ("explain", "diff", "convert", "init")
 """Words that are commands of their own in a coming version, and so never files here."""
 
 EPILOG = """\
@@ -27,9 +27,10 @@ examples:
   ptcompile lint manifests/                what an API server would say of any manifest, offline
   helm template . | ptcompile lint -       the same for rendered templates
   ptcompile simulate spec.yaml             what every pod would see, on every operator
+  ptcompile explain PTC302                 what a finding means, with an example
   ptcompile platform cluster.yaml specs/   what the cluster must have before these jobs run
 
-The first word may be a command (compile, lint, simulate, platform, requires, schema, targets); without one it is
+The first word may be a command (compile, lint, simulate, platform, requires, schema, targets, rules); without one it is
 compile. `ptcompile COMMAND --help` tells more. A file that is called like a command is reached as ./compile.
 """
 
@@ -37,6 +38,8 @@ compile. `ptcompile COMMAND --help` tells more. A file that is called like a com
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
+    if words[:1] == ["explain"] and len(words) == 2 and rules_command.is_code(words[1]):
+        return rules_command.explain(words[1])
     if words and words[0] in RESERVED:
         sys.stderr.write(f"ptcompile: this version has no command {words[0]!r} yet (a file: ./{words[0]})\n")
         return 2
@@ -61,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_lint(commands)
     simulate_command.add(commands)
     platform_command.add(commands)
+    rules_command.add(commands)
     schema = commands.add_parser("schema", help="print the JSON Schema of our own kinds, for editors")
     schema.add_argument("what", choices=("spec", "cluster"))
     schema.set_defaults(run=_schema)

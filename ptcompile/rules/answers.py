@@ -1,0 +1,123 @@
+"""What the codes mean that are no rules: findings of the reader, of our own kinds, and of the offline API server."""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+
+class Answer(NamedTuple):
+    """One code's meaning."""
+
+    title: str
+    fix: str
+
+
+ANSWERS: Final[dict[str, Answer]] = {
+    "yaml-syntax": Answer(
+        "The text is not YAML, or not YAML as kubectl reads it.",
+        "mend the text at the caret; the message says what was expected there",
+    ),
+    "bad-encoding": Answer("The file is not UTF-8.", "save it as UTF-8, without a byte that belongs to no character"),
+    "duplicate-key": Answer(
+        "A mapping has a key twice: kubectl keeps the last one and says nothing.", "remove one of the two"
+    ),
+    "too-large": Answer(
+        "A file, a document or a number of documents is above what is read: 64 MiB a file, 3 MiB and 100,000 values a "
+        "document, 10,000 documents a file.",
+        "split it",
+    ),
+    "too-deep": Answer("Collections stand in one another more than 100 levels deep.", "write it flatter"),
+    "too-many-aliases": Answer(
+        "Aliases stand for more values than a document may have: a bomb, or a mistake.", "write the values out"
+    ),
+    "unsupported-yaml": Answer(
+        "YAML that Kubernetes has no meaning for: a tag, a key that is no string, a number that JSON cannot hold.",
+        "write plain mappings, lists, strings, numbers and booleans",
+    ),
+    "not-a-mapping": Answer(
+        "A document, or an item of a List, is not a mapping.", "begin every object with apiVersion and kind"
+    ),
+    "no-documents": Answer("There is no document in the file.", "write one, or take the file out of what is checked"),
+    "unknown-kind": Answer(
+        "A kind that ptcompile does not know, or that does not belong in this place.",
+        "check its spelling and apiVersion; a manifest is for lint, a TrainingJob for compile, a profile for --cluster",
+    ),
+    "spec-unknown-field": Answer(
+        "A TrainingJob or ClusterProfile has a field that there is not.", "take the name that the help suggests"
+    ),
+    "spec-missing-field": Answer("A TrainingJob or ClusterProfile lacks a field that it needs.", "add it"),
+    "spec-wrong-type": Answer(
+        "A value is of another type than the field: a number for a text, a list for a mapping.",
+        "write it as the message says; a text that looks like a number wants quotes",
+    ),
+    "spec-invalid-value": Answer("A value of the right type that cannot be meant.", "take one that the message allows"),
+    "spec-conflict": Answer("Two fields contradict each other.", "keep the one that is meant"),
+    "unsupported-by-target": Answer(
+        "The operator of this target has no way to do what the spec says.",
+        "take a target that the help names, or leave the field out",
+    ),
+    "name-too-long": Answer(
+        "The job's name leaves no room for the names that are derived from it: pods, host names, Services.",
+        "shorten it to what the help says",
+    ),
+    "unknown-target": Answer("A target that there is not.", "ptcompile targets lists them"),
+    "not-carried-over": Answer(
+        "Something of a Flyte task or another source has no counterpart, and is not in the result.",
+        "say it another way, or accept its loss",
+    ),
+    "unknown-field": Answer(
+        "The kind has no such field. kubectl refuses it; clients that do not ask for strict validation lose the field "
+        "in silence.",
+        "take the name that the help suggests, or move it to where it belongs",
+    ),
+    "version-unknown-field": Answer(
+        "The field exists, and not in the release of Kubernetes or the operator that the profile names.",
+        "leave it out, or say the newer release in the profile",
+    ),
+    "wrong-type": Answer(
+        "A value is of another type than the field.",
+        "write it as the message says; a text such as on, 1 or 1e3 wants quotes",
+    ),
+    "invalid-quantity": Answer("Not a Kubernetes quantity.", 'write a number with a suffix, such as 500m, 2 or "64Gi"'),
+    "required-value": Answer("A field that the API server demands is missing or empty.", "add it"),
+    "invalid-value": Answer("The API server refuses the value.", "the message says what it allows"),
+    "unsupported-value": Answer("The value is not one of those that the field knows.", "take one of the listed ones"),
+    "not-found-value": Answer(
+        "A name refers to something that is not there, such as a volume that the pod does not have.",
+        "add it, or mend the name",
+    ),
+    "duplicate-value": Answer("Two items of a list have the same name or key.", "remove or rename one"),
+    "forbidden-value": Answer("The API server forbids the field here.", "leave it out"),
+    "too-long-value": Answer("A text is longer than the API server allows.", "shorten it"),
+    "too-many-items": Answer("A list has more items than the API server allows.", "remove some"),
+    "webhook-refusal": Answer(
+        "The operator's admission webhook refuses the object.", "the message says what the operator wants"
+    ),
+    "refused-child": Answer(
+        "The object is accepted, and the API server refuses what the operator makes of it: a pod, a Service or a Job.",
+        "mend the field that the finding stands on; nothing would start",
+    ),
+    "controller-failure": Answer(
+        "The object is accepted, and the operator's controller fails on it.", "mend it: nothing would start"
+    ),
+    "request-above-limit": Answer("A request is above its limit.", "lower the request or raise the limit"),
+    "gpu-request-differs-from-limit": Answer(
+        "Request and limit of a device differ, and devices are not shared.", "ask for it once"
+    ),
+    "more-processes-than-gpus": Answer(
+        "More processes start on a node than it has GPUs.", "ask for as many GPUs, or start as many processes"
+    ),
+    "idle-gpus": Answer(
+        "Fewer processes start on a node than it has GPUs.", "start a process for each GPU, or ask for fewer"
+    ),
+    "shm-above-memory-limit": Answer(
+        "Shared memory may grow above the memory limit, which it counts against.", "lower the one or raise the other"
+    ),
+    "reserved-env": Answer("The operator overwrites a variable of yours.", "leave it out, or take another name"),
+    "unused-ignore": Answer("A comment ignores a finding that is not there.", "remove the comment"),
+    "bad-ignore": Answer(
+        "A comment does not say what it ignores, or names no rule, or stands where it covers nothing.",
+        "write # ptcompile: ignore[CODE] and why",
+    ),
+}
+"""By name. The rules have pages of their own."""
