@@ -16,6 +16,9 @@ _TAKEN = {
     "node": "nodes of the job are called so",
 }
 
+_MOST = 32
+"""Characters of a role's name: what is left of a pod's 63 for the job's own."""
+
 
 def roles_of(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
     """Every name that cannot be that of a role beside the trainers."""
@@ -30,6 +33,9 @@ def roles_of(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
             yield _bad(path, f"spec.volcano gives the name {name!r} to a task that trains", "choose another name")
         elif reason := names.why_not_dns_1035_label(name):
             yield _bad(path, f"{name!r} {reason}", "such as loader")
+        elif len(name) > _MOST:
+            message = f"{name!r} has {len(name)} characters and leaves too few for the job's name in those of its pods"
+            yield _bad(path, message, f"at most {_MOST} characters, such as loader")
         elif name.startswith("vc-"):  # VC_X_HOSTS of a task x (Volcano 1.16)
             yield _bad(path, f"the variable of {name!r} would be one of Volcano's own", "choose another name")
         elif name in sidecars:

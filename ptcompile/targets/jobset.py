@@ -174,7 +174,7 @@ def child_job(job: Job, role: Role, deadline: int | None) -> dict[str, Any]:
 def failure_policy(job: Job, deadline: int | None) -> dict[str, Any] | None:
     """How often all Jobs are made anew; None where the first failed one ends it. `deadline`: of a Job, in seconds."""
     retries = job.run_policy.backoff_limit
-    if not retries or all(restarts(role) == "OnFailure" for role in job.trainers):
+    if not retries or all(restarts(role) == "OnFailure" for role in job.roles):
         return None
     out: dict[str, Any] = {"maxRestarts": retries}
     if deadline is not None:

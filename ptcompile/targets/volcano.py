@@ -101,7 +101,7 @@ def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
         "pytorch": [f"--master={master}", f"--worker={worker}", f"--port={job.master_port}"],
         "svc": ["--publish-not-ready-addresses"],
     }
-    in_place = all(role.restart_policy == "OnFailure" for role in job.trainers)
+    in_place = all(role.restart_policy == "OnFailure" for role in job.roles)
     events = ["PodEvicted"] if in_place else ["PodFailed", "PodEvicted"]
     spec["policies"] = [{"events": events, "action": "RestartJob"}]
     spec["tasks"] = [_task(job, *entry) for entry in _tasks(job)]
