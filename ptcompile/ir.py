@@ -79,6 +79,8 @@ class Role(NamedTuple):
     replicas: int
     template: PodTemplate
     restart_policy: RestartPolicy | None = None
+    trains: bool = True
+    """Whether its pods are nodes of the job. A data loader's or a parameter server's are not: they have no rank."""
 
 
 class Launch(NamedTuple):
@@ -113,7 +115,8 @@ class Job(NamedTuple):
 
     name: str
     roles: tuple[Role, ...]
-    """The first pod of the first role is node 0. A job of equal nodes has one role."""
+    """The first pod of the first role is node 0. A job of equal nodes has one role that trains. Those that do not
+    train stand behind those that do."""
     min_nodes: int
     """Fewer nodes than there are pods where the job is elastic, else their number."""
     namespace: str | None = None
@@ -133,13 +136,23 @@ class Job(NamedTuple):
     """What Volcano calls the two tasks."""
 
     @property
+    def trainers(self) -> tuple[Role, ...]:
+        """The roles whose pods are nodes."""
+        return tuple(role for role in self.roles if role.trains)
+
+    @property
+    def beside(self) -> tuple[Role, ...]:
+        """The roles whose pods are no nodes."""
+        return tuple(role for role in self.roles if not role.trains)
+
+    @property
     def nodes(self) -> int:
-        """The number of pods."""
-        return sum(role.replicas for role in self.roles)
+        """The number of pods that train."""
+        return sum(role.replicas for role in self.trainers)
 
     @property
     def elastic(self) -> bool:
-        """Whether it may run with fewer nodes than it has pods."""
+        """Whether it may run with fewer nodes than it has pods that train."""
         return self.min_nodes < self.nodes
 
 
@@ -154,6 +167,8 @@ class Wiring(NamedTuple):
     """The node's rank, as text that the kubelet expands in a command; None where the operator hands it over."""
     env: tuple[Json, ...] = ()
     """What a plain command needs and nobody else sets."""
+    hosts: Mapping[str, tuple[str, ...]] = _NOTHING
+    """Of each role beside the trainers, the names of its pods that resolve from every pod, in order."""
 
 
 class Target(NamedTuple):
@@ -188,6 +203,17 @@ def _in_order(amounts: Mapping[str, str]) -> dict[str, str]:
     return {name: amounts[name] for name in (*usual, *sorted(amounts.keys() - set(usual))) if name in amounts}
 
 
-def map_templates(job: Job, change: Callable[[PodTemplate], PodTemplate]) -> Job:
-    """The job with `change` applied to the template of each role."""
-    return job._replace(roles=tuple(role._replace(template=change(role.template)) for role in job.roles))
+Change = Callable[[PodTemplate], PodTemplate]
+
+
+def map_templates(job: Job, change: Change, beside: Change | None = None) -> Job:
+    """The job with `change` applied to the template of each role; with `beside` to those that do not train."""
+    others = beside or change
+    return job._replace(
+        roles=tuple(role._replace(template=(change if role.trains else others)(role.template)) for role in job.roles)
+    )
+
+
+def unchanged(template: PodTemplate) -> PodTemplate:
+    """The change that is none."""
+    return template

@@ -121,6 +121,21 @@ class RoleSpec(PodFields):
     replicas: Count = Field(1, description="Number of pods. A master has one.")
 
 
+MOST_BESIDE = 1024
+"""Pods of a role beside the trainers. Their names stand in one variable, and Linux ends a variable at 128 KiB: two DNS
+labels for each."""
+
+
+class SideRole(PodFields):
+    """Pods beside those that train, such as data loaders or parameter servers. They are no nodes and have no rank.
+
+    Image, environment, volumes, identity and placement that it does not say are the job's; what it starts, what it asks
+    for, its restart policy and its pod template patch are its own.
+    """
+
+    replicas: int = Field(1, ge=1, le=MOST_BESIDE, description="Number of pods.")
+
+
 class JobSpec(PodFields):
     """What the job is. Where it runs is the profile's."""
 
@@ -142,6 +157,11 @@ class JobSpec(PodFields):
     queue: str | None = Field(None, description="Queue that admits the job (Kueue, or Volcano's).")
     master_port: Port = Field(23456, description="Port of node 0 where the nodes meet.")
     volcano: Volcano = Field(default_factory=Volcano.model_construct, description="Task names on Volcano.")
+    roles: dict[str, SideRole] = Field(
+        {},
+        description="Pods beside those that train, by a name of yours: data loaders, parameter servers. Every pod "
+        "finds the host names of a role in the variable <ROLE>_HOSTS, and the job ends without them.",
+    )
 
     def node_range(self) -> tuple[int, int]:
         """Fewest and most nodes, whichever way they are given."""

@@ -149,6 +149,21 @@ def pod_fields(draw: st.DrawFn) -> Json:
 
 
 @st.composite
+def side_roles(draw: st.DrawFn) -> Json:
+    """Roles beside the trainers, by name."""
+    roles = {}
+    for name in draw(st.lists(st.sampled_from(["loader", "ps", "data-cache"]), min_size=1, max_size=2, unique=True)):
+        role = copy.deepcopy(draw(pod_fields()))
+        for container in role.get("podTemplate", {}).get("spec", {}).get("containers", ()):
+            container["name"] = container["name"].replace("pytorch", name)
+        role["resources"] = draw(resources(draw(st.sampled_from([None, None, 1]))))
+        roles[name] = role | draw(
+            _optional(image=st.just("side:1"), command=st.just(["serve", "$(X_A)"]), replicas=st.integers(1, 4))
+        )
+    return roles
+
+
+@st.composite
 def specs(draw: st.DrawFn, *, catalogue: bool = False) -> Json:
     """A TrainingJob document that makes sense; a target may still be unable to express it.
 
@@ -181,6 +196,10 @@ def specs(draw: st.DrawFn, *, catalogue: bool = False) -> Json:
             masterPort=st.integers(1024, 65535),
         )
     )
+    if draw(st.sampled_from([False, False, True])):
+        job["roles"] = draw(side_roles())
+        names = [f"$({name.upper().replace('-', '_')}_HOSTS)" for name in job["roles"]]
+        job["env"] = {**job.get("env", {}), "X_WHERE": " ".join(names)}
     if catalogue:
         job |= draw(_optional(spot=st.booleans(), **({"accelerator": st.just("big")} if gpus else {})))
     metadata: Json = {"name": draw(NAME), **draw(_optional(namespace=NAME, labels=_labels()))}

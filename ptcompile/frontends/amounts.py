@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptcompile import ir, quantity
 from ptcompile.cluster import ClusterProfile
-from ptcompile.spec import JobSpec, PodFields
+from ptcompile.spec import JobSpec, PodFields, SideRole
 from ptcompile.vocabulary import Resources
 
 
@@ -17,7 +17,9 @@ def lowered(resources: Resources) -> ir.Resources:
 def effective(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> ir.Resources:
     """A block's amounts over the job's over the profile's defaults, as the resources pass will decide them."""
     defaults = cluster.spec.defaults
-    below = lowered(job.resources).over(ir.Resources(defaults.requests, defaults.limits))
+    below = ir.Resources(defaults.requests, defaults.limits)
+    if not isinstance(fields, SideRole):  # the job's amounts are those of a node
+        below = lowered(job.resources).over(below)
     return lowered(fields.resources).over(below)
 
 

@@ -9,6 +9,7 @@ from ptcompile import names
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.frontends.checks_amounts import amounts_of
+from ptcompile.frontends.checks_roles import roles_of
 from ptcompile.frontends.errors import bad, conflict, problem
 from ptcompile.ir import Job, Target
 from ptcompile.spec import EnvSource, JobSpec, PodFields, Spec
@@ -30,9 +31,11 @@ def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from _torchrun(job)
     yield from _profile(job, cluster)
     yield from _volcano(job)
+    yield from roles_of(job, cluster)
     for path, fields in blocks(job):
         yield from _env(path, fields)
-        if fields.image is None and job.image is None and (len(path) > 1 or not _roles(job)):
+        asked = len(path) == 2 or bool(_roles(job)) == (len(path) == 3)  # where roles train, the job need not have one
+        if fields.image is None and job.image is None and asked:
             yield problem("spec-missing-field", (*path, "image"), "is missing: every node needs one", "add image")
     yield from amounts_of(job, blocks(job), cluster)
 
@@ -45,6 +48,8 @@ def reserved_env(spec: Spec, job: Job, cluster: ClusterProfile, target: Target) 
         yield _reserved(("spec",), text, name, target)
     for role in job.roles:
         own = {str(e.get("name")): e.get("value") for e in role.template.main.env}
+        if not role.trains:  # it has no rank and no torchrun, so no operator gives it one
+            own = {k: v for k, v in own.items() if k != "RANK" and not k.startswith("PET_")}
         for name in _overwritten(own, target):
             path = _said(spec.spec, role.name, name)
             yield _reserved(path, field_path(path), name, target)
@@ -56,11 +61,12 @@ def _overwritten(env: Mapping[str, Any], target: Target) -> list[str]:
 
 def _said(job: JobSpec, role: str, name: str) -> Path:
     """Where a spec sets a variable of a role: in the role's env, the job's, or one of the two patches."""
-    own = getattr(job, role, None)
-    for path, fields in ((("spec", role), own), (("spec",), job)):
+    beside = job.roles.get(role)
+    own, at = (getattr(job, role, None), ("spec", role)) if beside is None else (beside, ("spec", "roles", role))
+    for path, fields in ((at, own), (("spec",), job)):
         if fields is not None and name in fields.env:
             return (*path, "env", name)
-    return ("spec", role, "podTemplate") if own is not None and own.pod_template else ("spec", "podTemplate")
+    return (*at, "podTemplate") if own is not None and own.pod_template else ("spec", "podTemplate")
 
 
 def _reserved(path: Path, text: str, name: str, target: Target) -> Problem:
@@ -73,7 +79,8 @@ def _reserved(path: Path, text: str, name: str, target: Target) -> Problem:
 def blocks(job: JobSpec) -> list[tuple[Path, PodFields]]:
     """The parts of a spec that describe pods, with their paths: the job, then the roles that are written."""
     roles = [(("spec", name), role) for name, role in _roles(job).items()]
-    return [(("spec",), job), *roles]
+    beside = [(("spec", "roles", name), role) for name, role in job.roles.items()]
+    return [(("spec",), job), *roles, *beside]
 
 
 def _roles(job: JobSpec) -> Mapping[str, PodFields]:

@@ -9,7 +9,7 @@ from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.frontends.amounts import amount, effective, gpus_per_node
 from ptcompile.frontends.errors import bad, conflict, problem
-from ptcompile.spec import JobSpec, PodFields
+from ptcompile.spec import JobSpec, PodFields, SideRole
 from ptcompile.vocabulary import ResourceList, Resources
 
 Block = tuple[Path, PodFields]
@@ -24,11 +24,13 @@ def amounts_of(job: JobSpec, blocks: Sequence[Block], cluster: ClusterProfile) -
             if resources.gpu is not None and gpu in resources.devices:
                 yield conflict((*at, "devices", gpu or ""), "gpu asks for the same resource", "say it once")
         yield from _halves((*path, "resources"), fields.resources)
-    pods = blocks[1:] or blocks  # where there are roles, they decide
-    for path, fields in pods:
+    beside = [block for block in blocks if isinstance(block[1], SideRole)]
+    nodes = [block for block in blocks[1:] if block not in beside] or blocks[:1]  # where there are roles, they decide
+    for path, fields in nodes:
         yield from _shared_memory(path, job, fields, cluster)
-    gpus = [(path, gpus_per_node(job, fields, cluster)) for path, fields in pods]
-    if job.accelerator in cluster.spec.accelerators and not any(count for _, count in gpus):
+    gpus = [(path, gpus_per_node(job, fields, cluster)) for path, fields in nodes]
+    others = (gpus_per_node(job, fields, cluster) for _, fields in beside)
+    if job.accelerator in cluster.spec.accelerators and not any((*(count for _, count in gpus), *others)):
         message = f"{job.accelerator} is named, and no node asks for a GPU"
         yield conflict(("spec", "accelerator"), message, "add resources.gpu, or remove accelerator")
     if job.script is not None or job.module is not None:

@@ -138,18 +138,17 @@ def _unknown(path: Path, data: Any, model: type[BaseModel]) -> Problem:
 
 def _fields(model: type[BaseModel], path: Path) -> list[str]:
     """The YAML names of the fields that the model at a path has."""
-    for part in path:
+    parts = iter(path)
+    for part in parts:
         field = next((f for f in model.model_fields.values() if f.alias == part), None)
         inner = None if field is None else _model_in(field.annotation)
+        if inner is None and field is not None:
+            inner = _model_in(field.annotation, into_values=True)
+            next(parts, None)  # a key of a mapping is no field
         if inner is None:
-            return _fields_of_values(field.annotation) if field is not None else []
+            return []
         model = inner
     return [field.alias or name for name, field in model.model_fields.items()]
-
-
-def _fields_of_values(annotation: Any) -> list[str]:
-    inner = _model_in(annotation, into_values=True)
-    return [] if inner is None else [field.alias or name for name, field in inner.model_fields.items()]
 
 
 def _model_in(annotation: Any, *, into_values: bool = False) -> type[BaseModel] | None:

@@ -44,6 +44,12 @@ _TRAINER = {
 _TEMPLATES = {"JobSet": 2, "TrainingRuntime": 3, "TrainJob": 3}
 """How many templates a path runs through down to that of the pods, where it is not one."""
 
+_LISTS = {"Job": 2, "JobSet": 2, "TrainingRuntime": 4}
+"""Where in a path the index of a task or a replicatedJob stands, which is called after its role."""
+
+_OWN = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})
+"""What a role beside the trainers does not have from the job."""
+
 _RUN_POLICY = {"ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit", "suspend", "cleanPodPolicy"}
 
 
@@ -55,15 +61,19 @@ def locate(
     A value that no line of the spec gives, such as a default, belongs to `spec` itself. `blocks` are the parts of the
     spec that may have said it, `("master",)` or `()` for the job; taken from the path where absent.
     """
+    beside = _beside(path, manifest, spec)
+    said = (beside or _blocks(path, manifest)) if blocks is None else blocks
     for candidate in _candidates(path, manifest):
-        for block in _blocks(path, manifest) if blocks is None else blocks:
+        for block in said if not (beside and candidate[0] in _OWN) else beside[:1]:
             found = _resolve(("spec", *block, *candidate), manifest, path, spec)
             if found is not None:
                 return found
     if path[:1] == ("metadata",):
         return path
-    if beyond := _patch(path, spec, manifest):
+    if beyond := _patch(path, spec, manifest, beside[:1] or _blocks(path, manifest)):
         return beyond
+    if beside:
+        return ("spec", *beside[0])
     if len(path) > 1 and path[0] == "spec" and path[-1] in _RUN_POLICY:
         return ("spec", "runPolicy", path[-1])
     if path[:1] == ("spec",) and path[1:2] and path[1] in (spec.get("spec") or {}):
@@ -88,12 +98,12 @@ def settle(problem: Problem, spec: Mapping[str, Any]) -> Problem:
     return problem if said or path[2] not in job else moved(problem, ("spec", *path[2:]))
 
 
-def _patch(path: Path, spec: Mapping[str, Any], manifest: Mapping[str, Any]) -> Path | None:
+def _patch(path: Path, spec: Mapping[str, Any], manifest: Mapping[str, Any], blocks: Sequence[Path]) -> Path | None:
     """The patch that must have caused what stands in a pod field that the spec has no word for."""
     rest = _inside(path, manifest)
     if rest is None or rest[:1] != ("spec",) or rest[1:2] in {(), ("containers",)} or rest[1] in _POD:
         return None
-    for block in _blocks(path, manifest):
+    for block in blocks:
         found = _resolve(("spec", *block, "podTemplate", "spec"), manifest, path, spec, least=2)
         if found is not None and found[-2:] == ("podTemplate", "spec"):
             return found
@@ -126,6 +136,17 @@ def _blocks(path: Path, manifest: Mapping[str, Any]) -> list[Path]:
     words = {str(part).lower() for part in (*path[:4], *_identities(manifest, path[:3]))}
     role = next((name for name in ("master", "worker") if name in words), None)
     return [(role,), ()] if role else [("worker",), ("master",), ()]
+
+
+def _beside(path: Path, manifest: Mapping[str, Any], spec: Mapping[str, Any]) -> list[Path]:
+    """The role beside the trainers that a path is about, then the job; nothing where it is about no such role."""
+    job = spec.get("spec")
+    roles = job.get("roles") if isinstance(job, Mapping) else None
+    depth = _LISTS.get(str(manifest.get("kind")), len(path))
+    if not isinstance(roles, Mapping) or len(path) <= depth or not isinstance(path[depth], int):
+        return []
+    name = _identities(manifest, path[: depth + 1])[-1]
+    return [("roles", name), ()] if isinstance(name, str) and name in roles else []
 
 
 def _candidates(path: Path, manifest: Mapping[str, Any]) -> Iterator[Path]:
@@ -170,10 +191,10 @@ def _resolve(
         else:
             break
         found.append(part)
-    said = {"podTemplate"} & set(found)
     if least is not None:
         return tuple(found) if len(found) > least else None
-    deep_enough = len(found) > (4 if said else 1) and found[-1] not in {"master", "worker", "podTemplate", "spec"}
+    head = (3 if found[1:2] == ["roles"] else 1) + (3 if "podTemplate" in found else 0)
+    deep_enough = len(found) > head and found[-1] not in {"master", "worker", "podTemplate", "spec"}
     return tuple(found) if deep_enough else None
 
 

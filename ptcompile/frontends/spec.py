@@ -12,7 +12,7 @@ from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.frontends import errors
 from ptcompile.frontends.amounts import gpus_per_node, lowered
-from ptcompile.spec import EnvSource, JobSpec, PodFields, RoleSpec, Spec
+from ptcompile.spec import EnvSource, JobSpec, PodFields, RoleSpec, SideRole, Spec
 
 MAIN = "pytorch"
 """What the container that trains is called in a spec's own words, and on every target that leaves the choice."""
@@ -50,7 +50,7 @@ def lower(spec: Spec, cluster: ClusterProfile) -> ir.Job:
         namespace=spec.metadata.namespace,
         labels=spec.metadata.labels,
         annotations=spec.metadata.annotations,
-        roles=_roles(job),
+        roles=(*_roles(job), *(_side_role(name, job, role) for name, role in job.roles.items())),
         min_nodes=least,
         resources=lowered(job.resources),
         launch=_launch(spec, cluster),
@@ -92,10 +92,30 @@ def _role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None) -> ir.R
     return ir.Role(name, replicas, podtemplate.read(template, MAIN), restart)
 
 
-def template_of(fields: PodFields) -> dict[str, Any]:
-    """What a block says of its pods, as a Kubernetes pod template with only the fields that it gives."""
+def _side_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
+    """A role beside the trainers: the job's words but for what starts, the role's own over them, then its patch.
+
+    A container that fails is restarted in its pod (OnFailure) unless the user says otherwise: it keeps its name and
+    the trainers can come back to it, where a failed pod would end the job.
+    """
+    template = template_of(job, name)
+    for key in ("command", "args"):
+        template["spec"]["containers"][0].pop(key, None)
+    template = podtemplate.merge(template, template_of(role, name))
+    resources = lowered(role.resources)
+    template["spec"]["containers"][0]["resources"] = {"requests": resources.requests, "limits": resources.limits}
+    template = podtemplate.merge(template, role.pod_template)
+    read = podtemplate.read(template, name)
+    return ir.Role(name, role.replicas, read, role.restart_policy or "OnFailure", trains=False)
+
+
+def template_of(fields: PodFields, name: str = MAIN) -> dict[str, Any]:
+    """What a block says of its pods, as a Kubernetes pod template with only the fields that it gives.
+
+    `name` is that of its main container.
+    """
     container = {
-        "name": MAIN,
+        "name": name,
         "image": fields.image,
         "imagePullPolicy": fields.image_pull_policy,
         "command": fields.command,

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ptcompile.ir import Context, Job, Pass
 from ptcompile.passes.env import env
+from ptcompile.passes.hosts import hosts
 from ptcompile.passes.metadata import metadata
 from ptcompile.passes.placement import placement
 from ptcompile.passes.rendezvous import rendezvous
@@ -19,6 +20,7 @@ PASSES: tuple[Pass, ...] = (
     tolerations,  # after placement: the catalogue entry's taints and the GPU's are one sorted list
     shm,  # a volume of the pod, before nothing else that looks at volumes
     rendezvous,  # what torchrun or a plain command is told
+    hosts,  # before env: the profile's names must not hide where the other roles are
     env,  # after rendezvous: the profile's names must not hide what the command needs
     metadata,  # last: it names nothing that another pass reads
 )

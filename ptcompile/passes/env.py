@@ -2,7 +2,8 @@
 
 The user's order is kept, and the user wins over the profile. The profile's variables stand in front, so that the user's
 may refer to them. OMP_NUM_THREADS=1 comes last, where it is not set and more than one process runs on a node: torchrun
-sets the same for its children then (PyTorch 2.13), and the manifest shows what will run.
+sets the same for its children then (PyTorch 2.13), and the manifest shows what will run. Pods that do not train run no
+torchrun, and get the profile's variables alone.
 """
 
 from __future__ import annotations
@@ -18,12 +19,17 @@ def env(job: Job, context: Context) -> Job:
         own = template.main.env
         names = {entry.get("name") for entry in own}
         front: list[Json] = [{"name": k, "value": v} for k, v in defaults.items() if k not in names]
-        threads = "OMP_NUM_THREADS"
-        several = job.launch is not None and _several(job.launch, template, context)
-        back: list[Json] = [{"name": threads, "value": "1"}] if several and threads not in {*names, *defaults} else []
-        return template._replace(main=template.main._replace(env=(*front, *own, *back)))
+        return template._replace(main=template.main._replace(env=(*front, *own)))
 
-    return map_templates(job, add)
+    def train(template: PodTemplate) -> PodTemplate:
+        threads = "OMP_NUM_THREADS"
+        there = {*defaults, *(entry.get("name") for entry in template.main.env)}
+        several = job.launch is not None and _several(job.launch, template, context)
+        back: list[Json] = [{"name": threads, "value": "1"}] if several and threads not in there else []
+        full = add(template)
+        return full._replace(main=full.main._replace(env=(*full.main.env, *back)))
+
+    return map_templates(job, train, add)
 
 
 def _several(launch: Launch, template: PodTemplate, context: Context) -> bool:

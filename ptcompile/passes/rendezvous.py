@@ -4,17 +4,18 @@ Only what the operator does not hand over by itself is written. One node needs n
 meet at node 0: statically, by rank, where their number is fixed; through torchrun's c10d store where it is a range, or
 where processes or pods are restarted, since nodes that met statically cannot meet again (PyTorch 2.13). A plain command
 gets no torchrun: it gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK, counting nodes, where no operator sets them.
+Pods that do not train take no part.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.ir import Context, Job, Launch, PodTemplate, Wiring, map_templates
+from ptcompile.ir import Context, Job, Launch, PodTemplate, Wiring, map_templates, unchanged
 
 
 def rendezvous(job: Job, context: Context) -> Job:
-    """Each role's main container gets its torchrun command, or its variables."""
+    """The main container of each role that trains gets its torchrun command, or its variables."""
     wiring = context.target.wiring(job)
 
     def wire(template: PodTemplate) -> PodTemplate:
@@ -28,7 +29,7 @@ def rendezvous(job: Job, context: Context) -> Job:
         command = ("torchrun", *_options(job, job.launch, wiring), *job.launch.entry)
         return template._replace(main=main._replace(command=command))
 
-    return map_templates(job, wire)
+    return map_templates(job, wire, beside=unchanged)
 
 
 def _options(job: Job, launch: Launch, wiring: Wiring) -> Iterator[str]:

@@ -1,6 +1,7 @@
 """Resources: who wins, and what a missing half is.
 
-The rule, key by key: a role's own amount, else the job's, else the profile's default. A level that names a resource
+The rule, key by key: a role's own amount, else the job's, else the profile's default. The job's amounts are those of a
+node: a role that does not train has its own or the profile's. A level that names a resource
 names it whole: within it a missing limit takes the request and a missing request the limit (Flyte's legacy
 `pytorch_task` documents both directions). Extended resources (anything outside Kubernetes' own cpu, memory,
 ephemeral-storage, hugepages) therefore always stand in requests and limits, equal. `gpu` becomes the profile's resource
@@ -19,13 +20,14 @@ def resources(job: Job, context: Context) -> Job:
     """Each role's main container gets all its requests and limits."""
     gpu = context.cluster.gpu_resource(job)
     defaults = context.cluster.spec.defaults
-    below = _named(job.resources, gpu).over(_named(Resources(defaults.requests, defaults.limits), gpu))
+    profile = _named(Resources(defaults.requests, defaults.limits), gpu)
+    of_a_node = _named(job.resources, gpu).over(profile)
 
-    def fill(template: PodTemplate) -> PodTemplate:
+    def fill(template: PodTemplate, below: Resources) -> PodTemplate:
         own = _named(template.main.resources, gpu)
         return template._replace(main=template.main._replace(resources=_without_none(own.over(below))))
 
-    return map_templates(job, fill)
+    return map_templates(job, lambda node: fill(node, of_a_node), lambda beside: fill(beside, profile))
 
 
 def _without_none(resources: Resources) -> Resources:

@@ -2,7 +2,9 @@
 
 A container without one has 64 MiB there, the "bus error" of DataLoader workers and NCCL. The volume is an emptyDir with
 medium Memory, mounted in the container that trains. It has no sizeLimit unless the user asks for one: the kubelet then
-takes the pod's memory limit (Kubernetes 1.36). A user's own mount at /dev/shm stands.
+takes the pod's memory limit (Kubernetes 1.36). A user's own mount at /dev/shm stands. Pods that do not train get the
+volume too, since a data loader is where DataLoader workers run, and an unused one costs nothing; a size is meant for
+nodes, so theirs has none.
 """
 
 from __future__ import annotations
@@ -16,11 +18,10 @@ def shm(job: Job, _context: Context) -> Job:
     """Each role's main container gets a memory volume at /dev/shm, where the job wants one."""
     if job.shared_memory is False:
         return job
-    empty_dir = {"medium": "Memory"}
-    if isinstance(job.shared_memory, str):
-        empty_dir["sizeLimit"] = job.shared_memory
+    free = {"medium": "Memory"}
+    sized = {**free, "sizeLimit": job.shared_memory} if isinstance(job.shared_memory, str) else free
 
-    def mount(template: PodTemplate) -> PodTemplate:
+    def mount(template: PodTemplate, empty_dir: dict[str, str]) -> PodTemplate:
         if any(m.get("mountPath", "").rstrip("/") == PATH for m in template.main.mounts):
             return template
         name = _free_name({volume.get("name") for volume in template.volumes})
@@ -28,7 +29,7 @@ def shm(job: Job, _context: Context) -> Job:
         volumes = (*template.volumes, {"name": name, "emptyDir": empty_dir})
         return template._replace(main=template.main._replace(mounts=mounts), volumes=volumes)
 
-    return map_templates(job, mount)
+    return map_templates(job, lambda node: mount(node, sized), lambda beside: mount(beside, free))
 
 
 def _free_name(taken: set[str | None]) -> str:

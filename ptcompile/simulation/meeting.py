@@ -9,9 +9,12 @@ from typing import Any
 from ptcompile.expand import Role
 from ptcompile.plain import Json, at, items, object_name, text
 from ptcompile.simulation.pod import Job, Pod
-from ptcompile.simulation.rendezvous import AT_RENDEZVOUS, Rendezvous
+from ptcompile.simulation.rendezvous import ALONE, AT_RENDEZVOUS, NO_RANK, Rendezvous
 
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared with, never bound
+
+Lead = tuple[Role, Pod, Rendezvous]
+"""A role, its first pod, and what that makes of the rendezvous."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,8 @@ def meeting(job: Job) -> Meeting | None:
     """How the job's pods meet; None for a job without pods."""
     seen = [(role, pod, pod.rendezvous) for role, pod in job.firsts() if pod.main is not None]
     leads = [one for one in seen if one[2].launcher in ("torchrun", "tune")]
-    leads = leads or [one for one in seen if one[2].backend != "none"] or seen[:1]
+    leads = [one for one in leads if one[2].endpoint != ALONE] or leads
+    leads = leads or _plain(seen) or seen[:1]
     if not leads:
         return None
     roles = tuple((role, found) for role, _, found in leads)
@@ -82,6 +86,13 @@ def meeting(job: Job) -> Meeting | None:
     outside = named and not _is_of(job, first[2].host)
     made = Meeting(roles, host, outside, ())
     return Meeting(roles, host, outside, tuple(dict.fromkeys(_notes(job, made, [pod for _, pod, _ in leads]))))
+
+
+def _plain(seen: list[Lead]) -> list[Lead]:
+    """Of roles without torchrun those that know of others. One without a rank next to ranked ones does not train:
+    Volcano's pytorch plugin tells every task where the master is, and only its own two which rank they have."""
+    found = [one for one in seen if one[2].backend != "none"]
+    return [one for one in found if one[2].node_rank != NO_RANK] or found
 
 
 def resolve(job: Job, host: str, asking: Pod) -> str | None:

@@ -48,7 +48,7 @@ def _job(job: Job) -> Iterator[str]:
     yield from labelled("notes", [*(found.notes if found else ()), *job.notes])
     if found is not None:
         yield ""
-        yield from table(list(_rows(job)), cut=80)
+        yield from table(list(_rows(job, {role.name for role, _ in found.roles})), cut=80)
         yield ""
         yield from _environment(job, found)
 
@@ -137,25 +137,26 @@ def _group(group: Json | None) -> list[str]:
     return [f"minMember {group.get('minMember')}{queue}, minResources {least or 'none'}{only}"]
 
 
-def _rows(job: Job) -> Iterator[list[str]]:
+def _rows(job: Job, trains: set[str]) -> Iterator[list[str]]:
     yield ["POD", "HOST NAME", "DNS NAME", "RANK", "QOS"]
     for role in job.roles:
+        ranked = role.name in trains
         if role.count:
-            yield _row(job.pod(role, 0))
+            yield _row(job.pod(role, 0), ranked=ranked)
         if role.count == 2:
-            yield _row(job.pod(role, 1))
+            yield _row(job.pod(role, 1), ranked=ranked)
         if role.count > 2:
-            yield [folding.span(job, role, 1), *_others(job, role)]
+            yield [folding.span(job, role, 1), *_others(job, role, ranked=ranked)]
 
 
-def _row(pod: Pod) -> list[str]:
+def _row(pod: Pod, *, ranked: bool) -> list[str]:
     seen = pod.rendezvous
-    rank = {AT_RENDEZVOUS: "at rendezvous"}.get(seen.node_rank, seen.node_rank)
+    rank = {AT_RENDEZVOUS: "at rendezvous"}.get(seen.node_rank, seen.node_rank) if ranked else "none"
     return [pod.shown, "the node's" if pod.on_host else pod.hostname or "random", pod.dns or "none", rank, pod.qos]
 
 
-def _others(job: Job, role: Role) -> list[str]:
-    second, last = _row(job.pod(role, 1)), _row(job.pod(role, role.count - 1))
+def _others(job: Job, role: Role, *, ranked: bool) -> list[str]:
+    second, last = (_row(job.pod(role, i), ranked=ranked) for i in (1, role.count - 1))
     rank = second[3] if second[3] == last[3] else f"{second[3]}..{last[3]}"
     host = second[1] if second[1] == last[1] else "likewise"
     return [host, "none" if last[2] == "none" else "likewise", rank, second[4]]

@@ -11,6 +11,9 @@ from ptcompile.goflags import atoi
 from ptcompile.simulation.launch import Launch
 
 AT_RENDEZVOUS: Final = "assigned at rendezvous"
+NO_RANK: Final = "not set"
+ALONE: Final = "localhost:0"
+"""The endpoint of torchrun --standalone."""
 DEFAULTS: dict[str, str] = {
     "nnodes": "1:1",
     "nproc-per-node": "1",
@@ -117,7 +120,7 @@ def _torchrun(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvou
     if standalone == "" or (standalone != "0" and atoi(standalone) is None):
         notes.append(f"torchrun does not start: PET_STANDALONE is {standalone!r}, and it must be a whole number")
     elif standalone != "0":
-        options |= {"rdzv-backend": "c10d", "rdzv-endpoint": "localhost:0", "rdzv-id": "random"}
+        options |= {"rdzv-backend": "c10d", "rdzv-endpoint": ALONE, "rdzv-id": "random"}
     backend, endpoint = options["rdzv-backend"], options["rdzv-endpoint"]
     static = backend == "static"
     if static and not endpoint:
@@ -182,7 +185,7 @@ def _environment(launch: Launch, env: Mapping[str, str]) -> Rendezvous:
         backend="none" if alone else "env",
         endpoint="" if not address else f"{address}:{port}" if port else address,
         nodes=nodes,
-        node_rank=env.get("RANK", "0" if alone else "not set"),
+        node_rank=env.get("RANK", "0" if alone else NO_RANK),
         processes=None if launch.launcher in _DEAF else 1,
         processes_text=f"decided by {launch.launcher}" if launch.launcher in _DEAF else "1",
         max_restarts="0",

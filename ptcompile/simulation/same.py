@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
+from ptcompile.expand import Role
 from ptcompile.plain import at
 from ptcompile.simulation import amounts
 from ptcompile.simulation.launch import entry_words
-from ptcompile.simulation.meeting import Meeting, meeting
+from ptcompile.simulation.meeting import Meeting, meeting, names
 from ptcompile.simulation.pod import Job, Pod
 from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
 from ptcompile.simulation.world import World
@@ -19,7 +20,11 @@ MOST: Final = 512
 
 OPERATORS_OWN: Final = ("PET_", "VC_", "VK_", "TF_CONFIG", "MPI_HOST", "JOB_COMPLETION_INDEX")
 _OWN_NAMES: Final = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "PYTHONUNBUFFERED"})
+_HOST: Final = re.compile(r"[a-z0-9][a-z0-9.-]*")
 _SAME_OPTIONS: Final = ("rdzv-conf", "max-restarts", "monitor-interval", "start-method")
+
+Hosts = Mapping[str, str]
+"""Host names that each operator gives in its own way, with what stands for them here."""
 
 
 def same_world(a: World, b: World) -> list[str]:
@@ -27,7 +32,7 @@ def same_world(a: World, b: World) -> list[str]:
 
     Compared: the number of training pods and processes, the rendezvous (nodes, restarts, an endpoint that a pod of the
     job answers to), unique ranks, and of each pod, in the order of ranks, what it runs, its variables without those
-    that operators add, its resources, volumes and node requirements.
+    that operators add, its resources, volumes and node requirements; and the same of the pods that do not train.
     """
     if len(a.jobs) != 1 or len(b.jobs) != 1:
         return [] if len(a.jobs) == len(b.jobs) == 0 else [f"jobs: {len(a.jobs)} and {len(b.jobs)}, not one each"]
@@ -36,9 +41,33 @@ def same_world(a: World, b: World) -> list[str]:
     if first is None or second is None:
         return [] if first is second else [f"{(one if first is None else other).title} makes no pods"]
     out = [*_alone(one, first), *_alone(other, second), *_together(first, second)]
-    if first.nodes == second.nodes:
-        out += _pods(_in_order(one, first), _in_order(other, second))
+    beside, others = _beside(one, first), _beside(other, second)
+    more, less = _widths(beside), _widths(others)
+    out += _differences("", [("pods that do not train", more, less)])
+    if first.nodes == second.nodes and more == less:
+        hosts = _hosts(one, beside), _hosts(other, others)
+        out += _pods(_in_order(one, first), _in_order(other, second), hosts)
+        out += _pods(_ends(one, beside), _ends(other, others), hosts)
     return list(dict.fromkeys(out))
+
+
+def _beside(job: Job, found: Meeting) -> list[Role]:
+    """The roles whose pods take no part in the meeting."""
+    trains = {role.name for role, _ in found.roles}
+    return [role for role in job.roles if role.count and role.name not in trains]
+
+
+def _widths(roles: list[Role]) -> dict[str, int]:
+    return {str(role.name): role.count for role in roles}
+
+
+def _ends(job: Job, roles: list[Role]) -> list[Pod]:
+    return [job.pod(role, i) for role in roles for i in sorted({0, role.count - 1})]
+
+
+def _hosts(job: Job, roles: list[Role]) -> Hosts:
+    """Every name of the pods of some roles, with a mark that does not depend on the operator."""
+    return {name: f"<{role.name} {i}>" for role in roles for i in range(role.count) for name in names(job.pod(role, i))}
 
 
 def _alone(job: Job, found: Meeting) -> Iterator[str]:
@@ -92,13 +121,13 @@ def _in_order(job: Job, found: Meeting) -> list[Pod]:
     return [pods[i] for i in order]
 
 
-def _pods(a: list[Pod], b: list[Pod]) -> Iterator[str]:
+def _pods(a: list[Pod], b: list[Pod], hosts: tuple[Hosts, Hosts]) -> Iterator[str]:
     if len(a) != len(b):  # folded by roles of different widths: the ends can be compared
         a, b = [a[0], a[-1]], [b[0], b[-1]]
     for one, other in zip(a, b, strict=True):
         where = f"{one.shown} and {other.shown}: "
         pairs: list[tuple[str, object, object]] = [
-            ("runs", _runs(one), _runs(other)),
+            ("runs", _runs(one, hosts[0]), _runs(other, hosts[1])),
             ("requests", _requests(one), _requests(other)),
             ("limits", _limits(one), _limits(other)),
             ("image", one.main and one.main.image, other.main and other.main.image),
@@ -108,12 +137,12 @@ def _pods(a: list[Pod], b: list[Pod]) -> Iterator[str]:
             ("mounts", _mounts(one), _mounts(other)),
         ]
         yield from _differences(where, pairs)
-        yield from _env(where, users_env(one), users_env(other))
+        yield from _env(where, users_env(one, hosts[0]), users_env(other, hosts[1]))
 
 
-def _runs(pod: Pod) -> list[str]:
+def _runs(pod: Pod, hosts: Hosts) -> list[str]:
     marks = _marks(pod)
-    return [_neutral(word, marks) for word in entry_words(pod.launch)]
+    return [_neutral(word, marks, hosts) for word in entry_words(pod.launch)]
 
 
 def _marks(pod: Pod) -> list[tuple[str, str]]:
@@ -122,7 +151,9 @@ def _marks(pod: Pod) -> list[tuple[str, str]]:
     return [(name, mark) for name, mark in names if name]
 
 
-def _neutral(text: str, marks: list[tuple[str, str]]) -> str:
+def _neutral(text: str, marks: list[tuple[str, str]], hosts: Hosts) -> str:
+    if hosts:
+        text = _HOST.sub(lambda found: hosts.get(found[0], found[0]), text)
     for name, mark in marks:
         text = re.sub(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", mark, text)
     return text
@@ -143,7 +174,7 @@ def _mounts(pod: Pod) -> list[str]:
     return sorted(str(m.get("mountPath")) for m in mounts if m.get("mountPath") != "/etc/volcano")
 
 
-def users_env(pod: Pod) -> dict[str, str]:
+def users_env(pod: Pod, hosts: Hosts) -> dict[str, str]:
     """The variables without those that operators add; those from a field of the pod by the field's name."""
     fields = {
         str(entry.get("name")): f"<{at(entry, 'valueFrom', 'fieldRef').get('fieldPath')}>"
@@ -152,7 +183,7 @@ def users_env(pod: Pod) -> dict[str, str]:
     }
     values = {k: v for k, v in pod.env.items() if k not in _OWN_NAMES and not k.startswith(OPERATORS_OWN)}
     marks = _marks(pod)
-    return {name: fields.get(name) or _neutral(value, marks) for name, value in values.items()}
+    return {name: fields.get(name) or _neutral(value, marks, hosts) for name, value in values.items()}
 
 
 def _env(where: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[str]:

@@ -61,6 +61,8 @@ def role_path(role: Role) -> Path:
 
     What the block leaves to the job is found there when the problem is placed (`frontends.origin.settle`).
     """
+    if not role.trains:
+        return ("spec", "roles", role.name)
     return SPEC if role.name == "node" else ("spec", role.name)
 
 
@@ -73,6 +75,22 @@ def restart_policies(job: Job, allowed: tuple[str, ...], why: str) -> Iterator[P
                 f"restartPolicy {role.restart_policy} is not possible here: {why}",
                 f"use {' or '.join(allowed)}",
             )
+
+
+def only_trainers(job: Job, kind: str) -> Iterator[Problem]:
+    """A refusal of each role beside the trainers, for a kind whose pods are all nodes."""
+    for role in job.beside:
+        why = f"{kind} has no pods beside those that train"
+        yield cannot(role_path(role), why, "use the target volcano, trainjob or jobset")._replace(on_key=True)
+
+
+def hosts_beside(job: Job, between: str = "") -> dict[str, tuple[str, ...]]:
+    """The names of the pods of each role beside the trainers, in the job's headless Service; `between` stands in front
+    of the index."""
+    return {
+        role.name: tuple(f"{job.name}-{role.name}{between}-{i}.{job.name}" for i in range(role.replicas))
+        for role in job.beside
+    }
 
 
 def too_long(job: Job, suffix: str, what: str, *, limit: int = 63) -> Iterator[Problem]:
@@ -102,7 +120,7 @@ def dns_1035(job: Job, what: str) -> Iterator[Problem]:
 
 def equal_roles(job: Job, kind: str) -> Iterator[Problem]:
     """A refusal where the roles' templates differ and the kind has one template."""
-    first, *others = job.roles
+    first, *others = job.trainers
     for role in others:
         if role.template != first.template or role.restart_policy != first.restart_policy:
             yield cannot(

@@ -28,6 +28,7 @@ from ptcompile.targets.common import (
     dns_1035,
     equal_roles,
     object_metadata,
+    only_trainers,
     own_host_names,
     plain_env,
     restart_policies,
@@ -47,6 +48,7 @@ def _wiring(job: Job) -> Wiring:
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from equal_roles(job, "a batch/v1 Job")
+    yield from only_trainers(job, "a batch/v1 Job")
     yield from volcano_queue(job, cluster, "a batch/v1 Job")
     yield from own_host_names(job, "the Job controller")
     yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a batch/v1 Job end")

@@ -8,6 +8,9 @@ Why each field (JobSet 0.12):
   Jobs in the order of the replicatedJobs, the master's first. torchrun reads it through the variable RANK.
 - enableDNSHostnames and publishNotReadyAddresses are written out: names resolve before pods are ready. The subdomain
   is left to its default, the JobSet's name, which is the name of the Service.
+- A role beside the trainers is a replicatedJob behind theirs, so that job-global-index stays their rank: one Job, pods
+  `<name>-<role>-0-<i>.<name>`. successPolicy targets the trainers' replicatedJobs alone: when they are done the JobSet
+  is, and the controller deletes the Jobs that still run.
 - The Job's backoffLimit is 0 and the pods are never restarted: one replaced pod cannot rejoin a static rendezvous.
   runPolicy.backoffLimit is failurePolicy.maxRestarts, which makes all Jobs anew. Absent, the first failure is the end.
 - With restartPolicy OnFailure the kubelet restarts in place, and runPolicy.backoffLimit is the Job's, which counts
@@ -33,6 +36,7 @@ from ptcompile.targets.common import (
     SPEC,
     cannot,
     dns_1035,
+    hosts_beside,
     object_metadata,
     own_host_names,
     plain_env,
@@ -51,12 +55,13 @@ def _wiring(job: Job) -> Wiring:
     host = "localhost" if job.nodes == 1 else f"{job.name}-{first}-0-0.{job.name}"
     rank = _GLOBAL_INDEX if _by_role(job) else COMPLETION_INDEX
     node_rank = "$(RANK)" if _by_role(job) else "$(JOB_COMPLETION_INDEX)"
-    return Wiring(host=host, node_rank=node_rank, env=plain_env(job, host, rank))
+    return Wiring(host=host, node_rank=node_rank, env=plain_env(job, host, rank), hosts=hosts_beside(job, "-0"))
 
 
 def _by_role(job: Job) -> bool:
-    """Whether each role is a replicatedJob. Asked before and after the passes, so it may not look at what they fill."""
-    return len(job.roles) > 1
+    """Whether master and worker are replicatedJobs. Asked before and after the passes, so it may not look at what they
+    fill."""
+    return len(job.trainers) > 1
 
 
 def _rank() -> dict[str, Any]:
@@ -78,7 +83,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         )
     yield from range_needs_success_policy(job, cluster, "a JobSet")
     yield from volcano_queue(job, cluster, "a JobSet")
-    for role in job.roles if _needs_rank(job) else ():
+    for role in job.trainers if _needs_rank(job) else ():
         if any(entry.get("name") == "RANK" for entry in role.template.main.env):
             why = "torchrun reads the node's rank from RANK here, which JobSet's label gives"
             yield cannot((*role_path(role), "env", "RANK"), why, "remove RANK, or say nodes instead of two roles")
@@ -99,9 +104,15 @@ def range_needs_success_policy(job: Job, cluster: ClusterProfile, kind: str) -> 
 
 def _replicated(job: Job) -> list[tuple[Role, str, int, int]]:
     """What becomes a replicatedJob: our role, its name, how many Jobs, how many pods in each."""
+    beside = [(role, role.name, 1, role.replicas) for role in job.beside]
     if _by_role(job):
-        return [(role, role.name, role.replicas, 1) for role in job.roles]
-    return [(job.roles[0], "node", 1, job.nodes)]
+        return [*((role, role.name, role.replicas, 1) for role in job.trainers), *beside]
+    return [(job.roles[0], "node", 1, job.nodes), *beside]
+
+
+def success_policy(names: list[str], job: Job) -> dict[str, Any] | None:
+    """Which replicatedJobs end the JobSet, by their names; None where all of them do."""
+    return {"operator": "All", "targetReplicatedJobs": names} if job.beside else None
 
 
 def _last_pod(_role: Role, name: str, jobs: int, pods: int) -> str:
@@ -114,6 +125,8 @@ def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
     if policy.suspend:
         spec["suspend"] = True
     spec["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
+    if success := success_policy([name for role, name, _, _ in _replicated(job) if role.trains], job):
+        spec["successPolicy"] = success
     if failure := failure_policy(job, policy.active_deadline_seconds):
         spec["failurePolicy"] = failure
     if policy.ttl_seconds_after_finished is not None:
@@ -128,7 +141,7 @@ def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
                     "completions": pods,
                     "parallelism": pods,
                     **child_job(job, role, policy.active_deadline_seconds),
-                    "template": podtemplate.write(_with_rank(role.template, job), restartPolicy=restarts(role)),
+                    "template": podtemplate.write(_with_rank(role, job), restartPolicy=restarts(role)),
                 }
             },
         }
@@ -149,7 +162,7 @@ def child_job(job: Job, role: Role, deadline: int | None) -> dict[str, Any]:
     spec: dict[str, Any] = {}
     if retries is not None:
         spec["backoffLimit"] = retries
-    if job.elastic:
+    if job.elastic and role.trains:
         spec["successPolicy"] = {"rules": [{"succeededIndexes": "0"}]}
         if restarts(role) == "Never":
             spec["podFailurePolicy"] = {"rules": [{"action": "Ignore", "onPodConditions": [dict(_DISRUPTED)]}]}
@@ -169,8 +182,9 @@ def failure_policy(job: Job, deadline: int | None) -> dict[str, Any] | None:
     return out
 
 
-def _with_rank(template: PodTemplate, job: Job) -> PodTemplate:
-    if not _needs_rank(job):
+def _with_rank(role: Role, job: Job) -> PodTemplate:
+    template = role.template
+    if not (role.trains and _needs_rank(job)):
         return template
     others = tuple(entry for entry in template.main.env if entry.get("name") != "RANK")
     return template._replace(main=template.main._replace(env=(*others, _rank())))

@@ -14,7 +14,15 @@ from ptcompile import podtemplate
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Job, Target, Wiring
-from ptcompile.targets.common import RUN_POLICY, SPEC, cannot, object_metadata, restart_policies, volcano_queue
+from ptcompile.targets.common import (
+    RUN_POLICY,
+    SPEC,
+    cannot,
+    object_metadata,
+    only_trainers,
+    restart_policies,
+    volcano_queue,
+)
 
 
 def _wiring(job: Job) -> Wiring:
@@ -27,6 +35,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         yield cannot(
             SPEC, f"a Pod is one node, and the job has {job.nodes}", "use the target job, pytorchjob or volcano"
         )
+    yield from only_trainers(job, "a Pod")
     yield from volcano_queue(job, cluster, "a Pod")
     yield from restart_policies(job, ("Never", "OnFailure", "Always"), "a pod has no ExitCode policy")
     policy = job.run_policy

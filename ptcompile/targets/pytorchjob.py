@@ -21,7 +21,7 @@ from ptcompile import podtemplate
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Job, PodTemplate, Role, Target, Wiring
-from ptcompile.targets.common import dns_1035, object_metadata, restart_policies, too_long
+from ptcompile.targets.common import dns_1035, object_metadata, only_trainers, restart_policies, too_long
 from ptcompile.vocabulary import split_endpoint
 
 _PORT = 23456
@@ -38,6 +38,7 @@ def _wiring(job: Job) -> Wiring:
 
 
 def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
+    yield from only_trainers(job, "a PyTorchJob")
     yield from restart_policies(job, ("Never", "OnFailure", "Always", "ExitCode"), "the operator has four policies")
     yield from dns_1035(job, "the pods' Services")
     last = max((count - 1 for key, count, _ in _replicas(job) if key == "Worker"), default=None)
@@ -47,7 +48,7 @@ def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
 
 def _replicas(job: Job) -> list[tuple[str, int, Role]]:
     """The operator's roles: key, number of pods, and our role that describes them."""
-    first, *others = job.roles
+    first, *others = job.trainers
     if job.elastic:
         return [("Worker", job.nodes, first)]
     workers = [("Worker", role.replicas, role) for role in others]

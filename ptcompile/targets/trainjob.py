@@ -22,6 +22,9 @@ Why each field (Trainer 2.3):
   is the TrainJob's from 2.2, and the runtime's Job's before. A TTL of the JobSet would make Trainer create it again
   (issue 3779), so it is refused.
 - A plain command gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK from us: Trainer sets PET_* alone.
+- A role beside the trainers is a replicatedJob of the runtime without the ancestor label, which Trainer leaves as it
+  is: pods `<name>-<role>-0-<i>.<name>`. successPolicy of the runtime's JobSet targets `node` alone, so the TrainJob
+  ends with the trainers. A PodGroup counts all of them.
 - A queue of Volcano is a podGroupPolicy of the runtime, which names no scheduler, so the pod template does.
 """
 
@@ -33,7 +36,7 @@ from typing import Any
 from ptcompile import podtemplate
 from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
 from ptcompile.diagnostics import Problem
-from ptcompile.ir import Job, Target, Wiring
+from ptcompile.ir import Job, Role, Target, Wiring
 from ptcompile.targets.changes import there
 from ptcompile.targets.common import (
     RUN_POLICY,
@@ -41,13 +44,14 @@ from ptcompile.targets.common import (
     cannot,
     dns_1035,
     equal_roles,
+    hosts_beside,
     object_metadata,
     own_host_names,
     plain_env,
     restart_policies,
     too_long,
 )
-from ptcompile.targets.jobset import child_job, failure_policy, range_needs_success_policy, restarts
+from ptcompile.targets.jobset import child_job, failure_policy, range_needs_success_policy, restarts, success_policy
 from ptcompile.targets.trainjob_patch import NODE, Parts, parts
 from ptcompile.trainbuiltins import ANCESTOR, GROUP
 from ptcompile.trainruntimes import API_VERSION
@@ -59,14 +63,15 @@ _PORTS = (29500, 23456)
 
 def _wiring(job: Job) -> Wiring:
     host = "localhost" if job.nodes == 1 else f"{job.name}-{NODE}-0-0.{job.name}"
+    beside = hosts_beside(job, "-0")
     if job.launch is None:
-        return Wiring(host=host, env=plain_env(job, host))
+        return Wiring(host=host, env=plain_env(job, host), hosts=beside)
     injected = {"nproc-per-node"} if _processes(job, DEFAULT_CLUSTER) is not None else set()
     if job.nodes > 1:
         injected |= {"node-rank", "master-addr"}
         injected |= set() if job.elastic else {"nnodes"}
         injected |= {"master-port"} if job.master_port in _PORTS else set()
-    return Wiring(host=host, injected=frozenset(injected))
+    return Wiring(host=host, injected=frozenset(injected), hosts=beside)
 
 
 def _processes(job: Job, cluster: ClusterProfile) -> int | None:
@@ -107,7 +112,8 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         )
     yield from own_host_names(job, "Trainer's JobSet")
     yield from dns_1035(job, "a TrainJob and its Service")
-    yield from too_long(job, f"-{NODE}-0-{job.nodes - 1}-xxxxx", "the last pod")
+    pods = [(NODE, job.nodes), *((role.name, role.replicas) for role in job.beside)]
+    yield from too_long(job, max((f"-{name}-0-{n - 1}-xxxxx" for name, n in pods), key=len), "the last pod")
 
 
 def _volcano_queue(job: Job, cluster: ClusterProfile) -> str | None:
@@ -142,7 +148,7 @@ def _against_built_in(job: Job, cluster: ClusterProfile) -> Parts | None:
     versions, policy, role = cluster.versions(), job.run_policy, job.roles[0]
     if restarts(role) != "OnFailure" or policy.backoff_limit is not None:
         return None
-    if job.elastic or _volcano_queue(job, cluster) or _own_deadline(job, cluster) is not None:
+    if job.beside or job.elastic or _volcano_queue(job, cluster) or _own_deadline(job, cluster) is not None:
         return None
     return parts(role.template, versions)
 
@@ -154,22 +160,25 @@ def _own_deadline(job: Job, cluster: ClusterProfile) -> int | None:
 
 def _runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     """The job's own TrainingRuntime: the whole pod template, and how its Job and JobSet end."""
-    role, deadline = job.roles[0], _own_deadline(job, cluster)
-    queue = _volcano_queue(job, cluster)
-    scheduler = role.template.extra.get("schedulerName") or ("volcano" if queue else None)
-    template = podtemplate.write(role.template, main=NODE, restartPolicy=restarts(role), schedulerName=scheduler)
+    deadline, queue = _own_deadline(job, cluster), _volcano_queue(job, cluster)
     node = {
         "name": NODE,
         "template": {
             "metadata": {"labels": {ANCESTOR: "trainer"}},
-            "spec": {"completionMode": "Indexed", **child_job(job, role, deadline), "template": template},
+            "spec": _child(job, job.roles[0], deadline, queue, main=NODE),
         },
     }
+    beside = [
+        {"name": role.name, "replicas": 1, "template": {"spec": _child(job, role, deadline, queue)}}
+        for role in job.beside
+    ]
     jobset: dict[str, Any] = {}
     if queue:
         jobset["metadata"] = {"annotations": {"scheduling.volcano.sh/queue-name": queue}}
     failure = failure_policy(job, deadline)
-    jobset["spec"] = {**({"failurePolicy": failure} if failure else {}), "replicatedJobs": [node]}
+    success = success_policy([NODE], job)
+    ends = {"successPolicy": success, "failurePolicy": failure}
+    jobset["spec"] = {**{k: v for k, v in ends.items() if v}, "replicatedJobs": [node, *beside]}
     spec: dict[str, Any] = {"mlPolicy": {"torch": {}}}
     if queue:
         spec["podGroupPolicy"] = {"volcano": {}}
@@ -181,6 +190,14 @@ def _runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
         "metadata": podtemplate.ordered(metadata, ("name", "namespace", "labels")),
         "spec": {**spec, "template": jobset},
     }
+
+
+def _child(job: Job, role: Role, deadline: int | None, queue: str | None, main: str | None = None) -> dict[str, Any]:
+    """A Job of the runtime. Trainer counts the nodes; the pods of other roles are counted here."""
+    scheduler = role.template.extra.get("schedulerName") or ("volcano" if queue else None)
+    template = podtemplate.write(role.template, main=main, restartPolicy=restarts(role), schedulerName=scheduler)
+    count = {} if role.trains else {"completions": role.replicas, "parallelism": role.replicas}
+    return {"completionMode": "Indexed", **count, **child_job(job, role, deadline), "template": template}
 
 
 _PET = ("NNODES", "NPROC_PER_NODE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT")

@@ -11,6 +11,10 @@ Why each field (Volcano 1.16.0-alpha.1):
   try that reaches it fails the job; 0 would become 3 in the webhook.
 - TaskCompleted -> CompleteJob on the master: a worker that hangs at its end must not keep the job running.
 - With restartPolicy OnFailure the kubelet restarts in place, and only TaskFailed can see it.
+- A role beside the trainers is a task of its own that the plugin gives no RANK and does not count (since 1.12); its
+  pods are `<name>-<role>-<i>.<name>`. It belongs to the gang: trainers without their data loader would hold GPUs and
+  wait, and a gang that counts pods which dependsOn holds back never starts (issues 2298, 2944). It restarts in place,
+  and its task ends the job after six restarts or runPolicy.backoffLimit, as a Job of Kubernetes would.
 """
 
 from __future__ import annotations
@@ -22,22 +26,27 @@ from ptcompile import podtemplate
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Job, Role, Target, Wiring
+from ptcompile.targets.changes import there
 from ptcompile.targets.common import (
     RUN_POLICY,
     cannot,
     dns_1035,
+    hosts_beside,
     object_metadata,
     own_host_names,
     restart_policies,
+    role_path,
     too_long,
 )
 
 _DIGIT_FIRST_SINCE = (1, 36)
+_RETRIES = 6
+"""Kubernetes' default backoffLimit of a Job (1.36)."""
 
 
 def _wiring(job: Job) -> Wiring:
     host = f"{job.name}-{job.task_names[0]}-0.{job.name}"
-    return Wiring(host="$(MASTER_ADDR)" if job.launch else host, node_rank="$(RANK)")
+    return Wiring(host="$(MASTER_ADDR)" if job.launch else host, node_rank="$(RANK)", hosts=hosts_beside(job))
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
@@ -51,6 +60,10 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     if policy.clean_pod_policy == "All":
         help = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what Volcano does"
         yield cannot((*RUN_POLICY, "cleanPodPolicy"), "Volcano keeps finished pods as long as the job", help)
+    if job.launch is None and not there("volcano-world-size", cluster.versions()):
+        for role in job.beside:
+            why = "Volcano before 1.12 counts its pods in WORLD_SIZE, which a plain command reads"
+            yield cannot(role_path(role), why, "start the job with script or module, or use the target jobset")
     if cluster.versions().kubernetes < _DIGIT_FIRST_SINCE:
         yield from dns_1035(job, "the job's Service")
     derived = {f"-{task}-{count - 1}": "the last pod's host name" for task, count, _ in _tasks(job)}
@@ -63,18 +76,19 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
 def _tasks(job: Job) -> list[tuple[str, int, Role]]:
     """Volcano's tasks: name, number of pods, and our role that describes them."""
     master, worker = job.task_names
-    first, *others = job.roles
+    first, *others = job.trainers
     workers = [(worker, role.replicas, role) for role in others]
     if not others:
         workers = [(worker, first.replicas - 1, first)]
-    return [(master, 1, first), *(entry for entry in workers if entry[1] > 0)]
+    beside = [(role.name, role.replicas, role) for role in job.beside]
+    return [(master, 1, first), *(entry for entry in workers if entry[1] > 0), *beside]
 
 
 def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
     master, worker = job.task_names
     spec: dict[str, Any] = {
         "schedulerName": job.roles[0].template.extra.get("schedulerName", "volcano"),
-        "minAvailable": job.min_nodes,
+        "minAvailable": job.min_nodes + sum(role.replicas for role in job.beside),
     }
     if job.queue:
         spec["queue"] = job.queue
@@ -103,14 +117,17 @@ def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
 
 def _task(job: Job, name: str, count: int, role: Role) -> dict[str, Any]:
     least = count
-    if job.elastic:
+    if job.elastic and role.trains:
         least = 1 if name == job.task_names[0] else job.min_nodes - 1
     task: dict[str, Any] = {"name": name, "replicas": count, "minAvailable": least}
     policies: list[dict[str, Any]] = []
     if name == job.task_names[0]:
         policies.append({"event": "TaskCompleted", "action": "CompleteJob"})
-    if role.restart_policy == "OnFailure" and job.run_policy.backoff_limit:
-        task["maxRetry"] = job.run_policy.backoff_limit
+    retries = job.run_policy.backoff_limit
+    if not role.trains:
+        retries = _RETRIES if retries is None else max(1, retries)
+    if role.restart_policy == "OnFailure" and retries:
+        task["maxRetry"] = retries
         policies.append({"event": "TaskFailed", "action": "TerminateJob"})
     if policies:
         task["policies"] = policies

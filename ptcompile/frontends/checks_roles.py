@@ -1,0 +1,47 @@
+"""The names of the roles beside the trainers: pods, tasks, containers and variables are called after them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile import names
+from ptcompile.cluster import ClusterProfile
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.frontends.errors import problem
+from ptcompile.spec import JobSpec
+
+_TAKEN = {
+    "master": "write it as spec.master",
+    "worker": "write it as spec.worker",
+    "node": "nodes of the job are called so",
+}
+
+_MOST = 32
+"""Characters of a role's name: what is left of a pod's 63 for the job's own."""
+
+
+def roles_of(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
+    """Every name that cannot be that of a role beside the trainers."""
+    tasks = {job.volcano.master_task, job.volcano.worker_task}
+    template = cluster.spec.defaults.pod_template.get("spec", {})
+    sidecars = {one.get("name") for key in ("containers", "initContainers") for one in template.get(key, ())}
+    for name in job.roles:
+        path: Path = ("spec", "roles", name)
+        if name in _TAKEN:
+            yield _bad(path, f"a role that trains has the name {name!r}", f"{_TAKEN[name]}, or choose another name")
+        elif name in tasks:
+            yield _bad(path, f"spec.volcano gives the name {name!r} to a task that trains", "choose another name")
+        elif reason := names.why_not_dns_1035_label(name):
+            yield _bad(path, f"{name!r} {reason}", "such as loader")
+        elif len(name) > _MOST:
+            message = f"{name!r} has {len(name)} characters and leaves too few for the job's name in those of its pods"
+            yield _bad(path, message, f"at most {_MOST} characters, such as loader")
+        elif name.startswith("vc-"):  # VC_X_HOSTS of a task x (Volcano 1.16)
+            yield _bad(path, f"the variable of {name!r} would be one of Volcano's own", "choose another name")
+        elif name in sidecars:
+            message = f"a container of the profile's pod template has the name {name!r}, which the role's would have"
+            yield _bad(path, message, "choose another name")
+
+
+def _bad(path: Path, message: str, help: str) -> Problem:
+    return problem("spec-invalid-value", path, message, help, on_key=True)
