@@ -23,7 +23,7 @@ def check(contents: Mapping[str, str], folder: str | None) -> int:
 
     The difference goes to standard output, as a patch that makes the files current wherever no secret had to be
     hidden; the names of stale, missing and orphaned files go to standard error. Orphans are files of `folder`
-    that ptcompile could have written, and that no spec makes any more.
+    that ptcompile could have written, and that no spec makes any more; without `folder` nobody looks for them.
     """
     found: list[tuple[str, str]] = []
     patch = ""

@@ -39,7 +39,12 @@ def run(options: argparse.Namespace) -> int:
         return status
     if not outputs:
         return findings.no_jobs(options.paths)
-    return _write(outputs, options.output, options.format, check=options.check)
+    if options.check:
+        from ptcompile.cli.check import check
+
+        contents, folder = _contents(outputs, options.output, options.format)
+        return check(contents, folder if any(not file.named for file in inputs) else None)
+    return _write(outputs, options.output, options.format)
 
 
 def _override(text: str) -> tuple[Path, object]:
@@ -54,18 +59,18 @@ def _override(text: str) -> tuple[Path, object]:
     return parts, read.documents[0].data["value"]
 
 
-def _write(outputs: dict[str, list[dict[str, object]]], output: str | None, form: str, *, check: bool) -> int:
-    everything = [one for manifests in outputs.values() for one in manifests]
+def _write(outputs: dict[str, list[dict[str, object]]], output: str | None, form: str) -> int:
     if output is None:
-        return files.write_stdout(_text(everything, form))
-    folder = output if output.endswith(os.sep) or os.path.isdir(output) else None
-    contents = {output: _text(everything, form)} if folder is None else _in_folder(outputs, folder, form)
-    if check:
-        from ptcompile.cli.check import check as compared
-
-        return compared(contents, folder)
-    files.write_files(contents)
+        return files.write_stdout(_text([one for manifests in outputs.values() for one in manifests], form))
+    files.write_files(_contents(outputs, output, form)[0])
     return 0
+
+
+def _contents(outputs: dict[str, list[dict[str, object]]], output: str, form: str) -> tuple[dict[str, str], str | None]:
+    """The texts by the files that they belong in, and the directory of these where one was named."""
+    if output.endswith(os.sep) or os.path.isdir(output):
+        return _in_folder(outputs, output, form), output
+    return {output: _text([one for manifests in outputs.values() for one in manifests], form)}, None
 
 
 def _in_folder(outputs: dict[str, list[dict[str, object]]], folder: str, form: str) -> dict[str, str]:

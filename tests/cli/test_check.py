@@ -149,6 +149,14 @@ def test_it_wants_to_know_where(repo: Path, capsys: Capture) -> None:
     assert "-o" in ran.err
 
 
+def test_files_one_by_one_say_nothing_of_the_others(repo: Path, capsys: Capture) -> None:
+    """A hook gets the files that changed; orphans are looked for where a directory or a glob names them all."""
+    assert _check(capsys, "specs/a.yaml") == Ran(0, "", "")
+    (repo / "specs/b.yaml").unlink()
+    assert _check(capsys, "specs/a.yaml") == Ran(0, "", "")
+    assert _check(capsys, "specs/*.yaml").err.startswith("ptcompile: orphaned: manifests/b.yaml\n")
+
+
 def test_as_a_hook_would_run_it(repo: Path) -> None:
     words = ("compile", "--check", "-o", "manifests/", "specs/a.yaml", "specs/b.yaml")
     assert process(*words, cwd=repo).status == 0
