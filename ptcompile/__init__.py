@@ -15,6 +15,8 @@ from ptcompile.simulating import simulate
 
 if TYPE_CHECKING:
     from ptcompile.cluster import ClusterProfile
+    from ptcompile.comparing import diff
+    from ptcompile.diffing import Difference
     from ptcompile.simulation import World
     from ptcompile.spec import Spec
 
@@ -22,6 +24,7 @@ __all__ = [
     "ClusterProfile",
     "CompileError",
     "Diagnostic",
+    "Difference",
     "Report",
     "Result",
     "Span",
@@ -29,13 +32,14 @@ __all__ = [
     "World",
     "__version__",
     "compile",
+    "diff",
     "lint",
     "simulate",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    """The vocabularies and the world, loaded when asked for: linting a manifest needs neither."""
+    """The vocabularies, the world and differences, loaded when asked for: linting a manifest needs none of them."""
     if name == "Spec":
         from ptcompile.spec import Spec
 
@@ -48,4 +52,12 @@ def __getattr__(name: str) -> Any:
         from ptcompile.simulation import World
 
         return World
+    if name == "diff":
+        from ptcompile.comparing import diff
+
+        return diff
+    if name == "Difference":
+        from ptcompile.diffing import Difference
+
+        return Difference
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

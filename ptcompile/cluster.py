@@ -13,7 +13,7 @@ from pydantic import AfterValidator, ConfigDict, Field
 
 from ptcompile import quantity
 from ptcompile.accelerators import is_accelerator
-from ptcompile.clusterpods import check
+from ptcompile.clusterpods import check, in_schema
 from ptcompile.ir import Job
 from ptcompile.versions import Versions, parse_version
 from ptcompile.vocabulary import Json, Model, Quantity
@@ -80,7 +80,7 @@ class Spot(Model):
     tolerations: list[Toleration] = Field([], description="Taints of such nodes.")
 
 
-PodBase = Annotated[Json, AfterValidator(check)]
+PodBase = Annotated[Json, AfterValidator(check), Field(json_schema_extra=in_schema)]
 
 
 class Defaults(Model):

@@ -87,3 +87,35 @@ def _affinity(affinity: Mapping[str, Any]) -> Iterator[str]:
     yield from _shapes(at, node, ("nodeSelectorTerms",), ())
     for i, term in enumerate(node.get("nodeSelectorTerms", ())):
         yield from _shapes(f"{at}.nodeSelectorTerms[{i}]", term, ("matchExpressions",), ())
+
+
+def in_schema(schema: dict[str, Any]) -> None:
+    """Write what a JSON Schema can say of all this into the field's: of one mind with `check`."""
+    words = {"type": "object", "additionalProperties": {"type": "string"}}
+    container = {
+        "type": "object",
+        "required": ["name"],
+        "properties": {"name": {"type": "string"}, **_schema_of(_LISTS, ("securityContext", "resources"))},
+    }
+    own = {"if": {"properties": {"name": {"const": MAIN}}}, "then": {"properties": dict.fromkeys(_NOT_IN_MAIN, False)}}
+    term = {"type": "object", "properties": _schema_of(("matchExpressions",), ())}
+    terms = {"nodeSelectorTerms": {"type": "array", "items": term}}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"type": "object", "properties": terms}}
+    spec = {
+        **_schema_of(_LISTS, _MAPPINGS),
+        **dict.fromkeys(_NOT_HERE, False),
+        "containers": {"type": "array", "items": {**container, **own}},
+        "initContainers": {"type": "array", "items": container},
+        "affinity": {"type": "object", "properties": {"nodeAffinity": {"type": "object", "properties": required}}},
+    }
+    metadata = dict.fromkeys(sorted(_METADATA), words)
+    parts = {
+        "metadata": {"type": "object", "properties": metadata, "additionalProperties": False},
+        "spec": {"type": "object", "properties": spec, "additionalProperties": {"not": {"type": "null"}}},
+    }
+    schema.update(properties=parts, additionalProperties=False)
+
+
+def _schema_of(lists: tuple[str, ...], mappings: tuple[str, ...]) -> dict[str, Any]:
+    of_mappings = {"type": "array", "items": {"type": "object"}}
+    return {**dict.fromkeys(lists, of_mappings), **{key: {"type": "object"} for key in mappings}}

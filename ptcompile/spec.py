@@ -7,12 +7,13 @@ training-operator 1.9 for the run policy, Volcano's PyTorch plugin for its task 
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field
 
 from ptcompile.vocabulary import (
     Count,
+    DnsLabel,
     Json,
     Metadata,
     Model,
@@ -53,7 +54,9 @@ class Elastic(Model):
         None, description="How nodes meet. Default: c10d for a range of nodes or with restarts, else static."
     )
     rdzv_id: str | None = Field(None, description="Name of the meeting. Default: the job's name.")
-    rdzv_endpoint: str | None = Field(None, description="HOST:PORT of an etcd server; the others are found by name.")
+    rdzv_endpoint: Annotated[str, Field(json_schema_extra={"pattern": "^.+:0*[1-9][0-9]*$"})] | None = Field(
+        None, description="HOST:PORT of an etcd server; the others are found by name."
+    )
     rdzv_configs: dict[str, str | int] = Field(
         {}, description="Added to the defaults timeout and join_timeout, 900 seconds each."
     )
@@ -74,8 +77,8 @@ class RunPolicy(Model):
 class Volcano(Model):
     """What Volcano's PyTorch plugin calls the two tasks."""
 
-    master_task: str = Field("master", description="Name of the task with node 0 (--master).")
-    worker_task: str = Field("worker", description="Name of the task with the other nodes (--worker).")
+    master_task: DnsLabel = Field("master", description="Name of the task with node 0 (--master).")
+    worker_task: DnsLabel = Field("worker", description="Name of the task with the other nodes (--worker).")
 
 
 RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
@@ -136,8 +139,26 @@ class SideRole(PodFields):
     replicas: int = Field(1, ge=1, le=MOST_BESIDE, description="Number of pods.")
 
 
+def _given(*names: str) -> dict[str, Any]:
+    """Of a JSON Schema: these fields are all there, and not null."""
+    return {"required": list(names), "properties": {name: {"not": {"type": "null"}} for name in names}}
+
+
 class JobSpec(PodFields):
     """What the job is. Where it runs is the profile's."""
+
+    model_config = ConfigDict(
+        json_schema_extra={  # for editors, of what the front end says better: contradictions that a schema can see
+            "allOf": [
+                {"not": _given("script", "module")},
+                {"not": _given("script", "command")},
+                {"not": _given("module", "command")},
+                {"not": _given("nodes", "master")},
+                {"not": _given("nodes", "worker")},
+                {"if": _given("elastic"), "then": {"anyOf": [_given("script"), _given("module")]}},
+            ]
+        }
+    )
 
     target: str | None = Field(None, description="The operator's API to write. Default: what the job needs.")
     script: str | None = Field(None, description="Python file that torchrun starts on every node.")

@@ -36,11 +36,17 @@ class Model(BaseModel):
         return {name: value for name, value in values if value is not None}
 
 
+DnsLabel = Annotated[str, Field(json_schema_extra={"pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 63})]
+"""A DNS label. The pattern is for editors alone: the front end says better what is wrong."""
+
+
 class Metadata(Model):
     """Name, namespace, labels and annotations of the objects."""
 
-    name: str = Field(description="Name of the job; pods, Services and host names are derived from it.")
-    namespace: str | None = Field(None, description="Namespace of every object; the cluster's default when absent.")
+    name: DnsLabel = Field(description="Name of the job; pods, Services and host names are derived from it.")
+    namespace: DnsLabel | None = Field(
+        None, description="Namespace of every object; the cluster's default when absent."
+    )
     labels: dict[str, str] = Field({}, description="Labels of the objects (of the pods: spec.podLabels).")
     annotations: dict[str, str] = Field(
         {}, description="Annotations of the objects (of the pods: spec.podAnnotations)."
@@ -56,7 +62,7 @@ def _as_text(value: Any) -> Any:
 def _quantity(text: str) -> str:
     if not quantity.valid(text):
         raise ValueError(f"{text!r} is not a Kubernetes quantity")
-    if text.startswith("-"):
+    if text.lstrip(" ").startswith("-"):
         raise ValueError(f"{text!r} is negative")
     return text
 
@@ -65,7 +71,14 @@ Quantity = Annotated[
     str,
     BeforeValidator(_as_text),
     AfterValidator(_quantity),
-    Field(json_schema_extra={"type": ["string", "number"], "examples": ["500m", "64Gi", 8]}),
+    Field(
+        json_schema_extra={
+            "type": ["string", "number"],
+            "pattern": r"^ *(?! *$)\+?[0-9]*(\.[0-9]*)?([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,18})? *$",
+            "minimum": 0,
+            "examples": ["500m", "64Gi", 8],
+        }
+    ),
 ]
 """A Kubernetes quantity: 2, "500m", "64Gi"."""
 
@@ -138,7 +151,20 @@ def _nnodes(value: Any) -> Any:
     return value
 
 
-Nnodes = Annotated[int | str, BeforeValidator(_nnodes), Field(json_schema_extra={"examples": [4, "2:4"]})]
+_COUNT = "(?=[0-9]{1,9}(:|$))0*[1-9][0-9]*"
+Nnodes = Annotated[
+    int | str,
+    BeforeValidator(_nnodes),
+    Field(
+        json_schema_extra={
+            "anyOf": [
+                {"type": "integer", "minimum": 1, "maximum": 999_999_999},
+                {"type": "string", "pattern": f"^{_COUNT}(:{_COUNT})?$"},
+            ],
+            "examples": [4, "2:4"],
+        }
+    ),
+]
 NprocPerNode = Annotated[int, Field(ge=1)] | Literal["auto", "cpu", "gpu"]
 Port = Annotated[int, Field(ge=1, le=65535)]
 Seconds = Annotated[int, Field(ge=0)]

@@ -11,11 +11,11 @@ import sys
 from collections.abc import Callable, Sequence
 
 from ptcompile import __version__
-from ptcompile.cli import files, platform_command, rules_command, simulate_command
+from ptcompile.cli import diff_command, files, init_command, platform_command, rules_command, simulate_command
 from ptcompile.cli.options import add_output_format
 
-COMMANDS = ("compile", "lint", "simulate", "platform", "requires", "schema", "targets", "rules")
-RESERVED = ("explain", "diff", "convert", "init")
+COMMANDS = ("compile", "lint", "simulate", "diff", "platform", "requires", "schema", "targets", "rules", "init")
+RESERVED = ("explain", "convert")
 """Words that are commands of their own in a coming version, and so never files here."""
 
 EPILOG = """\
@@ -28,10 +28,13 @@ examples:
   helm template . | ptcompile lint -       the same for rendered templates
   ptcompile simulate spec.yaml             what every pod would see, on every operator
   ptcompile explain PTC302                 what a finding means, with an example
+  ptcompile diff old.yaml new.yaml         what a change means for the pods, then path by path
+  ptcompile specs/ -o manifests/ --check   whether the manifests in git are what the specs say
   ptcompile platform cluster.yaml specs/   what the cluster must have before these jobs run
+  ptcompile init -o spec.yaml              a spec to start from
 
-The first word may be a command (compile, lint, simulate, platform, requires, schema, targets, rules); without one it is
-compile. `ptcompile COMMAND --help` tells more. A file that is called like a command is reached as ./compile.
+The first word may be a command (compile, lint, simulate, diff, platform, requires, schema, targets, rules, init);
+without one it is compile. `ptcompile COMMAND --help` tells more. A file that is called like a command is ./compile.
 """
 
 
@@ -63,11 +66,13 @@ def _parser() -> argparse.ArgumentParser:
     _add_compile(commands)
     _add_lint(commands)
     simulate_command.add(commands)
+    diff_command.add(commands)
     platform_command.add(commands)
     rules_command.add(commands)
-    schema = commands.add_parser("schema", help="print the JSON Schema of our own kinds, for editors")
-    schema.add_argument("what", choices=("spec", "cluster"))
+    schema = commands.add_parser("schema", help="print a JSON Schema: of our own kinds for editors, of JSON results")
+    schema.add_argument("what", choices=("spec", "cluster", "report", "world", "diff"))
     schema.set_defaults(run=_schema)
+    init_command.add(commands)
     commands.add_parser("targets", help="list the targets").set_defaults(run=_targets)
     return parser
 
@@ -80,6 +85,9 @@ def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--set", action="append", default=[], metavar="PATH=VALUE", help="such as spec.nodes=4, repeatable"
     )
     one.add_argument("-o", "--output", metavar="OUT", help="a file, or a directory with / at its end")
+    one.add_argument(
+        "--check", action="store_true", help="write nothing: 1 with a diff where OUT is not what would be written"
+    )
     one.add_argument("--format", choices=("yaml", "json"), default="yaml", help="of the manifests (yaml)")
     _add_common(one)
     one.set_defaults(run=_compile)
@@ -127,12 +135,9 @@ def _lint(options: argparse.Namespace) -> int:
 
 
 def _schema(options: argparse.Namespace) -> int:
-    import json
+    from ptcompile.cli.schema_command import SCHEMAS
 
-    from ptcompile import cluster, spec
-
-    schema = spec.json_schema() if options.what == "spec" else cluster.json_schema()
-    return files.write_stdout(json.dumps(schema, indent=2) + "\n")
+    return files.write_stdout(SCHEMAS[options.what]())
 
 
 def _targets(_options: argparse.Namespace) -> int:

@@ -19,6 +19,8 @@ def run(options: argparse.Namespace) -> int:
     startup.build_spec()
     if not options.paths:
         raise UsageError("no spec given; ptcompile --help shows how (- reads standard input)")
+    if options.check and options.output is None:
+        raise UsageError("--check compares with what is there: say where with -o FILE or -o DIR/")
     check_target(options.target)
     overrides = [_override(text) for text in options.set]
     findings = Findings(options.output_format)
@@ -37,6 +39,11 @@ def run(options: argparse.Namespace) -> int:
         return status
     if not outputs:
         return findings.no_jobs(options.paths)
+    if options.check:
+        from ptcompile.cli.check import check
+
+        contents, folder = _contents(outputs, options.output, options.format)
+        return check(contents, folder if any(not file.named for file in inputs) else None)
     return _write(outputs, options.output, options.format)
 
 
@@ -55,19 +62,27 @@ def _override(text: str) -> tuple[Path, object]:
 def _write(outputs: dict[str, list[dict[str, object]]], output: str | None, form: str) -> int:
     if output is None:
         return files.write_stdout(_text([one for manifests in outputs.values() for one in manifests], form))
-    if not output.endswith(os.sep) and not os.path.isdir(output):
-        everything = [one for manifests in outputs.values() for one in manifests]
-        files.write_files({output: _text(everything, form)})
-        return 0
+    files.write_files(_contents(outputs, output, form)[0])
+    return 0
+
+
+def _contents(outputs: dict[str, list[dict[str, object]]], output: str, form: str) -> tuple[dict[str, str], str | None]:
+    """The texts by the files that they belong in, and the directory of these where one was named."""
+    if output.endswith(os.sep) or os.path.isdir(output):
+        return _in_folder(outputs, output, form), output
+    return {output: _text([one for manifests in outputs.values() for one in manifests], form)}, None
+
+
+def _in_folder(outputs: dict[str, list[dict[str, object]]], folder: str, form: str) -> dict[str, str]:
+    """What is written to each file of a directory: one for each file of specs, called like it."""
     contents: dict[str, str] = {}
     for name, manifests in outputs.items():
         stem = os.path.splitext(os.path.basename(name))[0].strip("<>")
-        path = os.path.join(output, f"{stem}.{form}")
+        path = os.path.join(folder, f"{stem}.{form}")
         if path in contents:
             raise UsageError(f"two specs would be written to {path}: give their files different names")
         contents[path] = _text(manifests, form)
-    files.write_files(contents)
-    return 0
+    return contents
 
 
 def _text(manifests: list[dict[str, object]], form: str) -> str:

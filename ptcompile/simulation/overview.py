@@ -42,8 +42,8 @@ def _job(job: Job) -> Iterator[str]:
     yield from labelled(
         "volumes", _union([volume_text(*one) for one in claims(pod.view.spec)] for _, pod in job.firsts())
     )
-    yield from labelled("services", _services(job))
-    yield from labelled("pod group", _group(job.pod_group))
+    yield from labelled("services", service_lines(job))
+    yield from labelled("pod group", group_lines(job.pod_group))
     yield from labelled("on failure", job.failure)
     yield from labelled("notes", [*(found.notes if found else ()), *job.notes])
     if found is not None:
@@ -111,7 +111,8 @@ def _union(parts: Iterator[list[str]]) -> list[str]:
     return list(dict.fromkeys(line for part in parts for line in part))
 
 
-def _services(job: Job) -> list[str]:
+def service_lines(job: Job) -> list[str]:
+    """The Services that the operator makes, one line each; of very many the first."""
     services = job.expansion.services
     if len(services) > 4:
         return [f"{object_name(services[0])} .. : headless, one for each of the {job.size} pods"]
@@ -128,7 +129,8 @@ def _service(service: Json) -> str:
     return f"{object_name(service)}: {headless}{early}" + (f", ports {ports}" if ports else "")
 
 
-def _group(group: Json | None) -> list[str]:
+def group_lines(group: Json | None) -> list[str]:
+    """The pod group in one line, or nothing."""
     if group is None:
         return []
     least = ", ".join(f"{amount} {name}" for name, amount in mapping(group.get("minResources")).items())

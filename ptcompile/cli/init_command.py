@@ -1,0 +1,33 @@
+"""`ptcompile init`: a spec to start from."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from ptcompile.cli import files
+from ptcompile.cli.files import UsageError
+from ptcompile.cli.options import check_target
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the command and its options into the parser."""
+    one = commands.add_parser("init", help="a commented spec to start from, that compiles", allow_abbrev=False)
+    one.add_argument("--target", metavar="T", help="the operator's API that it is for (see ptcompile targets)")
+    one.add_argument("-o", "--output", metavar="FILE", help="where to write it (standard output); never over a file")
+    one.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Print the starter spec, or write it where there is nothing yet."""
+    check_target(options.target)
+    from ptcompile.starter import starter
+
+    text = starter(options.target)
+    if options.output is None:
+        return files.write_stdout(text)
+    if os.path.lexists(options.output):
+        raise UsageError(f"{options.output}: there is something already, and init writes over nothing")
+    files.write_files({options.output: text})
+    files.say(f"ptcompile: wrote {options.output}; ptcompile {options.output} prints its manifests\n")
+    return 0

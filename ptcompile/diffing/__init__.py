@@ -1,0 +1,60 @@
+"""How two sides differ, each of them manifests and their world: in terms of the world first, then path by path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ptcompile.diffing.pairing import Pair, makes_pods, pairs
+from ptcompile.diffing.paths import changes
+from ptcompile.diffing.values import Change, Difference, Fact, ObjectDifference
+from ptcompile.diffing.world import Found, compared
+from ptcompile.plain import Json, kind_of, object_name
+from ptcompile.simulation import simulate
+from ptcompile.simulation.pod import Job
+from ptcompile.versions import Versions
+
+__all__ = ["Change", "Difference", "Fact", "ObjectDifference", "Side", "compare"]
+
+
+class Side(NamedTuple):
+    """What is compared with something else."""
+
+    manifests: Sequence[Json] = ()
+    versions: Versions = Versions()
+    """Of Kubernetes and the operators that run the manifests."""
+
+    def jobs(self) -> dict[int, Job]:
+        """The jobs by the identity of their manifests."""
+        return {id(job.manifest): job for job in simulate(self.manifests, versions=self.versions).jobs}
+
+
+def compare(before: Side, after: Side) -> tuple[ObjectDifference, ...]:
+    """Every object of both sides with its other. Total: any data, never an exception."""
+    one, other = before.jobs(), after.jobs()
+    return tuple(_object(pair, one, other) for pair in pairs(before.manifests, after.manifests))
+
+
+def _object(pair: Pair, one: dict[int, Job], other: dict[int, Job]) -> ObjectDifference:
+    before, after = pair
+    if before is None or after is None:
+        return ObjectDifference(_title(before), _title(after))
+    found = Found((), ())
+    if makes_pods(before) and makes_pods(after):
+        found = compared(one[id(before)], other[id(after)])
+    note = None
+    if kind_of(before)[1] != kind_of(after)[1] or _group(before) != _group(after):
+        note = "the manifests are two operators' and have no fields in common to compare: what counts is the world"
+    return ObjectDifference(
+        _title(before), _title(after), *found, changes=() if note else changes(before, after), note=note
+    )
+
+
+def _group(manifest: Json) -> str:
+    return kind_of(manifest)[0].rpartition("/")[0]
+
+
+def _title(manifest: Json | None) -> str | None:
+    if manifest is None:
+        return None
+    return f"{kind_of(manifest)[1] or 'a document without kind'}/{object_name(manifest)}".rstrip("/")

@@ -1,0 +1,127 @@
+"""Two objects path by path: deepdiff compares, in the form that `normal.py` gives; defaults are no difference."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ptcompile.diffing.defaults import is_default
+from ptcompile.diffing.hiding import hidden
+from ptcompile.diffing.normal import Keyed, normal, plain
+from ptcompile.diffing.values import Change, Kind, Path
+from ptcompile.plain import Json
+
+_ORDERED = frozenset({"containers", "initContainers", "replicatedJobs", "tasks"})
+"""Lists of named items whose order means something. That of env does where a value names an earlier one."""
+
+LONG = 1000
+"""Of two lists with more items those with one index are compared: to find what was put in costs their product."""
+
+_KINDS: dict[str, Kind] = {
+    "dictionary_item_added": "added",
+    "dictionary_item_removed": "removed",
+    "iterable_item_added": "added",
+    "iterable_item_removed": "removed",
+    "values_changed": "changed",
+    "type_changes": "changed",
+    "repetition_change": "changed",
+}
+
+
+def changes(before: Json, after: Json) -> tuple[Change, ...]:
+    """Every difference between two objects of one kind, in the order of their paths; secrets hidden."""
+    from deepdiff import DeepDiff  # a fifth of a second: only for those who compare
+
+    one, other = normal(before), normal(after)
+    found = DeepDiff(
+        one,
+        other,
+        view="tree",
+        ignore_private_variables=False,  # else it passes over names that begin with two underscores
+        threshold_to_diff_deeper=0,  # else it takes mappings that share little for one change
+        zip_ordered_iterables=max(_longest(one), _longest(other)) > LONG,
+    )
+    shown = normal(hidden(before)), normal(hidden(after))
+    out = [
+        change
+        for kind, levels in found.items()
+        for level in levels
+        for change in _change(_KINDS[kind], level.path(output_format="list"), one, other, shown)
+    ]
+    out += _moved(one, other, ())
+    return tuple(sorted(out, key=lambda change: [_sortable(part) for part in change.path]))
+
+
+def _longest(value: Any) -> int:
+    """The number of items of the longest list."""
+    if isinstance(value, dict):
+        return max(map(_longest, value.values()), default=0)
+    return max(len(value), *map(_longest, value)) if isinstance(value, list) and value else 0
+
+
+def _sortable(part: str) -> tuple[int, str]:
+    """Indexes by their number."""
+    number = part[1:-1]
+    return (int(number), "") if part.startswith("[") and number.isdecimal() and len(number) < 12 else (-1, part)
+
+
+def _change(kind: Kind, keys: list[Any], one: Json, other: Json, shown: tuple[Json, Json]) -> Iterator[Change]:
+    holder, absent = (one, other) if kind == "removed" else (other, one)
+    path = _path(keys, holder)
+    whole = _value(keys, holder)
+    if isinstance(whole, Keyed) and kind in ("added", "removed"):  # a list is there once it has an item
+        for key in whole:
+            yield from _change(kind, [*keys, key], one, other, shown)
+        return
+    before = None if kind == "added" else plain(_value(keys, shown[0]))
+    after = None if kind == "removed" else plain(_value(keys, shown[1]))
+    if kind in ("added", "removed"):
+        if isinstance(keys[-1], str) and is_default(path, whole, absent):
+            return
+        if before is None and after is None:
+            return
+    yield Change(path, kind, before, after)
+
+
+def _path(keys: list[Any], root: Any) -> Path:
+    """The keys with those of lists in brackets."""
+    out: list[str] = []
+    for key in keys:
+        listed = isinstance(root, Keyed | list)
+        out.append(f"[{key}]" if listed else str(key))
+        root = _step(root, key)
+    return tuple(out)
+
+
+def _value(keys: list[Any], root: Any) -> Any:
+    for key in keys:
+        root = _step(root, key)
+    return root
+
+
+def _step(value: Any, key: Any) -> Any:
+    if isinstance(value, dict):
+        return value.get(key)
+    return value[key] if isinstance(value, list) and isinstance(key, int) and key < len(value) else None
+
+
+def _moved(one: Any, other: Any, path: Path) -> Iterator[Change]:
+    """Lists whose items, as far as both have them, stand in another order, where the order means something."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        if isinstance(one, Keyed) and isinstance(other, Keyed) and _ordered(path, one, other):
+            before, after = [k for k in one if k in other], [k for k in other if k in one]
+            if before != after:
+                yield Change(path, "moved", before, after)
+        for key in one:
+            if key in other:
+                part = f"[{key}]" if isinstance(one, Keyed) else key
+                yield from _moved(one[key], other[key], (*path, part))
+    elif isinstance(one, list) and isinstance(other, list):
+        for i, (left, right) in enumerate(zip(one, other, strict=False)):
+            yield from _moved(left, right, (*path, f"[{i}]"))
+
+
+def _ordered(path: Path, *lists: Keyed) -> bool:
+    if path[-1:] == ("env",):
+        return any("$(" in str(entry.get("value", "")) for one in lists for entry in one.values())
+    return bool(path) and path[-1] in _ORDERED

@@ -1,0 +1,119 @@
+"""What a comparison gives, as values. `schemas/diff.schema.json` is their JSON form."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from ptcompile.diagnostics import Diagnostic
+
+VERSION = 1
+"""Of the JSON form; it changes when a field does."""
+
+Path = tuple[str, ...]
+"""From the root of an object down to a value. `[name]` is an item of a list: by its name, or else by its index."""
+
+Kind = Literal["added", "removed", "changed", "moved"]
+
+
+class Fact(NamedTuple):
+    """One thing about the world that differs, in words. None where a side has nothing of the kind."""
+
+    subject: str
+    """Who sees it: `job`, `rank 0`, `workers`, `rank 0 and workers`, or `role NAME` for pods that do not train."""
+    what: str
+    """Such as `pods`, `env NCCL_DEBUG`, `limits cpu`."""
+    before: str | None
+    after: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {"subject": self.subject, "what": self.what, "from": self.before, "to": self.after}
+
+
+class Change(NamedTuple):
+    """One place of an object that differs. `moved`: the same items in another order, before and after their names."""
+
+    path: Path
+    kind: Kind
+    before: Any = None
+    after: Any = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {"path": list(self.path), "kind": self.kind, "from": self.before, "to": self.after}
+
+
+class ObjectDifference(NamedTuple):
+    """Two objects that belong together, or one that only one side has (None)."""
+
+    before: str | None
+    """`Kind/name`."""
+    after: str | None
+    same: tuple[str, ...] = ()
+    """Of a job: what is the same in both worlds, in words."""
+    facts: tuple[Fact, ...] = ()
+    """Of a job: what differs between the worlds."""
+    changes: tuple[Change, ...] = ()
+    """What differs between the manifests."""
+    note: str | None = None
+    """Why there are no changes to look at, where that is so."""
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything does."""
+        return self.before is None or self.after is None or bool(self.facts or self.changes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "from": self.before,
+            "to": self.after,
+            "differs": self.differs,
+            "same": list(self.same),
+            "facts": [fact.to_dict() for fact in self.facts],
+            "changes": [change.to_dict() for change in self.changes],
+            "note": self.note,
+        }
+
+
+class Difference(NamedTuple):
+    """How two sides differ: each object with its other, jobs first by their worlds. Secrets are hidden in all of it."""
+
+    names: tuple[str, str]
+    """What the two sides are called."""
+    objects: tuple[ObjectDifference, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """What is wrong with a text, or with a spec that does not compile; with an error nothing is compared."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether the two sides could be compared."""
+        return not any(d.severity == "error" for d in self.diagnostics)
+
+    @property
+    def differs(self) -> bool:
+        """Whether anything does."""
+        return any(one.differs for one in self.objects)
+
+    def text(self) -> str:
+        """For a terminal."""
+        from ptcompile.diffing.text import text
+
+        return text(self)
+
+    def markdown(self) -> str:
+        """For a pull request: GitHub's Markdown."""
+        from ptcompile.diffing.markdown import markdown
+
+        return markdown(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form (schemas/diff.schema.json)."""
+        return {
+            "version": VERSION,
+            "from": self.names[0],
+            "to": self.names[1],
+            "differs": self.differs,
+            "objects": [one.to_dict() for one in self.objects],
+            "diagnostics": [one.to_dict() for one in self.diagnostics],
+        }

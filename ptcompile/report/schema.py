@@ -1,0 +1,71 @@
+"""The JSON Schema of the JSON report: `schemas/report.schema.json`, made from the types of a `Diagnostic`."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from ptcompile.diagnostics import Authority, Severity, Stage
+from ptcompile.report.json import VERSION
+
+Schema = dict[str, Any]
+
+TEXT: Schema = {"type": "string"}
+BOOLEAN: Schema = {"type": "boolean"}
+TEXT_OR_NULL: Schema = {"type": ["string", "null"]}
+_POSITION: Schema = {"type": "integer", "minimum": 1}
+
+
+def closed(description: str, properties: Schema) -> Schema:
+    """An object with these properties, all of them required, and no others."""
+    return {
+        "description": description,
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def diagnostic() -> Schema:
+    """One finding."""
+    span = closed(
+        "Lines and columns count from 1, in code points; the end is exclusive.",
+        dict.fromkeys(("line", "column", "end_line", "end_column"), _POSITION),
+    )
+    fix = closed("Whether `--fix` does it, or `--unsafe-fixes` has to be asked for.", {"title": TEXT, "safe": BOOLEAN})
+    return closed(
+        "One finding.",
+        {
+            "code": {"type": "string", "pattern": "^PTC[0-9]{3}$"},
+            "name": {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"},
+            "severity": {"enum": list(get_args(Severity))},
+            "message": TEXT,
+            "help": {**TEXT_OR_NULL, "description": "How to mend it."},
+            "path": {
+                "description": "From the document's root.",
+                "type": "array",
+                "items": {"type": ["string", "integer"]},
+            },
+            "span": {"anyOf": [span, {"type": "null"}]},
+            "stage": {"description": "When it would have failed.", "enum": list(get_args(Stage))},
+            "authority": {"description": "Who says so.", "enum": list(get_args(Authority))},
+            "filename": TEXT_OR_NULL,
+            "document": {"description": "Its index in the stream.", "type": "integer", "minimum": 0},
+            "resource": {**TEXT_OR_NULL, "description": "`Kind/name` of the object."},
+            "fix": {"description": "How a program can mend it.", "anyOf": [fix, {"type": "null"}]},
+            "template": {**TEXT_OR_NULL, "description": "What the document was rendered from."},
+        },
+    )
+
+
+def json_schema() -> Schema:
+    """The schema of what `--output-format json` prints."""
+    report = closed(
+        "Findings of ptcompile.",
+        {
+            "version": {"const": VERSION},
+            "diagnostics": {"type": "array", "items": {"$ref": "#/$defs/diagnostic"}},
+        },
+    )
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "report.schema.json"}
+    return {**head, "title": "Report", **report, "$defs": {"diagnostic": diagnostic()}}

@@ -1,0 +1,109 @@
+"""`ptcompile diff`: what is compared, in which form, and the exit status."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import here, process, spec
+
+Capture = pytest.CaptureFixture[str]
+PROFILE = "kind: ClusterProfile\nspec: {gpu: {resourceName: amd.com/gpu}}\n"
+
+
+def _two(folder: Path) -> tuple[Path, Path]:
+    return spec(folder, "a.yaml", "nodes: 2"), spec(folder, "b.yaml", "nodes: 3")
+
+
+def test_no_difference(tmp_path: Path, capsys: Capture) -> None:
+    a, _ = _two(tmp_path)
+    ran = here(capsys, "diff", a, a)
+    assert (ran.status, ran.out, ran.err) == (0, "no difference\n", "")
+
+
+@pytest.mark.parametrize("form", ["text", "json", "markdown"])
+def test_a_difference_is_status_1_in_every_form(form: str, tmp_path: Path, capsys: Capture) -> None:
+    a, b = _two(tmp_path)
+    ran = here(capsys, "diff", a, b, "--format", form)
+    assert (ran.status, ran.err) == (1, "")
+    assert str(a) in (ran.out if form != "markdown" else ran.out.replace("&#95;", "_"))
+    if form == "json":
+        assert json.loads(ran.out)["differs"] is True
+
+
+def test_a_spec_and_its_manifest(tmp_path: Path, capsys: Capture) -> None:
+    a, b = _two(tmp_path)
+    manifests = tmp_path / "m.yaml"
+    assert here(capsys, a, "--target", "volcano", "-o", manifests).status == 0
+    assert here(capsys, "diff", manifests, a).status == 0
+    assert here(capsys, "diff", manifests, b).status == 1
+    assert "PyTorchJob/train" in here(capsys, "diff", manifests, a, "--target", "pytorchjob").out
+
+
+def test_one_spec_under_two_profiles(tmp_path: Path, capsys: Capture) -> None:
+    one = spec(tmp_path, body="resources: {gpu: 1}")
+    profile = tmp_path / "amd.yaml"
+    profile.write_text(PROFILE, encoding="utf-8")
+    ran = here(capsys, "diff", one, "--to-cluster", profile)
+    assert ran.status == 1
+    assert ran.out.startswith(f"{one} (no profile) -> {one} ({profile})\n")
+    assert "amd.com/gpu in all" in ran.out
+    assert here(capsys, "diff", one, one, "--cluster", profile).status == 0
+    assert here(capsys, "diff", one, "--cluster", profile, "--from-cluster", profile).status == 0
+
+
+def test_standard_input(tmp_path: Path) -> None:
+    a, b = _two(tmp_path)
+    assert process("diff", "-", a, stdin=a.read_bytes()).status == 0
+    ran = process("diff", "-", a, stdin=b.read_bytes())
+    assert (ran.status, ran.out.splitlines()[0]) == (1, f"<stdin> -> {a}")
+
+
+def test_what_does_not_compile_is_said_once(tmp_path: Path, capsys: Capture) -> None:
+    bad = spec(tmp_path, "bad.yaml", "nods: 2")
+    for words in ((bad, bad), (bad, spec(tmp_path)), (spec(tmp_path), bad)):
+        ran = here(capsys, "diff", *words)
+        assert (ran.status, ran.out) == (1, "")
+        assert ran.err.count("spec.nods: no such field") == 1
+        assert "bad.yaml:7:3" in ran.err
+
+
+def test_a_wrong_profile_is_said_once(tmp_path: Path, capsys: Capture) -> None:
+    profile = tmp_path / "p.yaml"
+    profile.write_text("kind: ClusterProfile\nspec: {gpus: 1}\n", encoding="utf-8")
+    one = spec(tmp_path)
+    ran = here(capsys, "diff", one, one, "--cluster", profile)
+    assert (ran.status, ran.out) == (1, "")
+    assert ran.err.count("no such field") == 1
+
+
+def test_a_warning_does_not_stop_it(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "diff", spec(tmp_path), spec(tmp_path, "b.yaml", "spot: true"))
+    assert (ran.status, ran.out) == (0, "no difference\n")
+    assert "warning" in ran.err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("SPEC",), "--from-cluster"),
+        ((), "A"),
+        (("SPEC", "none.yaml"), "none.yaml"),
+        (("SPEC", "SPEC", "--target", "x"), "no target 'x'"),
+    ],
+    ids=str,
+)
+def test_wrong_usage(words: tuple[str, ...], told: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "diff", *[str(spec(tmp_path)) if word == "SPEC" else word for word in words])
+    assert (ran.status, ran.out) == (2, "")
+    assert told in ran.err
+
+
+def test_nobody_else_pays_for_deepdiff(tmp_path: Path) -> None:
+    code = "import sys, ptcompile as p; p.compile(sys.argv[1]); p.lint('{}'); sys.exit('deepdiff' in sys.modules)"
+    text = spec(tmp_path).read_text(encoding="utf-8")
+    assert subprocess.run([sys.executable, "-c", code, text], check=False).returncode == 0

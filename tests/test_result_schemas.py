@@ -1,0 +1,82 @@
+"""The JSON Schemas of what the commands print: committed, current, and true of every golden."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+import ptcompile
+from ptcompile.cli.schema_command import SCHEMAS
+from ptcompile.diagnostics import Diagnostic
+from ptcompile.diffing import schema as diff_schema
+from ptcompile.report import FORMATS
+from ptcompile.report import schema as report_schema
+from tests.cli.running import here
+from tests.conftest import ALL, GOOD, Case, pair_name
+
+ROOT = Path(__file__).parent.parent
+MADE: dict[str, Callable[[], dict[str, Any]]] = {
+    "report": report_schema.json_schema,
+    "diff": diff_schema.json_schema,
+}
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_what_is_committed_is_what_is_printed(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Refresh with `python -m ptcompile schema NAME > schemas/NAME.schema.json` (of `world`: edit the file)."""
+    ran = here(capsys, "schema", name)
+    assert (ran.status, ran.err) == (0, "")
+    assert (ROOT / "schemas" / f"{name}.schema.json").read_text(encoding="utf-8") == ran.out
+    Draft202012Validator.check_schema(json.loads(ran.out))
+    assert json.loads(ran.out)["$id"] == f"{name}.schema.json"
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_wheel_has_them_all(name: str) -> None:
+    assert f'"schemas/{name}.schema.json"' in (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("case", ALL, ids=pair_name)
+def test_every_report_is_valid(case: Case) -> None:
+    report = json.loads(FORMATS["json"](case.compile().diagnostics, case.texts()))
+    Draft202012Validator(report_schema.json_schema()).validate(report)
+
+
+def test_a_finding_has_the_fields_of_the_schema() -> None:
+    assert list(report_schema.diagnostic()["properties"]) == list(Diagnostic._fields)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"severity": "fatal"}, {"code": "PTC1"}, {"more": 1}, {"span": {}}, {"stage": "later"}, {"help": 1}],
+    ids=str,
+)
+def test_another_report_is_not(wrong: dict[str, Any]) -> None:
+    found = ptcompile.compile("kind: TrainingJob").diagnostics[0].to_dict()
+    validator = Draft202012Validator(report_schema.json_schema())
+    assert validator.is_valid({"version": 1, "diagnostics": [found]})
+    assert not validator.is_valid({"version": 1, "diagnostics": [{**found, **wrong}]})
+
+
+@pytest.mark.parametrize("case", GOOD, ids=pair_name)
+def test_every_difference_is_valid(case: Case) -> None:
+    """Of each golden to a job of two nodes, which differs in one way or another."""
+    other = "{apiVersion: ptcompile/v1, kind: TrainingJob, metadata: {name: a}, spec: {image: i, script: t, nodes: 2}}"
+    difference = ptcompile.diff(other, case.spec, to_cluster=case.cluster)
+    Draft202012Validator(diff_schema.json_schema()).validate(json.loads(json.dumps(difference.to_dict())))
+    assert difference.differs or not difference.ok
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"differs": 1}, {"objects": [{}]}, {"version": 2}, {"from": None}, {"more": 1}], ids=str
+)
+def test_another_difference_is_not(wrong: dict[str, Any]) -> None:
+    given = ptcompile.diff("{kind: a}", "{kind: b}").to_dict()
+    validator = Draft202012Validator(diff_schema.json_schema())
+    assert validator.is_valid(given)
+    assert not validator.is_valid({**given, **wrong})

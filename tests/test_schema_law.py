@@ -1,0 +1,254 @@
+"""What the compiler refuses the published schemas refuse too, wherever a schema can say it, and nothing that it takes.
+
+"The compiler" is the models, and of a TrainingJob the front end's checks behind them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from ptcompile import cluster, source, spec
+from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+from ptcompile.frontends import checks
+from ptcompile.frontends.spec import READERS
+from ptcompile.spec import Spec
+
+ROOT = Path(__file__).parent.parent
+SCHEMAS = {
+    "TrainingJob": Draft202012Validator(spec.json_schema()),
+    "ClusterProfile": Draft202012Validator(cluster.json_schema()),
+}
+
+
+def _document(kind: str, **parts: Any) -> dict[str, Any]:
+    start = {"image": "i"} if kind == "TrainingJob" else {}
+    body = {"apiVersion": "ptcompile/v1", "kind": kind, "metadata": {"name": "a"}, **parts}
+    return {**body, "spec": {**start, **parts.get("spec", {})}} if isinstance(parts.get("spec", {}), dict) else body
+
+
+def _taken(document: dict[str, Any]) -> bool:
+    """Whether the models take a document, and the checks that need no profile."""
+    model, _ = READERS[document["kind"]](document)
+    if not isinstance(model, Spec):
+        return model is not None
+    anything = model.model_copy(update={"spec": model.spec.model_copy(update={"accelerator": None})})
+    return not any(problem.severity == "error" for problem in checks.check(anything, DEFAULT_CLUSTER))
+
+
+def _files(kind: str) -> list[Path]:
+    folders = [*sorted((ROOT / "golden").iterdir()), *sorted((ROOT / "examples").iterdir())]
+    name = "spec.yaml" if kind == "TrainingJob" else "cluster.yaml"
+    return [folder / name for folder in folders if (folder / name).exists()]
+
+
+GOLDENS = {
+    f"{path.parent.name}-{path.stem}-{document.index}": document.data
+    for kind in SCHEMAS
+    for path in _files(kind)
+    for document in source.read(path.read_bytes()).documents
+    if document.data.get("kind") == kind and document.data.get("apiVersion") == "ptcompile/v1"
+}
+
+UNSAYABLE_GOLDENS = {
+    "bad-nnodes-spec-0": "that one number in a text is larger than another",
+    "bad-resources-spec-0": "that a request is above a limit, and sums",
+}
+
+
+def test_there_are_goldens_of_both_kinds_good_and_bad() -> None:
+    found = [(document["kind"], _taken(document)) for document in GOLDENS.values()]
+    assert set(found) >= {("TrainingJob", True), ("TrainingJob", False), ("ClusterProfile", True)}
+    assert len(found) > 50
+
+
+@pytest.mark.parametrize("name", GOLDENS)
+def test_goldens_are_valid_where_they_are_taken(name: str) -> None:
+    document = GOLDENS[name]
+    valid, taken = SCHEMAS[document["kind"]].is_valid(document), _taken(document)
+    if name in UNSAYABLE_GOLDENS:
+        assert (valid, taken) == (True, False)
+    else:
+        assert valid == taken, [error.message for error in SCHEMAS[document["kind"]].iter_errors(document)]
+
+
+SPECS: list[Any] = [
+    {"scrpt": "t.py"},
+    {"elastic": {"maxRestart": 3}, "script": "t.py"},
+    {"resources": {"gpus": 8}},
+    {"runPolicy": {"ttlSecondsAfterFinish": 1}},
+    {"worker": {"replica": 2}},
+    {"image": 7},
+    {"image": ["i"]},
+    {"args": "--epochs 3"},
+    {"args": [3]},
+    {"command": "python t.py"},
+    {"script": None, "module": 3},
+    {"imagePullPolicy": "always"},
+    {"restartPolicy": "onfailure"},
+    {"restartPolicy": False},
+    {"nodes": 0},
+    {"nodes": "4"},
+    {"nodes": 2.5},
+    {"nodes": True},
+    {"script": "t.py", "elastic": {"nnodes": 0}},
+    {"script": "t.py", "elastic": {"nnodes": "0:2"}},
+    {"script": "t.py", "elastic": {"nnodes": "2:"}},
+    {"script": "t.py", "elastic": {"nnodes": "many"}},
+    {"script": "t.py", "elastic": {"nnodes": "-1"}},
+    {"script": "t.py", "elastic": {"nnodes": True}},
+    {"script": "t.py", "elastic": {"startMethod": "thread"}},
+    {"script": "t.py", "elastic": {"nprocPerNode": "all"}},
+    {"script": "t.py", "elastic": {"nprocPerNode": 0}},
+    {"script": "t.py", "elastic": {"monitorInterval": 0}},
+    {"script": "t.py", "elastic": {"maxRestarts": -1}},
+    {"script": "t.py", "elastic": {"rdzvBackend": "gloo"}},
+    {"script": "t.py", "elastic": {"rdzvConfigs": {"timeout": []}}},
+    {"script": "t.py", "nodes": 2, "elastic": {"rdzvBackend": "etcd", "rdzvEndpoint": "etcd"}},
+    {"elastic": {"nnodes": 2}},
+    {"script": "t.py", "module": "t"},
+    {"script": "t.py", "command": ["python"]},
+    {"script": "t.py", "nodes": 2, "worker": {"replicas": 1}},
+    {"masterPort": 0},
+    {"masterPort": 70000},
+    {"env": {"A": 1}},
+    {"env": {"A": None}},
+    {"env": {"A": {}}},
+    {"env": {"A": {"secretKeyRef": {}, "fieldRef": {}}}},
+    {"env": [{"name": "A", "value": "1"}]},
+    {"envFrom": {"secretRef": {"name": "s"}}},
+    {"volumes": ["data"]},
+    {"tolerations": {}},
+    {"runPolicy": {"backoffLimit": -1}},
+    {"runPolicy": {"activeDeadlineSeconds": 0}},
+    {"runPolicy": {"cleanPodPolicy": "none"}},
+    {"runPolicy": {"suspend": "true"}},
+    {"resources": {"cpu": []}},
+    {"resources": {"cpu": -1}},
+    {"resources": {"cpu": "-1"}},
+    {"resources": {"cpu": True}},
+    {"resources": {"memory": "64GB"}},
+    {"resources": {"memory": ""}},
+    {"resources": {"memory": "8 Gi"}},
+    {"resources": {"limits": {"gpu": "one"}}},
+    {"resources": {"devices": {"rdma/hca": None}}},
+    {"sharedMemory": "big"},
+    {"sharedMemory": None},
+    {"nodeSelector": {"zone": 1}},
+    {"podLabels": {"gpu": True}},
+    {"terminationGracePeriodSeconds": -1},
+    {"hostNetwork": 1},
+    {"volcano": {"masterTask": "Master"}},
+    {"podTemplate": []},
+]
+
+DOCUMENTS: list[Any] = [
+    {"metadata": {"name": "My_Job"}},
+    {"metadata": {"name": "-a"}},
+    {"metadata": {"name": "a" * 64}},
+    {"metadata": {"name": "a.b"}},
+    {"metadata": {"name": 1}},
+    {"metadata": {"name": "a", "namespace": "Team_A"}},
+    {"metadata": {"name": "a", "labels": {"rank": 1}}},
+    {"metadata": {"name": "a", "uid": "x"}},
+    {"metadata": {}},
+    {"spec": []},
+    {"apiVersion": "ptcompile/v2"},
+    {"status": {}},
+]
+
+PROFILES: list[Any] = [
+    {"accelerator": {}},
+    {"versions": {"kubernetes": 1.34}},
+    {"versions": {"kubernetes": "1"}},
+    {"versions": {"volcano": "new"}},
+    {"versions": {"slurm": "1.0"}},
+    {"gpu": {"resourceName": None}},
+    {"gpu": {"tolerations": [{"operator": "Equals"}]}},
+    {"gpu": {"tolerations": [{"effect": "noSchedule"}]}},
+    {"accelerators": {"a100": {}}},
+    {"accelerators": {"a100": {"nodeLabels": ["a100"]}}},
+    {"accelerators": []},
+    {"spot": {"matchExpressions": [{"key": "spot"}]}},
+    {"onDemand": [{"key": "spot", "operator": "Is"}]},
+    {"queueSystem": "slurm"},
+    {"defaults": {"env": {"A": 1}}},
+    {"defaults": {"requests": {"cpu": "much"}}},
+    {"defaults": {"limits": {"cpu": -1}}},
+    {"defaults": {"imagePullSecrets": ["registry"]}},
+    {"priorities": {"high": "10"}},
+    {"operator": {"namespace": {"create": "yes"}}},
+    {"defaults": {"podTemplate": {"containers": []}}},
+    {"defaults": {"podTemplate": {"metadata": {"name": "x"}}}},
+    {"defaults": {"podTemplate": {"metadata": {"labels": {"a": 1}}}}},
+    {"defaults": {"podTemplate": {"spec": {"restartPolicy": "Never"}}}},
+    {"defaults": {"podTemplate": {"spec": {"hostname": "x"}}}},
+    {"defaults": {"podTemplate": {"spec": {"dnsPolicy": None}}}},
+    {"defaults": {"podTemplate": {"spec": {"volumes": {}}}}},
+    {"defaults": {"podTemplate": {"spec": {"tolerations": ["x"]}}}},
+    {"defaults": {"podTemplate": {"spec": {"containers": [{"image": "i"}]}}}},
+    {"defaults": {"podTemplate": {"spec": {"containers": [{"name": "pytorch", "args": []}]}}}},
+    {"defaults": {"podTemplate": {"spec": {"initContainers": [{"name": "a", "env": {}}]}}}},
+    {"defaults": {"podTemplate": {"spec": {"affinity": {"nodeAffinity": []}}}}},
+]
+
+WRONG = [
+    *(("TrainingJob", {"spec": wrong}) for wrong in SPECS),
+    *(("TrainingJob", wrong) for wrong in DOCUMENTS),
+    *(("ClusterProfile", {"spec": wrong}) for wrong in PROFILES),
+]
+
+
+@pytest.mark.parametrize(("kind", "parts"), WRONG, ids=str)
+def test_both_refuse(kind: str, parts: dict[str, Any]) -> None:
+    document = _document(kind, **parts)
+    assert not _taken(document)
+    assert not SCHEMAS[kind].is_valid(document)
+
+
+@pytest.mark.parametrize("kind", SCHEMAS)
+def test_what_the_wrong_ones_are_made_of_is_right(kind: str) -> None:
+    """Else every one of them would be refused for the same reason."""
+    document = _document(kind)
+    assert _taken(document)
+    assert SCHEMAS[kind].is_valid(document)
+
+
+UNSAYABLE: list[tuple[str, Any, str]] = [
+    ("TrainingJob", {"script": "t.py", "elastic": {"nnodes": "4:2"}}, "a number in a text that is above another"),
+    ("TrainingJob", {"nodes": 4.0}, "to JSON Schema 4.0 is an integer"),
+    ("TrainingJob", {"image": None}, "that something is missing depends on the roles"),
+    ("TrainingJob", {"resources": {"cpu": 8, "limits": {"cpu": "4000m"}}}, "amounts of which one is above the other"),
+    ("TrainingJob", {"script": "t.py", "nodes": 1, "elastic": {"nnodes": 1}}, "two places for one thing"),
+    ("TrainingJob", {"volcano": {"masterTask": "a", "workerTask": "a"}}, "two texts that must differ"),
+    ("TrainingJob", {"script": "t.py", "elastic": {"rdzvConfigs": {"a,b": 1}}}, "said of keys, for torchrun's sake"),
+]
+"""What a schema has no word for, or what would make it harder to read than the message is worth; with the reason."""
+
+
+@pytest.mark.parametrize(("kind", "wrong", "reason"), UNSAYABLE, ids=[str(one[1]) for one in UNSAYABLE])
+def test_only_the_compiler_can_tell(kind: str, wrong: dict[str, Any], reason: str) -> None:
+    """A row leaves this table for the others when the schema learns to say it."""
+    document = _document(kind, spec=wrong)
+    assert not _taken(document), reason
+    assert SCHEMAS[kind].is_valid(document)
+
+
+RIGHT: list[dict[str, Any]] = [
+    {"resources": {"cpu": amount}} for amount in (0, 1, 0.5, "2", "+2", "500m", ".5", "1.", "1e3", "64Gi", " 2 ", "Ki")
+] + [{"script": "t.py", "elastic": {"nnodes": nnodes}} for nnodes in (1, "1", "2:4", "02", "4:4")]
+
+
+@pytest.mark.parametrize("right", RIGHT, ids=str)
+def test_both_take(right: dict[str, Any]) -> None:
+    document = _document("TrainingJob", spec=right)
+    assert _taken(document)
+    assert SCHEMAS["TrainingJob"].is_valid(document)
+
+
+def test_the_built_in_profile_is_valid() -> None:
+    given = ClusterProfile.model_validate({}).model_dump(by_alias=True, mode="json")
+    assert SCHEMAS["ClusterProfile"].is_valid(given)
