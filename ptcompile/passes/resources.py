@@ -17,7 +17,7 @@ from ptcompile.ir import Context, Job, PodTemplate, Resources, map_templates
 
 def resources(job: Job, context: Context) -> Job:
     """Each role's main container gets all its requests and limits."""
-    gpu = context.cluster.gpu_resource(job)
+    gpu = context.cluster.gpu_resource(job.accelerator)
     defaults = context.cluster.spec.defaults
     below = _named(job.resources, gpu).over(_named(Resources(defaults.requests, defaults.limits), gpu))
 
