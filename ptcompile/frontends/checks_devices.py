@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from typing import Literal, NamedTuple
 
@@ -45,10 +45,20 @@ def unknown(name: str, cluster: ClusterProfile) -> Problem:
     if row is not None:
         help = f"its slices are {', '.join(row.slices)}" if row.slices else f"write {base}"
         return bad(_ACCELERATOR, f"{base!r} has no slice {part!r}", help)
-    near = names.suggest(name, own) or names.suggest(name, catalogue.names(cloud, slices=True))
     message = f"{name!r} is not in the catalogue of the profile {cluster.metadata.name!r}, and not built in"
-    known = ", ".join([*sorted(own), *catalogue.names(cloud)])
-    return bad(_ACCELERATOR, message, f"did you mean {near}?" if near else f"there are {known}")
+    near, known = _near(name, own, cloud), ", ".join([*sorted(own), *catalogue.names(cloud)])
+    return bad(_ACCELERATOR, message, f"did you mean {' or '.join(near)}?" if near else f"there are {known}")
+
+
+def _near(name: str, own: Iterable[str], cloud: str) -> list[str]:
+    """The profile's own name that may have been meant, else the built-in ones that hold the word or are like it."""
+    from ptcompile import catalogue
+
+    if mine := names.suggest(name, own):
+        return [mine]
+    holding = [one for one in catalogue.names(cloud) if name and name.lower() in one]
+    like = names.suggest(name, catalogue.names(cloud, slices=True))
+    return holding[:4] or ([like] if like else [])
 
 
 def devices_of(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: ClusterProfile) -> Iterator[Problem]:
@@ -87,13 +97,15 @@ def _processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) ->
     if nproc == "gpu":
         yield from _counted(nodes, cluster.gpu_resource(job.accelerator))
     elif isinstance(nproc, int) and most and nproc > least.processes:
-        message = f"{nproc} {_plural(nproc, 'process', 'es')} on a node with {_shown(least)}"
+        message = f"{nproc} {_plural(nproc, 'process', 'es')} on {_shown(least)}"
         each = least.processes // least.devices if least.devices else 1
         wanted = -(-nproc // each)
         help = f"ask for {wanted} GPUs" + (f", or run {least.processes}" if least.devices else " on every node")
         yield _run("more-processes-than-gpus", _NPROC, message, help)
     elif isinstance(nproc, int) and nproc < least.processes and not _one_drives_all(job, nproc, cluster):
-        message = f"{nproc} of {_shown(least)} of a node are used"
+        message = f"{nproc} {_plural(nproc, 'process', 'es')} on {_shown(least)}"
+        if least.processes == least.devices:
+            message = f"{nproc} of {least.devices} GPUs of a node are used"
         yield _run("idle-gpus", _NPROC, message, f"write nprocPerNode: {least.processes}", severity="warning")
 
 
@@ -149,9 +161,8 @@ def _topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> 
 def _shown(node: _Node) -> str:
     """What a node has, as torchrun's processes see it."""
     if node.processes == node.devices:
-        return f"{node.devices} {_plural(node.devices, 'GPU')}"
-    each = node.processes // node.devices
-    return f"{node.processes} ({node.devices} {_plural(node.devices, 'device')} of {each} processes)"
+        return f"a node with {node.devices} {_plural(node.devices, 'GPU')}"
+    return f"a node whose {node.devices} {_plural(node.devices, 'device')} take {node.processes}"
 
 
 def _run(name: str, path: Path, message: str, help: str, severity: Literal["error", "warning"] = "error") -> Problem:
