@@ -89,3 +89,13 @@ def test_an_unknown_accelerator_is_the_only_finding() -> None:
     body = "accelerator: aws-trainium\nresources: {gpu: 16}\nelastic: {nprocPerNode: 32}"
     (problem,) = compiled(smallest(body), "pod", EKS).problems
     assert problem.help == "did you mean aws-trainium1 or aws-trainium2?"
+
+
+def test_slices_of_gke_have_the_whole_one_s_resource() -> None:
+    """cloud.google.com/kubernetes-engine/docs/how-to/gpus-multi: nvidia.com/gpu, told by the label of the slice."""
+    body = "accelerator: nvidia-a100-40gb/1g.5gb\nresources: {gpu: %d}"
+    assert compiled(smallest(body % 1), "pod", GKE).problems == ()
+    (problem,) = compiled(smallest(body % 2), "pod", GKE).problems
+    assert (problem.name, problem.severity) == ("more-processes-than-gpus", "warning")
+    whole = compiled(smallest("accelerator: nvidia-a100-40gb\nresources: {gpu: 2}"), "pod", GKE)
+    assert whole.problems == ()
