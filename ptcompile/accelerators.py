@@ -20,6 +20,14 @@ _WHOLE = frozenset(
 _SLICES = ("nvidia.com/mig-", "huawei.com/Ascend")
 """What the names of accelerators begin with that are one of a family, such as nvidia.com/mig-1g.5gb."""
 
+_OTHERS = ("habana.ai/", "google.com/tpu", "aws.amazon.com/neuron", "huawei.com/Ascend", "gpu.intel.com/")
+"""What the names of accelerators begin with that CUDA's runtime, or ROCm's under its name, does not show."""
+
+
+def is_cuda(name: str) -> bool:
+    """Whether torchrun's `gpu` counts these devices: it asks CUDA alone (PyTorch 2.13). An unknown name may be one."""
+    return not name.startswith(_OTHERS)
+
 
 def is_accelerator(name: str) -> bool:
     """Whether a name stands for accelerators, or slices or shares of them; one's memory and cores do not."""

@@ -13,61 +13,19 @@ from pydantic import AfterValidator, ConfigDict, Field
 
 from ptcompile import quantity
 from ptcompile.accelerators import is_accelerator
+from ptcompile.clusterdevices import (
+    Accelerator,
+    Fabric,
+    Gpu,
+    NodeRequirement,
+    Toleration,
+    built_in_accelerator,
+    built_in_fabric,
+    counted_resource,
+)
 from ptcompile.clusterpods import check, in_schema
-from ptcompile.ir import Job
 from ptcompile.versions import Versions, parse_version
 from ptcompile.vocabulary import Json, Model, Quantity
-
-
-class Toleration(Model):
-    """A taint that pods accept, as in a pod."""
-
-    key: str | None = None
-    operator: Literal["Exists", "Equal"] | None = None
-    value: str | None = None
-    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None = None
-    toleration_seconds: int | None = None
-
-    def to_kubernetes(self) -> dict[str, Any]:
-        """The toleration as Kubernetes writes it."""
-        return self.given()
-
-
-class NodeRequirement(Model):
-    """What the labels of a node must say, as in a node affinity."""
-
-    key: str = Field(description="The label.")
-    operator: Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"] = Field(
-        description="How the label is compared."
-    )
-    values: list[str] | None = Field(None, description="What it is compared with; nothing for Exists, DoesNotExist.")
-
-    def to_kubernetes(self) -> dict[str, Any]:
-        """The requirement as Kubernetes writes it."""
-        return self.given()
-
-
-class Gpu(Model):
-    """What `gpu` means in this cluster."""
-
-    resource_name: str = Field("nvidia.com/gpu", description="Resource that `gpu` asks for.")
-    tolerations: list[Toleration] = Field(
-        default_factory=lambda: [
-            Toleration.model_construct(key="flyte/gpu", operator="Equal", value="dedicated", effect="NoSchedule")
-        ],
-        description="Added to pods that ask for an accelerator, and to no others.",
-    )
-
-
-class Accelerator(Model):
-    """One entry of the catalogue: a name that jobs may ask for."""
-
-    resource_name: str | None = Field(None, description="Resource of this accelerator, where `gpu` is another one.")
-    node_labels: dict[str, str] = Field(description="Labels that nodes with it carry; pods get a node affinity.")
-    match_expressions: list[NodeRequirement] = Field(
-        [], description="What those nodes must be beyond labels, such as without a slice's label."
-    )
-    tolerations: list[Toleration] = Field([], description="Taints of those nodes.")
 
 
 class Spot(Model):
@@ -144,8 +102,16 @@ class ProfileSpec(Model):
     versions: OperatorVersions = Field(
         default_factory=OperatorVersions.model_construct, description="Kubernetes and the operators."
     )
+    cloud: Literal["gke", "eks", "aks"] | None = Field(
+        None, description="Whose node labels the built-in accelerators have; those of feature discovery when absent."
+    )
     gpu: Gpu = Field(default_factory=Gpu.model_construct, description="What `gpu` means here.")
-    accelerators: dict[str, Accelerator] = Field({}, description="The catalogue, by the names that jobs use.")
+    accelerators: dict[str, Accelerator] = Field(
+        {}, description="The catalogue, by the names that jobs use; it wins over the built-in one, name by name."
+    )
+    fabrics: dict[str, Fabric] = Field(
+        {}, description="What a fabric is here, by the names that jobs use: new ones, or built-in ones changed."
+    )
     resource_tolerations: dict[str, list[Toleration]] = Field(
         {}, description="Tolerations by Kubernetes resource name: of pods that ask for it in any container."
     )
@@ -191,10 +157,42 @@ class ClusterProfile(Model):
         given = {name: text for name, text in self.spec.versions if text is not None}
         return Versions(**{name: parse_version(text) for name, text in given.items()})
 
-    def gpu_resource(self, job: Job) -> str:
-        """What `gpu` is called for this job: the named accelerator's resource, else the cluster's."""
-        accelerator = self.spec.accelerators.get(job.accelerator or "")
-        return (accelerator and accelerator.resource_name) or self.spec.gpu.resource_name
+    def accelerator(self, name: str | None) -> Accelerator | None:
+        """The entry of a name: the profile's own, else the built-in one for its cloud; None where there is none."""
+        if name is None:
+            return None
+        return self.spec.accelerators.get(name) or built_in_accelerator(name, self.spec.cloud)
+
+    def gpu_resource(self, accelerator: str | None) -> str:
+        """What `gpu` is called: the named accelerator's resource, else the cluster's."""
+        entry = self.accelerator(accelerator)
+        return (entry and entry.resource_name) or self.spec.gpu.resource_name
+
+    def fabric(self, name: str | None) -> Fabric | None:
+        """The fabric of a name: what the profile's entry says, over the built-in one; None where there is neither."""
+        if name is None:
+            return None
+        own, known = self.spec.fabrics.get(name), built_in_fabric(name)
+        if own is None or known is None:
+            return own or known
+        return known.model_copy(update={field: getattr(own, field) for field in own.model_fields_set})
+
+    def fabric_amounts(self, name: str | None, accelerator: str | None, devices: int) -> dict[str, str]:
+        """What a pod with this many of the named accelerator asks for on a fabric, by Kubernetes resource name.
+
+        The profile's amounts, else those of a whole node of that accelerator, else the built-in ones.
+        """
+        fabric, entry = self.fabric(name), self.accelerator(accelerator)
+        amounts = dict(fabric.resources) if fabric else {}
+        counted = self.counted(name)
+        if entry and counted in amounts and entry.devices_per_node and devices >= entry.devices_per_node:
+            amounts[counted] = str(entry.fabric_devices.get(name or "", amounts[counted]))
+        return amounts
+
+    def counted(self, name: str | None) -> str | None:
+        """The resource of a fabric of which each machine has its own number, where the profile does not give it."""
+        own = self.spec.fabrics.get(name or "")
+        return None if own and own.resources else counted_resource(name or "")
 
     def is_accelerator(self, resource: str) -> bool:
         """Whether a resource name stands for an accelerator here."""
@@ -205,6 +203,25 @@ class ClusterProfile(Model):
         """How many accelerators these amounts are, of whatever kind."""
         counts = (quantity.parse(text) for name, text in amounts.items() if self.is_accelerator(name))
         return sum(count.value for count in counts if count is not None)
+
+    def processes_in(self, amounts: Mapping[str, str], accelerator: str | None) -> int:
+        """How many processes these amounts take: one for each accelerator, or as many as the named one's entry says."""
+        entry = self.accelerator(accelerator)
+        each = entry.processes_per_device if entry else 1
+        named = {"gpu", self.gpu_resource(accelerator)} if each > 1 else set()
+        ours = {name: amount for name, amount in amounts.items() if name in named}
+        others = {name: amount for name, amount in amounts.items() if name not in named}
+        return self.accelerators_in(ours) * each + self.accelerators_in(others)
+
+    def uncounted(self, amounts: Mapping[str, str], accelerator: str | None) -> int | None:
+        """How many processes these amounts take, where `auto` on the node would be another number; else None.
+
+        torchrun's `auto` counts the devices of CUDA, ROCm and XPU, one process each, and host cores where it sees none
+        (PyTorch 2.13); Trainer 2.3 takes a resource for GPUs by the word "gpu" in its name, and counts CPUs otherwise.
+        """
+        seen = any("gpu" in name.lower() for name in amounts if self.is_accelerator(name))
+        processes = self.processes_in(amounts, accelerator)
+        return None if seen and processes == self.accelerators_in(amounts) else processes or None
 
 
 DEFAULT_CLUSTER = ClusterProfile.model_construct()

@@ -31,6 +31,7 @@ CODES: dict[str, str] = {
     "gpu-request-differs-from-limit": "PTC102",
     "more-processes-than-gpus": "PTC103",
     "idle-gpus": "PTC104",
+    "partial-fabric": "PTC110",
     # 3xx: storage
     "shm-above-memory-limit": "PTC301",
     "missing-shm": "PTC302",

@@ -9,7 +9,7 @@ from ptcompile import names, passes
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.freeform import freeform
-from ptcompile.frontends import checks
+from ptcompile.frontends import checks, checks_fabric
 from ptcompile.frontends.origin import locate, moved, settle
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.ir import Context, Job, Target
@@ -56,6 +56,7 @@ def _for_target(
     if _failed(problems):
         return Compiled((), tuple(problems), target)
     job, steps = passes.run(job, Context(cluster, target))
+    problems += checks_fabric.partial(job, data)
     manifests = tuple(target.emit(job, cluster))
     problems += _refusals(manifests, data, cluster)
     return Compiled(() if _failed(problems) else manifests, tuple(problems), target, steps)

@@ -130,6 +130,7 @@ class Job(NamedTuple):
     """Whether /dev/shm is a memory volume; a quantity is its size limit."""
     accelerator: str | None = None
     spot: bool = False
+    fabric: str | None = None
     queue: str | None = None
     master_port: int = 23456
     task_names: tuple[str, str] = ("master", "worker")

@@ -167,7 +167,12 @@ class JobSpec(PodFields):
     elastic: Elastic | None = Field(None, description="torchrun's settings, and the number of nodes where it varies.")
     master: RoleSpec | None = Field(None, description="Node 0, where it differs from the workers.")
     worker: RoleSpec | None = Field(None, description="The other nodes.")
-    accelerator: str | None = Field(None, description="Which accelerator, by its name in the profile's catalogue.")
+    accelerator: str | None = Field(
+        None, description="Which accelerator, by its name in the profile's or the built-in catalogue: nvidia-h100, ..."
+    )
+    fabric: str | None = Field(
+        None, description="How nodes reach each other: efa, infiniband, roce, tcpx, tcpxo, or a name of the profile's."
+    )
     spot: bool = Field(False, description="May run on nodes that can be taken away.")
     shared_memory: bool | Quantity = Field(
         True, description="Memory volume at /dev/shm; a quantity limits it, else the memory limit does."

@@ -196,12 +196,17 @@ def specs(draw: st.DrawFn, *, catalogue: bool = False) -> Json:
             masterPort=st.integers(1024, 65535),
         )
     )
+    job |= draw(_optional(fabric=st.sampled_from(["efa", "infiniband", "roce", "tcpx", "tcpxo"])))
     if draw(st.sampled_from([False, False, True])):
         job["roles"] = draw(side_roles())
         names = [f"$({name.upper().replace('-', '_')}_HOSTS)" for name in job["roles"]]
         job["env"] = {**job.get("env", {}), "X_WHERE": " ".join(names)}
     if catalogue:
-        job |= draw(_optional(spot=st.booleans(), **({"accelerator": st.just("big")} if gpus else {})))
+        cards = ["big", "nvidia-h100", "nvidia-a100-40gb/1g.5gb"]
+        if (elastic or {}).get("nprocPerNode") != "gpu":
+            cards.append("odd")  # CUDA sees none of it
+        job |= draw(_optional(spot=st.booleans(), **({"accelerator": st.sampled_from(cards)} if gpus else {})))
+        job |= draw(_optional(fabric=st.just("fast")))
     metadata: Json = {"name": draw(NAME), **draw(_optional(namespace=NAME, labels=_labels()))}
     return {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": metadata, "spec": job}
 
@@ -252,11 +257,23 @@ def profiles(draw: st.DrawFn) -> Json:
             ),
             versions=st.fixed_dictionaries({"kubernetes": st.sampled_from(["1.33", "1.34", "1.36"])}),
             queueSystem=st.sampled_from(["kueue", "volcano"]),
+            cloud=st.sampled_from(["gke", "eks", "aks"]),
             defaults=defaults,
         )
     )
     taint = {"key": "big", "operator": "Exists", "effect": "NoSchedule"}
-    spec["accelerators"] = {"big": {"nodeLabels": {"example.com/card": "big"}, "tolerations": [taint]}}
+    odd = {"resourceName": "aws.amazon.com/neuron", "nodeLabels": {}, "processesPerDevice": 2, "env": {"X_ODD": "1"}}
+    spec["accelerators"] = {"big": {"nodeLabels": {"example.com/card": "big"}, "tolerations": [taint]}, "odd": odd}
+    spec["fabrics"] = {
+        "fast": {
+            "resources": {"example.com/nic": 2, "hugepages-1Gi": "1Gi"},
+            "capabilities": ["IPC_LOCK", "SYS_NICE"],
+            "env": {"X_FAST": "1", "NCCL_SOCKET_IFNAME": "eth0"},
+            "annotations": {"example.com/net": "fast"},
+            "podTemplate": {"spec": {"initContainers": [{"name": "nic", "image": "nic:1"}]}},
+        },
+        "roce": {"resources": {"rdma/own": 1}},
+    }
     spec["spot"] = {"nodeLabels": {"example.com/spot": "true"}, "tolerations": [{**taint, "key": "spot"}]}
     return {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "generated"}, "spec": spec}
 

@@ -9,7 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from ptcompile import cluster
-from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile, Toleration
+from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+from ptcompile.clusterdevices import Toleration
 from ptcompile.versions import Versions
 from tests import making
 

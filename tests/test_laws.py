@@ -158,12 +158,12 @@ def test_law_3_passes_are_idempotent_one_by_one_and_together(spec: Json, profile
 def test_law_3_what_the_user_wrote_stands(spec: Json, profile: Json, target: str) -> None:
     job, context = _lowered(spec, profile, target)
     done, _ = run(job, context)
-    assert (done.name, done.namespace, done.run_policy, done.launch) == (
-        job.name,
-        job.namespace,
-        job.run_policy,
-        job.launch,
-    )
+    assert (done.name, done.namespace, done.run_policy) == (job.name, job.namespace, job.run_policy)
+    if job.launch is not None and job.launch.nproc_per_node == "auto":  # the user leaves it to others
+        assert done.launch is not None
+        assert done.launch._replace(nproc_per_node="auto") == job.launch
+    else:
+        assert done.launch == job.launch
     assert _kept(job.labels, done.labels)
     assert done.queue == (job.queue or done.queue)
     for before, after in zip(job.roles, done.roles, strict=True):
@@ -186,19 +186,27 @@ def _lowered(spec: Json, profile: Json, target: str) -> tuple[Job, Context]:
 
 def _check_template(before: Any, after: Any) -> None:
     own, now = before.main, after.main
-    assert (now.name, now.image, now.args, now.extra) == (own.name, own.image, own.args, own.extra)
+    assert (now.name, now.image, now.args) == (own.name, own.image, own.args)
+    secure = "securityContext"
+    assert {**now.extra, secure: 0} == {**own.extra, secure: 0}
+    assert _kept({k: v for k, v in own.extra.get(secure, {}).items() if k != "capabilities"}, now.extra.get(secure, {}))
+    added = own.extra.get(secure, {}).get("capabilities", {}).get("add", [])
+    assert now.extra.get(secure, {}).get("capabilities", {}).get("add", [])[: len(added)] == added
     assert own.command is None or now.command == own.command
     there = [entry for entry in now.env if entry in own.env]
     assert there == list(own.env)  # all of them, in the user's order
     assert [entry["name"] for entry in now.env].count("X_A") <= 1
-    assert list(now.mounts)[: len(own.mounts)] == list(own.mounts)
-    assert list(after.volumes)[: len(before.volumes)] == list(before.volumes)
+    assert [one for one in now.mounts if one in own.mounts] == list(own.mounts)
+    assert [one for one in after.volumes if one in before.volumes] == list(before.volumes)
     assert list(after.tolerations)[: len(before.tolerations)] == list(before.tolerations)
     assert after.sidecars == before.sidecars
     assert _kept(before.labels, after.labels)
     assert _kept(before.annotations, after.annotations)
     assert _kept(before.node_selector, after.node_selector)
-    assert _kept(before.extra, after.extra)
+    init = "initContainers"
+    assert _kept({k: v for k, v in before.extra.items() if k != init}, after.extra)
+    mine = before.extra.get(init, [])
+    assert [one for one in after.extra.get(init, []) if one in mine] == mine
     gpu = {"gpu"}
     assert _kept({k: v for k, v in own.resources.limits.items() if k not in gpu}, now.resources.limits)
     assert _kept({k: v for k, v in own.resources.requests.items() if k not in gpu}, now.resources.requests)

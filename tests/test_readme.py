@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from ptcompile import compile
+from ptcompile.catalogue.rows import ROWS
 from ptcompile.cli import COMMANDS
+from ptcompile.fabrics import FABRICS
 from ptcompile.passes import PASSES
 from ptcompile.report import FORMATS
 from ptcompile.spec import Elastic, JobSpec, RunPolicy, Volcano
@@ -51,6 +53,11 @@ def test_every_field_pass_target_and_command_is_named() -> None:
     ] == [one.__name__ for one in PASSES]
     assert re.findall(r"^\| `(\w+)` \| \w+\S* \w+", README, re.MULTILINE)[-len(TARGETS) :] == list(TARGETS)
     assert all(f"ptcompile {command}" in README for command in COMMANDS if command not in {"compile", "simulate"})
+
+
+def test_every_accelerator_and_fabric_is_listed() -> None:
+    lists = [re.findall(r"`([^`]+)`", one) for one in re.findall(r"\n\n((?:`[^`\n]+`,?\s)+)\n", README)]
+    assert lists == [sorted(ROWS), sorted(FABRICS)]
 
 
 def test_what_it_links_to_is_there() -> None:

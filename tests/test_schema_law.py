@@ -35,7 +35,7 @@ def _taken(document: dict[str, Any]) -> bool:
     model, _ = READERS[document["kind"]](document)
     if not isinstance(model, Spec):
         return model is not None
-    anything = model.model_copy(update={"spec": model.spec.model_copy(update={"accelerator": None})})
+    anything = model.model_copy(update={"spec": model.spec.model_copy(update={"accelerator": None, "fabric": None})})
     return not any(problem.severity == "error" for problem in checks.check(anything, DEFAULT_CLUSTER))
 
 
@@ -54,6 +54,9 @@ GOLDENS = {
 }
 
 UNSAYABLE_GOLDENS = {
+    "bad-cloud-spec-0": "that processes are more than cores",
+    "bad-devices-spec-0": "that CUDA does not see a device",
+    "bad-roles-spec-0": "that a request is above a limit, and a name that another field gives",
     "bad-nnodes-spec-0": "that one number in a text is larger than another",
     "bad-resources-spec-0": "that a request is above a limit, and sums",
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from ptcompile.catalogue import row_of
 from ptcompile.flyte.foreign import Device
 
 DEVICES: dict[str, str] = {
@@ -29,15 +30,10 @@ DEVICES: dict[str, str] = {
 """The backend's default `accelerator-devices` and flytekit 1.16's constants, by their short names in capitals."""
 
 PARTITIONS: dict[str, tuple[str, ...]] = {
-    "nvidia-tesla-a100": ("1g.5gb", "2g.10gb", "3g.20gb", "4g.20gb", "7g.40gb"),
-    "nvidia-a100-80gb": ("1g.10gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb"),
-    "nvidia-h100": ("1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb"),
-    "nvidia-h200": ("1g.18gb", "1g.35gb", "2g.35gb", "3g.71gb", "4g.71gb", "7g.141gb"),
-    "tpu-v5-lite-podslice": ("1x1", "2x2", "2x4", "4x4", "4x8", "8x8", "8x16", "16x16"),
-    "tpu-v5p-slice": ("2x2x1", "2x2x2", "2x4x4", "4x4x4", "4x4x8", "4x8x8", "8x8x8", "8x8x16", "8x16x16"),
-    "tpu-v6e-slice": ("1x1", "2x2", "2x4", "4x4", "4x8", "8x8", "8x16", "16x16"),
+    name: slices for name in DEVICES.values() if (row := row_of(name)[0]) is not None and (slices := row.slices)
 }
-"""Slices of a device (NVIDIA MIG profiles, Google TPU topologies) that flytekit 1.16 and Flyte 2 know."""
+"""Slices of a device (NVIDIA MIG profiles, Google TPU topologies): those of the built-in catalogue, which has all that
+flytekit 1.16 and Flyte 2 know."""
 
 WHOLE = "unpartitioned"
 

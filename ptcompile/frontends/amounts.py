@@ -28,6 +28,11 @@ def gpus_per_node(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> i
     return cluster.accelerators_in(effective(job, fields, cluster).limits)
 
 
+def processes_per_node(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> int:
+    """How many processes the accelerators of a node of this block take; 0 where it asks for none."""
+    return cluster.processes_in(effective(job, fields, cluster).limits, job.accelerator)
+
+
 def amount(text: str) -> quantity.Quantity:
     """The quantity of a text that the vocabulary has already taken as one."""
     return quantity.parse(text) or quantity.Quantity(0)

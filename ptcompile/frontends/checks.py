@@ -8,7 +8,8 @@ from typing import Any
 from ptcompile import names
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.frontends.checks_amounts import amounts_of
+from ptcompile.frontends import checks_fabric
+from ptcompile.frontends.checks_amounts import amounts_of, nodes_of
 from ptcompile.frontends.checks_roles import roles_of
 from ptcompile.frontends.errors import bad, conflict, problem
 from ptcompile.ir import Job, Target
@@ -38,6 +39,7 @@ def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
         if fields.image is None and job.image is None and asked:
             yield problem("spec-missing-field", (*path, "image"), "is missing: every node needs one", "add image")
     yield from amounts_of(job, blocks(job), cluster)
+    yield from checks_fabric.check(job, nodes_of(blocks(job)), cluster)
 
 
 def reserved_env(spec: Spec, job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
@@ -139,12 +141,10 @@ def _torchrun(job: JobSpec) -> Iterator[Problem]:
 
 
 def _profile(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
-    catalogue = cluster.spec.accelerators
-    if job.accelerator is not None and job.accelerator not in catalogue:
-        near = names.suggest(job.accelerator, catalogue)
-        known = f"the catalogue has {', '.join(sorted(catalogue))}" if catalogue else "the catalogue is empty"
-        message = f"{job.accelerator!r} is not in the catalogue of the profile {cluster.metadata.name!r}"
-        yield bad(("spec", "accelerator"), message, f"did you mean {near}?" if near else known)
+    if job.accelerator is not None and cluster.accelerator(job.accelerator) is None:
+        from ptcompile.frontends.checks_devices import unknown
+
+        yield unknown(job.accelerator, cluster)
     spot = cluster.spec.spot
     if job.spot and not (spot.node_labels or spot.tolerations or spot.match_expressions):
         message = f"spec.spot: the profile {cluster.metadata.name!r} says nothing of spot nodes, so nothing changes"

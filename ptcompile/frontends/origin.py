@@ -56,18 +56,22 @@ _RUN_POLICY = {"ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit
 def locate(
     path: Path, manifest: Mapping[str, Any], spec: Mapping[str, Any], blocks: Sequence[Path] | None = None
 ) -> Path:
-    """The path in the spec that a path in its manifest comes from; the nearest one that the spec has.
+    """The path in the spec that a path in its manifest comes from; the one of which the spec has most.
 
     A value that no line of the spec gives, such as a default, belongs to `spec` itself. `blocks` are the parts of the
     spec that may have said it, `("master",)` or `()` for the job; taken from the path where absent.
     """
     beside = _beside(path, manifest, spec)
     said = (beside or _blocks(path, manifest)) if blocks is None else blocks
+    missing: dict[Path, int] = {}
     for candidate in _candidates(path, manifest):
         for block in said if not (beside and candidate[0] in _OWN) else beside[:1]:
-            found = _resolve(("spec", *block, *candidate), manifest, path, spec)
+            wanted = ("spec", *block, *candidate)
+            found = _resolve(wanted, manifest, path, spec)
             if found is not None:
-                return found
+                missing.setdefault(found, len(wanted) - len(found))
+    if missing:
+        return min(missing, key=missing.__getitem__)
     if path[:1] == ("metadata",):
         return path
     if beyond := _patch(path, spec, manifest, beside[:1] or _blocks(path, manifest)):
@@ -186,6 +190,9 @@ def _resolve(
             part, spec = at, spec[at]
         elif isinstance(spec, Mapping) and part in {"requests", "limits"}:
             continue
+        elif isinstance(spec, Mapping) and isinstance(spec.get("devices"), Mapping) and part in spec["devices"]:
+            found.append("devices")
+            spec = spec["devices"][part]
         elif part in {"ephemeral-storage"} and isinstance(spec, Mapping) and "ephemeralStorage" in spec:
             part, spec = "ephemeralStorage", spec["ephemeralStorage"]
         else:

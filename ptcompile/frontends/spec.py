@@ -11,7 +11,7 @@ from ptcompile import ir, podtemplate
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.frontends import errors
-from ptcompile.frontends.amounts import gpus_per_node, lowered
+from ptcompile.frontends.amounts import lowered, processes_per_node
 from ptcompile.spec import EnvSource, JobSpec, PodFields, RoleSpec, SideRole, Spec
 
 MAIN = "pytorch"
@@ -64,6 +64,7 @@ def lower(spec: Spec, cluster: ClusterProfile) -> ir.Job:
         shared_memory=job.shared_memory,
         accelerator=job.accelerator,
         spot=job.spot,
+        fabric=job.fabric,
         queue=job.queue,
         master_port=job.master_port,
         task_names=(job.volcano.master_task, job.volcano.worker_task),
@@ -173,7 +174,7 @@ def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
     meets_again = most > 1 and (least < most or restarts > 0 or pods_return)
     return ir.Launch(
         entry=entry,
-        nproc_per_node=elastic.nproc_per_node if elastic else _one_a_gpu(job, cluster),
+        nproc_per_node=elastic.nproc_per_node if elastic else _by_devices(job, cluster),
         rdzv_backend=(elastic and elastic.rdzv_backend) or ("c10d" if meets_again else "static"),
         rdzv_id=(elastic and elastic.rdzv_id) or spec.metadata.name,
         rdzv_endpoint=elastic.rdzv_endpoint if elastic else None,
@@ -184,10 +185,13 @@ def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
     )
 
 
-def _one_a_gpu(job: JobSpec, cluster: ClusterProfile) -> int:
-    """Processes on a node of a job that does not say: one for each GPU of a worker, one without GPUs."""
+def _by_devices(job: JobSpec, cluster: ClusterProfile) -> int:
+    """Processes on a node of a job that does not say: one for each GPU of a worker, one without GPUs.
+
+    A device that takes several, such as a Trainium with its cores, gets them.
+    """
     block: PodFields = job.worker or job.master or job
-    return gpus_per_node(job, block, cluster) or 1
+    return processes_per_node(job, block, cluster) or 1
 
 
 READERS: dict[str, Callable[[Any], tuple[BaseModel | None, list[Problem]]]] = {

@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 from ptcompile.ir import Context, Job, Pass
 from ptcompile.passes.env import env
+from ptcompile.passes.fabric import fabric
 from ptcompile.passes.hosts import hosts
 from ptcompile.passes.metadata import metadata
 from ptcompile.passes.placement import placement
+from ptcompile.passes.processes import processes
 from ptcompile.passes.rendezvous import rendezvous
 from ptcompile.passes.resources import resources
 from ptcompile.passes.shm import shm
@@ -16,6 +18,8 @@ from ptcompile.passes.tolerations import tolerations
 
 PASSES: tuple[Pass, ...] = (
     resources,  # first: who asks for a GPU decides tolerations
+    processes,  # once the devices are named, and before all that asks how many processes run
+    fabric,  # before placement, whose pod template lies below all; before tolerations, which ask for devices
     placement,  # where the named accelerator and spot nodes are
     tolerations,  # after placement: the catalogue entry's taints and the GPU's are one sorted list
     shm,  # a volume of the pod, before nothing else that looks at volumes

@@ -1,9 +1,9 @@
 """Environment: the profile's variables, and OMP_NUM_THREADS.
 
-The user's order is kept, and the user wins over the profile. The profile's variables stand in front, so that the user's
-may refer to them. OMP_NUM_THREADS=1 comes last, where it is not set and more than one process runs on a node: torchrun
-sets the same for its children then (PyTorch 2.13), and the manifest shows what will run. Pods that do not train run no
-torchrun, and get the profile's variables alone.
+The user's order is kept, and the user wins over the profile. The profile's variables, and in pods that ask for it those
+of the named accelerator, stand in front, so that the user's may refer to them; the accelerator's win, as the closer
+ones. OMP_NUM_THREADS=1 comes last, where it is not set and more than one process runs on a node: torchrun sets the same
+for its children then (PyTorch 2.13), and the manifest shows what will run. Pods that do not train run no torchrun.
 """
 
 from __future__ import annotations
@@ -14,19 +14,22 @@ from ptcompile.ir import Context, Job, Json, Launch, PodTemplate, map_templates
 def env(job: Job, context: Context) -> Job:
     """Each role's main container gets the variables that the profile and torchrun's habits give it."""
     defaults = context.cluster.spec.defaults.env
+    accelerator = context.cluster.accelerator(job.accelerator)
 
     def add(template: PodTemplate) -> PodTemplate:
         own = template.main.env
         names = {entry.get("name") for entry in own}
-        front: list[Json] = [{"name": k, "value": v} for k, v in defaults.items() if k not in names]
+        devices = accelerator and context.cluster.accelerators_in(template.main.resources.limits)
+        ours = {**defaults, **(accelerator.env if accelerator and devices else {})}
+        front: list[Json] = [{"name": k, "value": v} for k, v in ours.items() if k not in names]
         return template._replace(main=template.main._replace(env=(*front, *own)))
 
     def train(template: PodTemplate) -> PodTemplate:
         threads = "OMP_NUM_THREADS"
-        there = {*defaults, *(entry.get("name") for entry in template.main.env)}
+        full = add(template)
+        there = {entry.get("name") for entry in full.main.env}
         several = job.launch is not None and _several(job.launch, template, context)
         back: list[Json] = [{"name": threads, "value": "1"}] if several and threads not in there else []
-        full = add(template)
         return full._replace(main=full.main._replace(env=(*full.main.env, *back)))
 
     return map_templates(job, train, add)

@@ -9,7 +9,7 @@ merge, an item of a named list that is there stays as it is, and so does an affi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ptcompile import podtemplate
@@ -17,17 +17,16 @@ from ptcompile.clusterpods import MAIN
 from ptcompile.ir import Context, Job, Json, PodTemplate, map_templates
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import Accelerator, ProfileSpec
+    from ptcompile.cluster import ProfileSpec
+    from ptcompile.clusterdevices import Accelerator
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
-_WHOLE = frozenset({"affinity", "dnsConfig"})
-_CONTAINERS = frozenset({"containers", "initContainers"})
 
 
 def placement(job: Job, context: Context) -> Job:
     """Pods get the node affinity, node selector and identity that the profile gives them."""
     profile = context.cluster.spec
-    accelerator = profile.accelerators.get(job.accelerator or "")
+    accelerator = context.cluster.accelerator(job.accelerator)
     defaults = profile.defaults
     extra = {
         "serviceAccountName": defaults.service_account_name,
@@ -46,7 +45,7 @@ def placement(job: Job, context: Context) -> Job:
             node_selector={**defaults.node_selector, **template.node_selector},
             extra={**gaps, **template.extra},
         )
-        return _over(placed, base) if base else placed
+        return podtemplate.under(placed, base, MAIN) if base else placed
 
     return map_templates(job, place)._replace(queue=job.queue or defaults.queue)
 
@@ -83,25 +82,3 @@ def _base(template: Json) -> dict[str, Any]:
     if not template:
         return {}
     return {**template, "spec": {key: value for key, value in template.get("spec", {}).items() if key != "tolerations"}}
-
-
-def _over(template: PodTemplate, base: Json) -> PodTemplate:
-    """The template with the profile's below it."""
-    laid = podtemplate.read(_beneath(podtemplate.write(template, main=MAIN), base), MAIN)
-    return laid._replace(main=laid.main._replace(name=template.main.name))
-
-
-def _beneath(own: Any, base: Any, key: str = "") -> Any:
-    """The job's value with the profile's below it. Unlike in a patch a null stays, and half an item of each is none."""
-    if isinstance(own, Mapping) and isinstance(base, Mapping) and key not in _WHOLE:
-        unsaid = {k: v for k, v in base.items() if k not in own}
-        return {**unsaid, **{k: _beneath(v, base.get(k), k) for k, v in own.items()}}
-    if key not in podtemplate.MERGE_KEYS or not isinstance(own, list) or not isinstance(base, list):
-        return own
-    name = podtemplate.MERGE_KEYS[key]
-    there = {str(one.get(name)) for one in own}
-    added = [one for one in base if str(one.get(name)) not in there]
-    if key not in _CONTAINERS:
-        return [*added, *own]
-    by_name = {str(one.get(name)): one for one in base}
-    return [*added, *(_beneath(one, by_name.get(str(one.get(name)))) for one in own)]

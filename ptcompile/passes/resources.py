@@ -18,7 +18,7 @@ from ptcompile.ir import Context, Job, PodTemplate, Resources, map_templates
 
 def resources(job: Job, context: Context) -> Job:
     """Each role's main container gets all its requests and limits."""
-    gpu = context.cluster.gpu_resource(job)
+    gpu = context.cluster.gpu_resource(job.accelerator)
     defaults = context.cluster.spec.defaults
     profile = _named(Resources(defaults.requests, defaults.limits), gpu)
     of_a_node = _named(job.resources, gpu).over(profile)

@@ -16,7 +16,7 @@ def tolerations(job: Job, context: Context) -> Job:
     profile = context.cluster.spec
     everywhere = [*profile.defaults.tolerations, *(profile.spot.tolerations if job.spot else ())]
     in_template: list[Json] = profile.defaults.pod_template.get("spec", {}).get("tolerations", [])
-    accelerator = profile.accelerators.get(job.accelerator or "")
+    accelerator = context.cluster.accelerator(job.accelerator)
     on_gpu = [*profile.gpu.tolerations, *(accelerator.tolerations if accelerator else ())]
 
     def tolerate(template: PodTemplate) -> PodTemplate:

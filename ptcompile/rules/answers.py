@@ -114,6 +114,10 @@ ANSWERS: Final[dict[str, Answer]] = {
         "Shared memory may grow above the memory limit, which it counts against.", "lower the one or raise the other"
     ),
     "reserved-env": Answer("The operator overwrites a variable of yours.", "leave it out, or take another name"),
+    "partial-fabric": Answer(
+        "Some of what a fabric takes is there, and some is not: its variables without its device, or the other way.",
+        "take the fabric's word for all of it, or add what the message names",
+    ),
     "unused-ignore": Answer("A comment ignores a finding that is not there.", "remove the comment"),
     "bad-ignore": Answer(
         "A comment does not say what it ignores, or names no rule, or stands where it covers nothing.",

@@ -13,9 +13,9 @@ Why each field (Trainer 2.3):
 - The torch policy injects PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR, PET_NPROC_PER_NODE and PET_MASTER_PORT, so a
   static rendezvous needs no arguments. The port is 29500 whatever the job says; one that is neither that nor our
   own default is an argument, which torchrun prefers. A user's own PET_* of these five are refused.
-- numProcPerNode is a number (all that 2.2 takes). The words auto, cpu and gpu are torchrun's and stay an argument,
-  but for accelerators whose name has no "gpu" in it (MIG, TPU, Gaudi, Neuron): Trainer would count CPUs, and torchrun
-  too, so `auto` is their number.
+- numProcPerNode is a number (all that 2.2 takes). The words auto, cpu and gpu are torchrun's and stay an argument; for
+  a plain command on accelerators whose name has no "gpu" in it (MIG, TPU, Gaudi, Neuron) it is written too, since
+  Trainer would count CPUs. For torchrun the pass `processes` has decided it.
 - A range of nodes is nothing to Trainer: c10d arguments win over PET_NNODES, and the runtime's Job ends when node 0
   does (successPolicy, Kubernetes 1.33).
 - runPolicy.backoffLimit is maxRestarts of the runtime's JobSet, since a TrainJob has no retries. activeDeadlineSeconds
@@ -34,7 +34,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ptcompile import podtemplate
-from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Job, Role, Target, Wiring
 from ptcompile.targets.changes import there
@@ -66,7 +66,7 @@ def _wiring(job: Job) -> Wiring:
     beside = hosts_beside(job, "-0")
     if job.launch is None:
         return Wiring(host=host, env=plain_env(job, host), hosts=beside)
-    injected = {"nproc-per-node"} if _processes(job, DEFAULT_CLUSTER) is not None else set()
+    injected = {"nproc-per-node"} if isinstance(job.launch.nproc_per_node, int) else set()
     if job.nodes > 1:
         injected |= {"node-rank", "master-addr"}
         injected |= set() if job.elastic else {"nnodes"}
@@ -76,12 +76,9 @@ def _wiring(job: Job) -> Wiring:
 
 def _processes(job: Job, cluster: ClusterProfile) -> int | None:
     """Processes on a node as Trainer is told them; None where torchrun, or Trainer's own count, is right."""
-    wanted = job.launch.nproc_per_node if job.launch is not None else "auto"
-    if isinstance(wanted, int):
-        return wanted
-    limits = job.roles[0].template.main.resources.limits
-    unseen = wanted == "auto" and not any("gpu" in name.lower() for name in limits)
-    return cluster.accelerators_in(limits) or None if unseen else None
+    if job.launch is not None:
+        return job.launch.nproc_per_node if isinstance(job.launch.nproc_per_node, int) else None
+    return cluster.uncounted(job.roles[0].template.main.resources.limits, job.accelerator)
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:

@@ -31,6 +31,7 @@ AT_JOB: list[tuple[str, tuple[Any, ...]]] = [
     ("envFrom: [{secretRef: {name: 'A B'}}]", ("spec", "envFrom", 0)),
     ("env: {A: {fieldRef: {fieldPath: metadata.nam}}}", ("spec", "env", "A")),
     ("env: {A: {secretKeyRef: {name: s}}}", ("spec", "env", "A")),
+    ("env: {A: {fieldRef: {fieldPath: x}}}\n" + MAIN % "env: [{name: B, value: b}]", ("spec", "env", "A")),
     ("image: ' x'", ("spec", "image")),
     ("resources: {devices: {foo: 1}}", ("spec", "resources")),
     (MAIN % "livenessProbe: {exec: {command: [x]}, periodSeconds: -1}",

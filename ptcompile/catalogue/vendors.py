@@ -1,0 +1,115 @@
+"""How clouds mark the nodes of a vendor's accelerators, and what all accelerators of a vendor share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+ANYWHERE = ""
+"""The cloud of a profile that names none: the labels that the vendor's own feature discovery gives."""
+
+_NONE: Mapping[str, str] = {}
+
+
+class Taint(NamedTuple):
+    """A taint with the effect NoSchedule; without a value any value."""
+
+    key: str
+    value: str | None = None
+
+
+class Dialect(NamedTuple):
+    """How one cloud marks the nodes of one vendor's accelerators."""
+
+    label: str | None
+    """The label whose value tells the accelerator; None where only the resource does."""
+    source: str
+    taints: tuple[Taint, ...] = ()
+    slice_label: str | None = None
+    """The label of a slice, where it is not in the resource's name."""
+
+
+class Vendor(NamedTuple):
+    """What all accelerators of one vendor share."""
+
+    resource: str
+    source: str
+    dialects: Mapping[str, Dialect]
+    slice_resource: str | None = None
+    """The name of a slice's resource with {} for the slice, where no label tells it."""
+    one_drives_all: bool = False
+    """Whether one process may drive all devices of a node."""
+    env: Mapping[str, str] = _NONE
+
+
+_TYPE = "node.kubernetes.io/instance-type"
+_SKU = (Taint("sku", "gpu"),)
+
+VENDORS: dict[str, Vendor] = {
+    "nvidia": Vendor(
+        "nvidia.com/gpu",
+        "https://docs.nvidia.com/datacenter/tesla/mig-user-guide: a CUDA process sees one MIG device",
+        {
+            "gke": Dialect(
+                "cloud.google.com/gke-accelerator",
+                "https://cloud.google.com/kubernetes-engine/docs/how-to/gpus and gpus-multi",
+                (Taint("nvidia.com/gpu", "present"),),
+                "cloud.google.com/gke-gpu-partition-size",
+            ),
+            "eks": Dialect(
+                _TYPE, "https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html", (Taint("nvidia.com/gpu"),)
+            ),
+            "aks": Dialect(_TYPE, "https://learn.microsoft.com/azure/aks/use-nvidia-gpu", _SKU),
+            ANYWHERE: Dialect(
+                "nvidia.com/gpu.product",
+                "NVIDIA k8s-device-plugin 0.17, docs/gpu-feature-discovery",
+                (Taint("nvidia.com/gpu"),),
+            ),
+        },
+        slice_resource="nvidia.com/mig-{}",
+    ),
+    "amd": Vendor(
+        "amd.com/gpu",
+        "https://instinct.docs.amd.com/projects/k8s-device-plugin",
+        {
+            "aks": Dialect(_TYPE, "https://learn.microsoft.com/azure/virtual-machines/sizes/gpu-accelerated", _SKU),
+            ANYWHERE: Dialect("amd.com/gpu.product-name", "AMD k8s-device-plugin 1.31, k8s-node-labeller"),
+        },
+    ),
+    "gaudi": Vendor(
+        "habana.ai/gaudi",
+        "https://docs.habana.ai/en/latest/PyTorch/PyTorch_Scaling_Guide: a process a card",
+        {
+            "eks": Dialect(_TYPE, "https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html"),
+            ANYWHERE: Dialect(None, "https://docs.habana.ai/en/latest/Orchestration/Gaudi_Kubernetes: no model label"),
+        },
+    ),
+    "tpu": Vendor(
+        "google.com/tpu",
+        "https://docs.pytorch.org/xla: learn/pjrt (a process a chip), perf/spmd_basic (one for all chips of a host)",
+        dict.fromkeys(
+            ("gke", ANYWHERE),
+            Dialect(
+                "cloud.google.com/gke-tpu-accelerator",
+                "https://cloud.google.com/kubernetes-engine/docs/concepts/plan-tpus",
+                (Taint("google.com/tpu", "present"),),
+                "cloud.google.com/gke-tpu-topology",
+            ),
+        ),
+        one_drives_all=True,
+        env={"PJRT_DEVICE": "TPU"},
+    ),
+    "neuron": Vendor(
+        "aws.amazon.com/neuron",
+        "https://awsdocs-neuron.readthedocs-hosted.com: a process a NeuronCore, 2 cores a Trainium, "
+        "4 logical ones a Trainium2 (LNC=2)",
+        dict.fromkeys(
+            ("eks", ANYWHERE),
+            Dialect(
+                _TYPE,
+                "https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html",
+                (Taint("aws.amazon.com/neuron"),),
+            ),
+        ),
+    ),
+}

@@ -1,0 +1,144 @@
+"""What a cluster's accelerators and its fabrics are: the models of a profile, and the built-in entries as such."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field
+
+from ptcompile.clusterpods import check
+from ptcompile.vocabulary import Json, Model, Quantity
+
+
+class Toleration(Model):
+    """A taint that pods accept, as in a pod."""
+
+    key: str | None = None
+    operator: Literal["Exists", "Equal"] | None = None
+    value: str | None = None
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None = None
+    toleration_seconds: int | None = None
+
+    def to_kubernetes(self) -> dict[str, Any]:
+        """The toleration as Kubernetes writes it."""
+        return self.given()
+
+
+class NodeRequirement(Model):
+    """What the labels of a node must say, as in a node affinity."""
+
+    key: str = Field(description="The label.")
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"] = Field(
+        description="How the label is compared."
+    )
+    values: list[str] | None = Field(None, description="What it is compared with; nothing for Exists, DoesNotExist.")
+
+    def to_kubernetes(self) -> dict[str, Any]:
+        """The requirement as Kubernetes writes it."""
+        return self.given()
+
+
+class Gpu(Model):
+    """What `gpu` means in this cluster."""
+
+    resource_name: str = Field("nvidia.com/gpu", description="Resource that `gpu` asks for.")
+    tolerations: list[Toleration] = Field(
+        default_factory=lambda: [
+            Toleration.model_construct(key="flyte/gpu", operator="Equal", value="dedicated", effect="NoSchedule")
+        ],
+        description="Added to pods that ask for an accelerator, and to no others.",
+    )
+
+
+class Accelerator(Model):
+    """One entry of the catalogue: a name that jobs may ask for."""
+
+    resource_name: str | None = Field(None, description="Resource of this accelerator, where `gpu` is another one.")
+    node_labels: dict[str, str] = Field(description="Labels that nodes with it carry; pods get a node affinity.")
+    match_expressions: list[NodeRequirement] = Field(
+        [], description="What those nodes must be beyond labels, such as without a slice's label."
+    )
+    tolerations: list[Toleration] = Field([], description="Taints of those nodes.")
+    processes_per_device: int = Field(
+        1, ge=1, description="How many processes one device takes: the cores of a Trainium, else 1."
+    )
+    one_drives_all: bool = Field(
+        False, description="Whether one process may drive all devices of a node, as with PyTorch/XLA's SPMD."
+    )
+    env: dict[str, str] = Field({}, description="Environment variables of pods that ask for it.")
+    devices_per_node: int | None = Field(None, ge=1, description="How many of it a whole node has.")
+    fabric_devices: dict[str, int] = Field(
+        {}, description="How many devices of a fabric, by its name, come with a whole node."
+    )
+
+
+class Fabric(Model):
+    """A network between nodes, by the name that jobs use. What is not said is the built-in fabric's of that name."""
+
+    resources: dict[str, Quantity] = Field({}, description="What a pod asks for by Kubernetes resource name.")
+    capabilities: list[str] = Field([], description="Linux capabilities of the container that trains.")
+    env: dict[str, str] = Field({}, description="Environment variables.")
+    annotations: dict[str, str] = Field(
+        {}, description="Annotations of the pods, such as k8s.v1.cni.cncf.io/networks for a second interface."
+    )
+    pod_template: Annotated[Json, AfterValidator(check)] = Field(
+        {}, description="A pod template laid under the job's own for all else, such as a daemon beside it."
+    )
+
+
+@cache
+def built_in_accelerator(name: str, cloud: str | None) -> Accelerator | None:
+    """The catalogue's entry of a name in a cloud; None where there is none."""
+    from ptcompile import catalogue
+    from ptcompile.catalogue.vendors import ANYWHERE
+
+    entry = catalogue.find(name, cloud or ANYWHERE)
+    if entry is None:
+        return None
+    several = [
+        NodeRequirement.model_construct(key=key, operator="In", values=list(values))
+        for key, values in entry.labels.items()
+        if len(values) > 1
+    ]
+    absent = [NodeRequirement.model_construct(key=key, operator="DoesNotExist") for key in entry.without]
+    return Accelerator.model_construct(
+        resource_name=entry.resource,
+        node_labels={key: values[0] for key, values in entry.labels.items() if len(values) == 1},
+        match_expressions=[*several, *absent],
+        tolerations=[
+            Toleration.model_construct(
+                key=one.key, operator="Equal" if one.value else "Exists", value=one.value, effect="NoSchedule"
+            )
+            for one in entry.taints
+        ],
+        processes_per_device=entry.processes,
+        one_drives_all=entry.one_drives_all,
+        env=dict(entry.env),
+        devices_per_node=entry.whole.devices if entry.whole else None,
+        fabric_devices=dict(entry.whole.fabrics) if entry.whole else {},
+    )
+
+
+def counted_resource(fabric: str) -> str | None:
+    """The resource of a built-in fabric of which a machine has its own number, such as that of EFA."""
+    from ptcompile.fabrics import FABRICS
+
+    return FABRICS[fabric].counted if fabric in FABRICS else None
+
+
+@cache
+def built_in_fabric(name: str) -> Fabric | None:
+    """The built-in fabric of a name; None where there is none."""
+    from ptcompile.fabrics import FABRICS
+
+    entry = FABRICS.get(name)
+    if entry is None:
+        return None
+    return Fabric.model_construct(
+        resources=dict(entry.resources),
+        capabilities=list(entry.capabilities),
+        env=dict(entry.env),
+        annotations=dict(entry.annotations),
+        pod_template=dict(entry.pod_template),
+    )

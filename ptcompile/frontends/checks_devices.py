@@ -1,0 +1,183 @@
+"""The accelerators of a spec: whether there are some of that name, and against the processes that torchrun starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from math import prod
+from typing import Literal, NamedTuple
+
+from ptcompile import names
+from ptcompile.accelerators import is_cuda
+from ptcompile.cluster import ClusterProfile
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.frontends.amounts import effective, gpus_per_node, processes_per_node
+from ptcompile.frontends.errors import bad, conflict, problem
+from ptcompile.spec import JobSpec, PodFields
+
+_NPROC: Path = ("spec", "elastic", "nprocPerNode")
+_ACCELERATOR: Path = ("spec", "accelerator")
+
+
+class _Node(NamedTuple):
+    """What a node of one block has."""
+
+    path: Path
+    devices: int
+    processes: int
+    """How many processes the devices take."""
+    limits: frozenset[str]
+
+
+def unknown(name: str, cluster: ClusterProfile) -> Problem:
+    """Why an accelerator's name means nothing here, with the names that are near."""
+    from ptcompile import catalogue
+    from ptcompile.catalogue.vendors import ANYWHERE
+
+    own, cloud = cluster.spec.accelerators, cluster.spec.cloud or ANYWHERE
+    row, part = catalogue.row_of(name)
+    base = name.partition("/")[0]
+    if row is not None and cloud not in row.nodes:
+        clouds = ", ".join(one for one in row.nodes if one) or "none of the clouds"
+        if cloud:
+            return bad(_ACCELERATOR, f"{base!r} is not on {cloud}", f"it is known on {clouds}")
+        message = f"{base!r} is told by a cloud's labels alone"
+        return bad(_ACCELERATOR, message, f"add spec.cloud to the profile: {clouds}")
+    if row is not None:
+        help = f"its slices are {', '.join(row.slices)}" if row.slices else f"write {base}"
+        return bad(_ACCELERATOR, f"{base!r} has no slice {part!r}", help)
+    message = f"{name!r} is not in the catalogue of the profile {cluster.metadata.name!r}, and not built in"
+    near, known = _near(name, own, cloud), ", ".join([*sorted(own), *catalogue.names(cloud)])
+    return bad(_ACCELERATOR, message, f"did you mean {' or '.join(near)}?" if near else f"there are {known}")
+
+
+def _near(name: str, own: Iterable[str], cloud: str) -> list[str]:
+    """The profile's own name that may have been meant, else the built-in ones that hold the word or are like it."""
+    from ptcompile import catalogue
+
+    if mine := names.suggest(name, own):
+        return [mine]
+    holding = [one for one in catalogue.names(cloud) if name and name.lower() in one]
+    like = names.suggest(name, catalogue.names(cloud, slices=True))
+    return holding[:4] or ([like] if like else [])
+
+
+_Block = tuple[Path, PodFields]
+
+
+def devices_of(
+    job: JobSpec, pods: Sequence[_Block], beside: Sequence[_Block], cluster: ClusterProfile
+) -> Iterator[Problem]:
+    """Every contradiction between accelerators, their name and the processes.
+
+    `pods` are the blocks that decide what a node has; the roles `beside` may have accelerators too.
+    """
+    nodes = [
+        _Node(
+            path,
+            gpus_per_node(job, fields, cluster),
+            processes_per_node(job, fields, cluster),
+            frozenset(name for name in effective(job, fields, cluster).limits if cluster.is_accelerator(name)),
+        )
+        for path, fields in pods
+    ]
+    others = (gpus_per_node(job, fields, cluster) for _, fields in beside)
+    if cluster.accelerator(job.accelerator) is not None and not any((*(node.devices for node in nodes), *others)):
+        message = f"{job.accelerator} is named, and no node asks for a GPU"
+        yield conflict(_ACCELERATOR, message, "add resources.gpu, or remove accelerator")
+    yield from _topology(job, nodes, cluster)
+    if job.script is not None or job.module is not None:
+        yield from _processes(job, nodes, cluster)
+
+
+def _processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
+    """Devices against the processes that torchrun starts on every node."""
+    yield from _slices(job, nodes, cluster)
+    if job.elastic is None:
+        if len({node.devices for node in nodes}) > 1:
+            shown = ", ".join(f"{node.path[-1]} {node.devices}" for node in nodes)
+            message = f"the roles have different numbers of GPUs ({shown}), and torchrun runs one number of processes"
+            help = "add elastic.nprocPerNode, or give both roles the same"
+            yield _run("more-processes-than-gpus", (*nodes[0].path, "resources"), message, help)
+        return
+    nproc, known = job.elastic.nproc_per_node, cluster.accelerator(job.accelerator) is not None
+    if job.accelerator is not None and not known and isinstance(nproc, int):
+        return  # nobody knows how many processes a device takes
+    least, most = min(nodes, key=lambda node: node.processes), max(node.processes for node in nodes)
+    if nproc == "gpu":
+        yield from _counted(nodes, cluster.gpu_resource(job.accelerator))
+    elif isinstance(nproc, int) and most and nproc > least.processes:
+        message = f"{nproc} {_plural(nproc, 'process', 'es')} on {_shown(least)}"
+        each = least.processes // least.devices if least.devices else 1
+        wanted = -(-nproc // each)
+        help = f"ask for {wanted} GPUs" + (f", or run {least.processes}" if least.devices else " on every node")
+        yield _run("more-processes-than-gpus", _NPROC, message, help)
+    elif isinstance(nproc, int) and nproc < least.processes and not _one_drives_all(job, nproc, cluster):
+        message = f"{nproc} {_plural(nproc, 'process', 'es')} on {_shown(least)}"
+        if least.processes == least.devices:
+            message = f"{nproc} of {least.devices} GPUs of a node are used"
+        yield _run("idle-gpus", _NPROC, message, f"write nprocPerNode: {least.processes}", severity="warning")
+
+
+def _counted(nodes: Sequence[_Node], gpu: str) -> Iterator[Problem]:
+    """`gpu` makes torchrun ask CUDA, and stop where it has no device."""
+    resources = {gpu if name == "gpu" else name for node in nodes for name in node.limits}
+    other = next((name for name in sorted(resources) if not is_cuda(name)), None)
+    if not min(node.devices for node in nodes):
+        message = "gpu counts the node's GPUs, and a node asks for none"
+        yield _run("more-processes-than-gpus", _NPROC, message, "add resources.gpu")
+    elif other is not None:
+        message = f"gpu counts CUDA's devices, and {other} is none of them: torchrun stops"
+        yield _run("more-processes-than-gpus", _NPROC, message, "write auto, or leave it out")
+
+
+def _one_drives_all(job: JobSpec, nproc: int, cluster: ClusterProfile) -> bool:
+    entry = cluster.accelerator(job.accelerator)
+    return nproc == 1 and entry is not None and entry.one_drives_all
+
+
+def _slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
+    """Several MIG slices in one pod: CUDA shows a process the first alone (NVIDIA MIG user guide, R570)."""
+    entry = cluster.accelerator(job.accelerator)
+    labels = entry.node_labels if entry is not None else {}
+    resource = cluster.gpu_resource(job.accelerator)
+    for node in nodes:
+        names = {resource if name == "gpu" else name for name in node.limits}
+        mig = any(name.startswith("nvidia.com/mig-") for name in names)
+        cut = any(key.endswith("/gke-gpu-partition-size") for key in labels) and resource in names
+        wanted = job.elastic.nproc_per_node if job.elastic is not None else node.processes
+        if (mig or cut) and node.devices > 1 and wanted != 1:
+            message = f"{node.devices} MIG slices in a pod, and CUDA shows each of its processes the first alone"
+            help = "ask for one slice a node, and for more nodes"
+            yield _run("more-processes-than-gpus", (*node.path, "resources"), message, help, severity="warning")
+
+
+def _topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
+    """The chips of a TPU slice, which starts only when every one of its hosts runs (GKE, plan TPUs)."""
+    entry = cluster.accelerator(job.accelerator)
+    shape = entry.node_labels.get("cloud.google.com/gke-tpu-topology") if entry is not None else None
+    sides = (shape or "").split("x")
+    if entry is None or len(nodes) != 1 or not all(side.isdecimal() and side.isascii() for side in sides):
+        return
+    chips, (least, most) = prod(int(side) for side in sides), job.node_range()
+    asked = most * nodes[0].devices
+    if asked and (asked % chips or least != most):
+        given = f"{most} {_plural(most, 'node')} of {nodes[0].devices}"
+        message = f"a slice {shape} is {chips} chips, and {given} are {asked}"
+        help = "a slice runs when all of its hosts do: ask for as many chips on as many nodes"
+        yield _run("idle-gpus", _ACCELERATOR, message, help, severity="warning")
+
+
+def _shown(node: _Node) -> str:
+    """What a node has, as torchrun's processes see it."""
+    if node.processes == node.devices:
+        return f"a node with {node.devices} {_plural(node.devices, 'GPU')}"
+    return f"a node whose {node.devices} {_plural(node.devices, 'device')} take {node.processes}"
+
+
+def _run(name: str, path: Path, message: str, help: str, severity: Literal["error", "warning"] = "error") -> Problem:
+    text = f"{field_path(path)}: {message}"
+    return problem(name, path, text, help, severity=severity, stage="run", authority="torchrun")
+
+
+def _plural(n: int, word: str, ending: str = "s") -> str:
+    return word if n == 1 else word + ending

@@ -1,0 +1,61 @@
+"""The fabric of a spec: whether there is one of that name, how many devices it has, and whether the set is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ptcompile import names, podtemplate
+from ptcompile.cluster import ClusterProfile
+from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.fabricgaps import gaps
+from ptcompile.frontends.amounts import effective, gpus_per_node
+from ptcompile.frontends.errors import bad, problem
+from ptcompile.frontends.origin import locate
+from ptcompile.ir import Job
+from ptcompile.spec import JobSpec, PodFields
+
+
+def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: ClusterProfile) -> Iterator[Problem]:
+    """A name that nobody knows, and a number of devices that nobody says. `pods` are the blocks that decide."""
+    if job.fabric is None:
+        return
+    at: Path = ("spec", "fabric")
+    if cluster.fabric(job.fabric) is None:
+        from ptcompile.fabrics import FABRICS
+
+        known = sorted({*cluster.spec.fabrics, *FABRICS})
+        near = names.suggest(job.fabric, known)
+        message = f"{job.fabric!r} is no fabric of the profile {cluster.metadata.name!r}, and none that is built in"
+        yield bad(at, message, f"did you mean {near}?" if near else f"there are {', '.join(known)}")
+        return
+    counted, entry = cluster.counted(job.fabric), cluster.accelerator(job.accelerator)
+    least = cluster.fabric_amounts(job.fabric, None, 0).get(counted or "")
+    for _, fields in pods:
+        whole = entry.devices_per_node if entry is not None and job.fabric in entry.fabric_devices else None
+        said = counted in effective(job, fields, cluster).limits
+        if counted and not said and (whole is None or gpus_per_node(job, fields, cluster) < whole):
+            message = f"{least} {counted} a node, since nothing says how many its machines have"
+            help = f"write resources.devices[{counted}], or name a whole node's accelerator"
+            yield _run(at, message, help)
+            return
+
+
+def partial(job: Job, data: Mapping[str, Any]) -> Iterator[Problem]:
+    """What a job after the passes has of a fabric without the rest of it, at the line that says so."""
+    seen = set()
+    for role in job.trainers:
+        template = podtemplate.write(role.template)
+        for gap in gaps(template):
+            blocks: list[Path] = [(role.name,), ()] if role.name in {"master", "worker"} else [()]
+            path = locate(gap.path, {"kind": "Pod", **template}, data, blocks)
+            if path == ("spec",) and "fabric" in (data.get("spec") or {}):
+                path = ("spec", "fabric")
+            if (path, gap.message) not in seen:
+                seen.add((path, gap.message))
+                yield _run(path, gap.message, gap.help)
+
+
+def _run(path: Path, message: str, help: str) -> Problem:
+    text = f"{field_path(path)}: {message}"
+    return problem("partial-fabric", path, text, help, severity="warning", stage="run", authority="ptcompile")

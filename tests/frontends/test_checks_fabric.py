@@ -1,0 +1,59 @@
+"""The fabric of a spec: unknown names, numbers of devices that nobody says, and half a set by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from tests import making
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ("env: {FI_PROVIDER: efa}", "spec.env.FI_PROVIDER"),
+        ("resources: {devices: {rdma/ib: 1}}", "spec.resources.devices[rdma/ib]"),
+        ("podTemplate: {spec: {containers: [{name: pytorch, env: [{name: FI_PROVIDER, value: efa}]}]}}",
+         "spec.podTemplate.spec.containers[0].env[0].value"),
+        ("master: {}\nworker: {replicas: 2, env: {FI_PROVIDER: efa}}", "spec.worker.env.FI_PROVIDER"),
+        ("fabric: efa\nenv: {FI_PROVIDER: tcp}\nresources: {gpu: 8, devices: {vpc.amazonaws.com/efa: 1}}",
+         "spec.env.FI_PROVIDER"),
+        ("fabric: roce\nsecurityContext: {capabilities: {drop: [IPC_LOCK]}}", "spec.fabric"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("target", ["volcano", "pytorchjob"])
+def test_it_is_a_warning_at_its_line_of_the_spec(body: str, path: str, target: str) -> None:
+    (problem,) = making.compiled(making.smallest(body), target).problems
+    assert (problem.name, problem.severity, problem.stage) == ("partial-fabric", "warning", "run")
+    assert problem.message.startswith(f"{path}: ")
+    assert problem.help
+
+
+@pytest.mark.parametrize(
+    ("body", "profile", "message"),
+    [
+        ("fabric: infinband", {}, "did you mean infiniband?"),
+        ("fabric: myrinet", {"fabrics": {"own": {}}}, "there are efa, infiniband, own, roce, tcpx, tcpxo"),
+    ],
+)
+def test_a_name_that_nobody_knows(body: str, profile: dict[str, Any], message: str) -> None:
+    (problem,) = making.compiled(making.smallest(body), "job", making.profile(profile)).problems
+    assert (problem.name, problem.path, problem.help) == ("spec-invalid-value", ("spec", "fabric"), message)
+
+
+@pytest.mark.parametrize(
+    ("body", "profile", "said"),
+    [
+        ("resources: {cpu: 1, gpu: 8}", "cloud: eks", True),
+        ("resources: {cpu: 1, gpu: 1}\naccelerator: nvidia-h100", "cloud: eks", True),
+        ("resources: {cpu: 1, gpu: 8}\naccelerator: nvidia-h100", "cloud: eks", False),
+        ("resources: {cpu: 1, gpu: 8, devices: {vpc.amazonaws.com/efa: 1}}", "cloud: eks", False),
+        ("resources: {cpu: 1, gpu: 8}", "fabrics: {efa: {resources: {vpc.amazonaws.com/efa: 1}}}", False),
+    ],
+)
+def test_a_number_of_devices_that_nobody_said(body: str, profile: str, said: bool) -> None:
+    cluster = making.profile(yaml.safe_load(profile))
+    problems = making.compiled(making.smallest(f"fabric: efa\n{body}"), "job", cluster).problems
+    assert [one.name for one in problems] == (["partial-fabric"] if said else [])
