@@ -70,9 +70,7 @@ class Meeting:
 
 def meeting(job: Job) -> Meeting | None:
     """How the job's pods meet; None for a job without pods."""
-    seen = [(role, pod, pod.rendezvous) for role, pod in job.firsts() if pod.main is not None]
-    leads = [one for one in seen if one[2].launcher in ("torchrun", "tune")]
-    leads = leads or [one for one in seen if one[2].backend != "none"] or seen[:1]
+    leads = training(job)
     if not leads:
         return None
     roles = tuple((role, found) for role, _, found in leads)
@@ -82,6 +80,16 @@ def meeting(job: Job) -> Meeting | None:
     outside = named and not _is_of(job, first[2].host)
     made = Meeting(roles, host, outside, ())
     return Meeting(roles, host, outside, tuple(dict.fromkeys(_notes(job, made, [pod for _, pod, _ in leads]))))
+
+
+def training(job: Job) -> list[tuple[Role, Pod, Rendezvous]]:
+    """The roles that train, each with its first pod and what that makes of its rendezvous.
+
+    Those that start torchrun; where none does, those that find others in their environment; else the first one.
+    """
+    seen = [(role, pod, pod.rendezvous) for role, pod in job.firsts() if pod.main is not None]
+    leads = [one for one in seen if one[2].launcher in ("torchrun", "tune")]
+    return leads or [one for one in seen if one[2].backend != "none"] or seen[:1]
 
 
 def resolve(job: Job, host: str, asking: Pod) -> str | None:
