@@ -73,3 +73,13 @@ def why_not_endpoint(endpoint: str, *, static: bool) -> str | None:
 def is_int(value: str) -> bool:
     """Whether Python's int() reads a text, as far as people write numbers."""
     return atoi(value.strip()) is not None
+
+
+def variable(option: str) -> str:
+    """The variable that torchrun reads an option from: `PET_NPROC_PER_NODE` for `nproc-per-node`."""
+    return "PET_" + option.upper().replace("-", "_")
+
+
+def known(value: str) -> bool:
+    """Whether a value is what a process will see: no variable of a shell, no command, no Secret's content is in it."""
+    return not any(mark in value for mark in "$<`")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ptcompile import trainruntimes
@@ -10,6 +11,7 @@ from ptcompile.diagnostics import Edit, Path
 from ptcompile.goflags import atoi
 from ptcompile.plain import Json, at, items, text, texts
 from ptcompile.rules.subject import Subject, Template
+from ptcompile.rules.torchrun import known, variable
 from ptcompile.rules.views import POD, PYTORCHJOB, TRAINJOB, VOLCANO, template_of
 from ptcompile.simulation.meeting import LOCAL, training
 
@@ -86,9 +88,9 @@ class Trainer(NamedTuple):
         return (atoi(said) or 0) != 0
 
     @property
-    def options(self) -> dict[str, str]:
+    def options(self) -> Mapping[str, str]:
         """All options as torchrun would hold them."""
-        return dict(self.seen.options)
+        return self.seen.options
 
     def origin(self, option: str) -> Origin:
         """Who gives an option its value."""
@@ -178,16 +180,6 @@ class Trainer(NamedTuple):
             for i, word in enumerate(self.spec[key])
             if isinstance(word, str)
         ]
-
-
-def variable(option: str) -> str:
-    """The variable that torchrun reads an option from: `PET_NPROC_PER_NODE` for `nproc-per-node`."""
-    return "PET_" + option.upper().replace("-", "_")
-
-
-def known(value: str) -> bool:
-    """Whether a value is what a process will see: no variable of a shell, no command, no Secret's content is in it."""
-    return not any(mark in value for mark in "$<`")
 
 
 def trainers(subject: Subject) -> tuple[Trainer, ...]:

@@ -77,7 +77,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from ptcompile.diagnostics import Edit, Fix, Path, field_path
-from ptcompile.plain import Json, at, items, text
+from ptcompile.plain import Json, at, items, text, texts
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 from ptcompile.rules.views import views
@@ -90,7 +90,7 @@ _INDEX: Final = "metadata.annotations['batch.kubernetes.io/job-completion-index'
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    if not any(_speaks(template.spec) for template in subject.templates) and not _speaks(subject.spec.get("trainer")):
+    if not any(_speaks(one.spec) for one in subject.containers) and not _speaks(at(subject.spec, "trainer")):
         return
     for path, written, view, _ in views(subject):
         if view.spec.get("envFrom"):
@@ -110,9 +110,10 @@ def _check(subject: Subject) -> Iterator[Found]:
                     yield _missing((*path, key, i), missing)
 
 
-def _speaks(value: object) -> bool:
-    """Whether a part of a manifest has any reference at all: most have none."""
-    return "$(" in repr(value)
+def _speaks(container: Json) -> bool:
+    """Whether a container has any reference at all: most have none."""
+    values = (text(entry.get("value")) for entry in items(container.get("env")))
+    return any("$(" in word for word in (*texts(container.get("command")), *texts(container.get("args")), *values))
 
 
 def _position(env: tuple[Json, ...], entry: Json) -> int:

@@ -94,6 +94,8 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
     host = first.seen.host
     if not host or host in LOCAL or not _ours(job, host) or _resolves(subject, job, first, host):
         return
+    if job.pod(first.role, first.role.count - 1).rendezvous.host != host:  # own-host-endpoint
+        return
     path = first.place("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
     right = next((names(pod)[-1] for _, pod in job.firsts() if names(pod)), None)
     yield Found(
