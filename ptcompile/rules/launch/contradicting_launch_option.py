@@ -85,7 +85,8 @@ def _other(one: Trainer, option: str) -> Path | None:
 def _same(flag: str, other: str) -> bool:
     if not known(flag) or not known(other):
         return True
-    return flag.strip() == other.strip() or sorted({flag, other}) == sorted({other, f"{other}:{other}"})
+    one, two = flag.strip(), other.strip()
+    return one == two or one == f"{two}:{two}" or two == f"{one}:{one}"
 
 
 RULE = Rule("contradicting-launch-option", _check, severity="warning", stage="run", authority="torchrun")

@@ -16,7 +16,8 @@ def container(command: Sequence[str], **fields: Any) -> Json:
         "name": "pytorch",
         "image": "ghcr.io/acme/train:1.0",
         "command": [*command],
-        "resources": RESOURCES, **fields,
+        "resources": RESOURCES,
+        **fields,
     }
 
 
