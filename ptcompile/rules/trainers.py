@@ -13,7 +13,6 @@ from ptcompile.plain import Json, at, items, text, texts
 from ptcompile.rules.subject import Subject, Template
 from ptcompile.rules.torchrun import known, variable
 from ptcompile.rules.views import POD, PYTORCHJOB, TRAINJOB, VOLCANO, template_of
-from ptcompile.simulation.meeting import LOCAL, training
 
 if TYPE_CHECKING:
     from ptcompile.expand import Role
@@ -80,6 +79,13 @@ class Trainer(NamedTuple):
             return True
         words = [*texts(main.spec.get("command")), *texts(main.spec.get("args"))]
         return self.launch.in_shell and any(_BRANCHES.search(word) for word in words)
+
+    @property
+    def local(self) -> bool:
+        """Whether it meets at its own address, or at none."""
+        from ptcompile.simulation.meeting import LOCAL
+
+        return not self.seen.host or self.seen.host in LOCAL
 
     @property
     def standalone(self) -> bool:
@@ -189,6 +195,8 @@ def trainers(subject: Subject) -> tuple[Trainer, ...]:
     job = subject.job
     if job is None or job.expansion.refused:
         return ()
+    from ptcompile.simulation.meeting import training
+
     found = []
     for role, pod, seen in training(job):
         written = _written(subject, role.name)
@@ -228,7 +236,7 @@ def parties(subject: Subject) -> tuple[tuple[Trainer, ...], ...]:
 def _party(one: Trainer) -> tuple[str, ...]:
     if one.kind == PYTORCHJOB or (one.kind == VOLCANO and {"RANK", "MASTER_ADDR"} <= one.pod.env.keys()):
         return ()
-    alone = one.seen.host in ("", *LOCAL) or one.standalone
+    alone = one.local or one.standalone
     return (one.role.name,) if alone else (one.seen.backend, one.seen.endpoint, one.options.get("rdzv-id", ""))
 
 

@@ -51,14 +51,17 @@ request.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ptcompile.diagnostics import Path, field_path
-from ptcompile.expand import Role
 from ptcompile.plain import at
 from ptcompile.rules.queues import queue
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 from ptcompile.rules.trainers import TRAINJOB
+
+if TYPE_CHECKING:
+    from ptcompile.expand import Role
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -46,17 +46,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import field_path
-from ptcompile.plain import at, items
+from ptcompile.rules.devices import sees_any
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
-from ptcompile.rules.trainers import Trainer
-from ptcompile.simulation.amounts import devices
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     for one in subject.trainers:
         nproc = one.options.get("nproc-per-node", "")
-        if one.torchrun and nproc in ("gpu", "xpu") and not _sees_any(one):
+        if one.torchrun and nproc in ("gpu", "xpu") and not sees_any(one.pod):
             path = one.place("nproc-per-node")
             yield Found(
                 path,
@@ -64,16 +62,6 @@ def _check(subject: Subject) -> Iterator[Found]:
                 "for none",
                 "ask for GPUs in resources.limits, or write a number",
             )
-
-
-def _sees_any(one: Trainer) -> bool:
-    """Whether the pod has accelerators, or may have them by a way that shows no number."""
-    spec, main = one.pod.view.spec, one.pod.main
-    claims = spec.get("resourceClaims") or at(main.spec if main else {}, "resources").get("claims")
-    by_runtime = "NVIDIA_VISIBLE_DEVICES" in one.pod.env or spec.get("runtimeClassName") is not None
-    privileged = main is not None and at(main.spec, "securityContext").get("privileged") is True
-    asked = any(devices(at(c, "resources")) for c in items(spec.get("containers")))
-    return bool(claims) or by_runtime or privileged or asked
 
 
 RULE = Rule("gpu-processes-without-gpu", _check, severity="warning", stage="run", authority="torchrun")

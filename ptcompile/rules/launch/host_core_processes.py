@@ -49,18 +49,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import field_path
-from ptcompile.plain import at, items
+from ptcompile.rules.devices import sees_any
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
-from ptcompile.simulation.amounts import devices
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     for one in subject.trainers:
-        nproc, spec = one.options.get("nproc-per-node", ""), one.pod.view.spec
-        none = not any(devices(at(c, "resources")) for c in items(spec.get("containers")))
-        claims = spec.get("resourceClaims") or "NVIDIA_VISIBLE_DEVICES" in one.pod.env
-        if one.torchrun and nproc in ("auto", "cpu") and none and not claims and not one.unsure:
+        nproc = one.options.get("nproc-per-node", "")
+        if one.torchrun and nproc in ("auto", "cpu") and not one.unsure and not sees_any(one.pod):
             path = one.place("nproc-per-node")
             path = one.line if path == one.path else path
             yield Found(

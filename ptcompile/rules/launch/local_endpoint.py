@@ -76,7 +76,6 @@ from ptcompile.diagnostics import field_path
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 from ptcompile.rules.trainers import Trainer, count
-from ptcompile.simulation.meeting import LOCAL
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -90,7 +89,7 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
     first = found[0]
     if first.seen.nodes is None or first.seen.nodes[1] < 2 or first.standalone:
         return  # torchrun refuses the number, or expects nobody: other rules say so
-    if first.seen.host in ("", *LOCAL):
+    if first.local:
         path = first.place(_option(first))
         path = first.line if path == first.path else path
         yield Found(

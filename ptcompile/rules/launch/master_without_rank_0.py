@@ -69,13 +69,15 @@ rank 0.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ptcompile.diagnostics import field_path
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 from ptcompile.rules.trainers import Trainer, count
-from ptcompile.simulation import Job, Pod
-from ptcompile.simulation.meeting import names
+
+if TYPE_CHECKING:
+    from ptcompile.simulation import Job, Pod
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -103,6 +105,8 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
 
 def _named(job: Job, host: str) -> Pod | None:
     """The pod that answers to a name."""
+    from ptcompile.simulation.meeting import names
+
     number = host.partition(".")[0].rpartition("-")[2]
     index = int(number) if number.isdigit() and len(number) < 10 else 0
     pods = (job.pod(role, index) for role in job.roles if index < role.count)

@@ -48,11 +48,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import field_path
-from ptcompile.plain import at
+from ptcompile.rules.devices import held
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
-from ptcompile.rules.trainers import Trainer
-from ptcompile.simulation.amounts import accelerators, amounts
 
 _FOREIGN = ("google.com/tpu", "aws.amazon.com/neuron")
 _MIG = "nvidia.com/mig-"
@@ -63,9 +61,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         nproc = one.options.get("nproc-per-node", "")
         if not one.torchrun or nproc not in ("auto", "gpu") or one.unsure:
             continue
-        held = _devices(one)
-        slices = sum(count for name, count in held.items() if name.startswith(_MIG))
-        foreign = next((name for name in held if name.startswith(_FOREIGN)), None)
+        found = held(one.pod)
+        slices = sum(count for name, count in found.items() if name.startswith(_MIG))
+        foreign = next((name for name in found if name.startswith(_FOREIGN)), None)
         if foreign is None and slices < 2:
             continue
         path = one.place("nproc-per-node")
@@ -76,10 +74,6 @@ def _check(subject: Subject) -> Iterator[Found]:
         else:
             message = f"with {nproc} torchrun counts 1 of {slices} MIG slices: CUDA shows a process one of them"
         yield Found(path, f"{field_path(path)}: {message}", "write the number of processes")
-
-
-def _devices(one: Trainer) -> dict[str, int]:
-    return accelerators({**amounts(one.pod.resources, "requests"), **amounts(at(one.pod.resources), "limits")})
 
 
 RULE = Rule("miscounted-devices", _check, severity="warning", stage="run", authority="torchrun")

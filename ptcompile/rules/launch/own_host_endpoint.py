@@ -73,12 +73,15 @@ the endpoint is.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ptcompile.diagnostics import field_path
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 from ptcompile.rules.trainers import Trainer, count
-from ptcompile.simulation import Pod
+
+if TYPE_CHECKING:
+    from ptcompile.simulation import Pod
 
 _MARKS = ("$(hostname", "`hostname", "$HOSTNAME", "${HOSTNAME}", "<status.podIP", "<status.hostIP", "<metadata.name>")
 

@@ -58,7 +58,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, field_path
-from ptcompile.expand.world import env_entry
 from ptcompile.plain import Json, items, text
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
@@ -71,6 +70,8 @@ def _check(subject: Subject) -> Iterator[Found]:
         return
     if not any(c.spec.get("env") for c in subject.containers):
         return
+    from ptcompile.expand.world import env_entry
+
     operator = "training-operator" if subject.kind == PYTORCHJOB else "Volcano"
     for path, written, view, _ in views(subject):
         own = items(written.get("env"))

@@ -73,7 +73,6 @@ from ptcompile.diagnostics import field_path
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 from ptcompile.rules.trainers import Trainer, count
-from ptcompile.simulation.meeting import LOCAL
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -82,7 +81,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
-    if count(found) < 2 or found[0].seen.host in ("", *LOCAL):  # local-endpoint
+    if count(found) < 2 or found[0].local:  # local-endpoint
         return
     if any(one.seen.backend != "static" or one.seen.nodes in (None, (1, 1)) for one in found):
         return

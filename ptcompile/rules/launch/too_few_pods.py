@@ -76,7 +76,6 @@ from ptcompile.diagnostics import Fix, field_path
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 from ptcompile.rules.trainers import POD, Trainer, count
-from ptcompile.simulation.meeting import LOCAL
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -92,7 +91,7 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
     first = found[0]
     if first.seen.nodes is None or first.origin("nnodes") == "operator" or first.standalone:
         return
-    if total > 1 and first.seen.host in ("", *LOCAL):  # local-endpoint
+    if total > 1 and first.local:  # local-endpoint
         return
     needed = first.seen.nodes[1] if first.seen.backend == "static" else first.seen.nodes[0]
     if 0 < total < needed:

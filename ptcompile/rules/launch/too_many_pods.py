@@ -74,7 +74,6 @@ from ptcompile.diagnostics import Fix, field_path
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 from ptcompile.rules.trainers import Trainer, count
-from ptcompile.simulation.meeting import LOCAL
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -87,7 +86,7 @@ def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
     if found[0].seen.nodes is None or found[0].origin("nnodes") == "operator":
         return
     first, most = found[0], (found[0].seen.nodes or (1, 1))[1]
-    alone = most == 1 and (first.seen.backend == "static" or first.seen.host in ("", *LOCAL))  # worlds-apart
+    alone = most == 1 and (first.seen.backend == "static" or first.local)  # worlds-apart
     if most < total and not alone and not first.standalone:
         path = first.place("nnodes")
         edit = first.change("nnodes", str(total)) if first.seen.nodes == (most, most) else None

@@ -71,13 +71,15 @@ Volcano 1.16, svc plugin; Kubernetes 1.36, DNS for Pods.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ptcompile.diagnostics import field_path
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 from ptcompile.rules.trainers import POD, Trainer, count
-from ptcompile.simulation import Job
-from ptcompile.simulation.meeting import LOCAL, names, resolve
+
+if TYPE_CHECKING:
+    from ptcompile.simulation import Job
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -92,10 +94,12 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
         return
     first = found[0]
     host = first.seen.host
-    if not host or host in LOCAL or not _ours(job, host) or _resolves(subject, job, first, host):
+    if first.local or not _ours(job, host) or _resolves(subject, job, first, host):
         return
     if job.pod(first.role, first.role.count - 1).rendezvous.host != host:  # own-host-endpoint
         return
+    from ptcompile.simulation.meeting import names
+
     path = first.place("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
     right = next((names(pod)[-1] for _, pod in job.firsts() if names(pod)), None)
     yield Found(
@@ -114,6 +118,8 @@ def _ours(job: Job, host: str) -> bool:
 
 
 def _resolves(subject: Subject, job: Job, first: Trainer, host: str) -> bool:
+    from ptcompile.simulation.meeting import names, resolve
+
     if resolve(job, host, first.pod) is not None:
         return True
     if subject.metadata.get("namespace") is not None:

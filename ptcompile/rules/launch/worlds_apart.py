@@ -74,7 +74,6 @@ from ptcompile.diagnostics import field_path
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 from ptcompile.rules.trainers import PYTORCHJOB, TRAINJOB, Trainer, count
-from ptcompile.simulation.meeting import LOCAL
 
 _TOLD = ("MASTER_ADDR", "WORLD_SIZE", "NNODES", "NUM_NODES")
 
@@ -88,7 +87,7 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
     if count(found) < 2:
         return
     first = found[0]
-    shared = first.seen.backend != "static" and first.seen.host and first.seen.host not in LOCAL  # too-many-pods
+    shared = first.seen.backend != "static" and not first.local  # too-many-pods
     meant = subject.kind in (PYTORCHJOB, TRAINJOB) or _told(first)
     if first.seen.nodes == (1, 1) and not first.standalone and not shared and meant:
         path = first.place("nnodes") if first.origin("nnodes") != "default" else first.line
