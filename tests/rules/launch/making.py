@@ -6,8 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ptcompile.rules import run
+from ptcompile.rules.kueue import RULES as KUEUE
+from ptcompile.rules.launch import RULES as LAUNCH
+from ptcompile.rules.pytorchjob import RULES as PYTORCHJOB
 
 Json = dict[str, Any]
+OURS = frozenset(rule.name for rule in (*LAUNCH, *PYTORCHJOB, *KUEUE))
 RESOURCES: Json = {"limits": {"cpu": 8, "memory": "64Gi", "nvidia.com/gpu": 1}}
 
 
@@ -62,9 +66,9 @@ def pytorchjob(*, master: Sequence[str] | None = None, worker: Sequence[str] | N
     return {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "train"}, "spec": kept}
 
 
-def names(manifest: Json, *, others: Sequence[Json] = (), only: str | None = None) -> set[str]:
-    """The names of the rules that find something."""
-    return {problem.name for problem in run(manifest, others=others, only=only and {only})}
+def names(manifest: Json, *, others: Sequence[Json] = ()) -> set[str]:
+    """The names of the rules of launch, PyTorchJobs and Kueue that find something."""
+    return {problem.name for problem in run(manifest, others=others, only=OURS)}
 
 
 def messages(manifest: Json, only: str) -> list[str]:
