@@ -42,7 +42,7 @@ Good:
 
 Fix: remove them; torchrun's own options are --nnodes, --node-rank and --nproc-per-node.
 
-Source: PyTorch 2.13, torch/distributed/elastic/agent/server/local_elastic_agent.py, the worker environment.
+Source: PyTorch 2.13, torch/distributed/elastic, the environment that torchrun gives its workers.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ Good:
 
 Fix: write the name of the pod that has rank 0.
 
-Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/static_tcp_rendezvous.py: the store is on the agent with
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/static_tcp_rendezvous.py: the store is on the node with
 rank 0.
 """
 

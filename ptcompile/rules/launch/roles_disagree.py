@@ -2,7 +2,7 @@
 
 What: the roles that train have different endpoints, backends, numbers of nodes or rendezvous ids.
 
-Why: the agents of one job have to be told the same. Where the Master's command line and the Worker's differ, each
+Why: the nodes of one job have to be told the same. Where the Master's command line and the Worker's differ, each
 waits for the others in another place.
 
 Bad:
