@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ptcompile.api import CompileError, Report, Result, compile, lint
+from ptcompile.api import CompileError, Report, Result, compile, explain, lint
 from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.simulating import simulate
 
 if TYPE_CHECKING:
     from ptcompile.cluster import ClusterProfile
+    from ptcompile.explaining.explanation import Explanation
     from ptcompile.simulation import World
     from ptcompile.spec import Spec
 
@@ -22,6 +23,7 @@ __all__ = [
     "ClusterProfile",
     "CompileError",
     "Diagnostic",
+    "Explanation",
     "Report",
     "Result",
     "Span",
@@ -29,6 +31,7 @@ __all__ = [
     "World",
     "__version__",
     "compile",
+    "explain",
     "lint",
     "simulate",
 ]
@@ -48,4 +51,8 @@ def __getattr__(name: str) -> Any:
         from ptcompile.simulation import World
 
         return World
+    if name == "Explanation":
+        from ptcompile.explaining.explanation import Explanation
+
+        return Explanation
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
