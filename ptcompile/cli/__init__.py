@@ -11,11 +11,11 @@ import sys
 from collections.abc import Callable, Sequence
 
 from ptcompile import __version__
-from ptcompile.cli import files, platform_command, simulate_command
+from ptcompile.cli import explain_command, files, platform_command, simulate_command
 from ptcompile.cli.options import add_output_format
 
-COMMANDS = ("compile", "lint", "simulate", "platform", "requires", "schema", "targets")
-RESERVED = ("explain", "diff", "convert", "rules", "init")
+COMMANDS = ("compile", "lint", "simulate", "explain", "platform", "requires", "schema", "targets")
+RESERVED = ("diff", "convert", "rules", "init")
 """Words that are commands of their own in a coming version, and so never files here."""
 
 EPILOG = """\
@@ -27,10 +27,11 @@ examples:
   ptcompile lint manifests/                what an API server would say of any manifest, offline
   helm template . | ptcompile lint -       the same for rendered templates
   ptcompile simulate spec.yaml             what every pod would see, on every operator
+  ptcompile explain spec.yaml volumes      which pass, rule and line of the spec wrote that part
   ptcompile platform cluster.yaml specs/   what the cluster must have before these jobs run
 
-The first word may be a command (compile, lint, simulate, platform, requires, schema, targets); without one it is
-compile. `ptcompile COMMAND --help` tells more. A file that is called like a command is reached as ./compile.
+The first word may be a command (compile, lint, simulate, explain, platform, requires, schema, targets); without one it
+is compile. `ptcompile COMMAND --help` tells more. A file that is called like a command is reached as ./compile.
 """
 
 
@@ -60,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_compile(commands)
     _add_lint(commands)
     simulate_command.add(commands)
+    explain_command.add(commands)
     platform_command.add(commands)
     schema = commands.add_parser("schema", help="print the JSON Schema of our own kinds, for editors")
     schema.add_argument("what", choices=("spec", "cluster"))
