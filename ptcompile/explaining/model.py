@@ -10,7 +10,11 @@ from ptcompile.explaining.variants import File
 
 
 class Input(NamedTuple):
-    """One line of the spec or the profile that a value depends on."""
+    """One line of the spec or the profile that a value depends on.
+
+    Neither `left_out` nor `other_value` holds where the value would stand there without the line as well: another line
+    or a default says the same.
+    """
 
     file: File
     path: Path

@@ -68,7 +68,7 @@ def provenance(
         if by == "target":
             found = (*found, *choice.get(path, ()))
         elif by == "spec" and not found:
-            found = _of_item(path, value, manifests, inputs)
+            found = _said(path, value, data) or _of_item(path, value, manifests, inputs)
         rule = sentence(by, target, path, manifests)
         hidden = tuple(one._replace(value=at(secretless[one.file], one.path)) for one in found)
         index = int(path[0])
@@ -129,14 +129,20 @@ def _inputs(
 def _of_item(
     path: Path, value: Any, manifests: Manifests, inputs: Mapping[Path, tuple[Input, ...]]
 ) -> tuple[Input, ...]:
-    """The lines of an item, for what it is known by, which a pass gives as well where the user does not.
-
-    So it is with a variable that has a default, and with a mount at /dev/shm.
-    """
+    """The lines of an item, for its name: a key in the spec, which a pass gives as well (OMP_NUM_THREADS)."""
     item, field = path[:-1], _key(path[:-1])
     if not isinstance(item[-1], int) or identity(at(manifests, item), field) != value:
         return ()
     return next((found for other, found in inputs.items() if other[: len(item)] == item), ())
+
+
+def _said(path: Path, value: Any, data: Mapping[str, Any]) -> tuple[Input, ...]:
+    """The lines that say it, where it would stand there without any one of them.
+
+    So it is with a role that repeats its job, and with what a pass would give as well.
+    """
+    same = (one for one, said in leaves(data) if _pair(one, said) == _pair(path, value))
+    return tuple(Input("spec", one, value, False, False) for one in same)
 
 
 def _choice(

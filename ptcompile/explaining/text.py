@@ -102,7 +102,8 @@ def _paragraph(causes: Sequence[Cause], explanation: Explanation, *, several: bo
     around = {(file, path[:length]) for file, path in values for length in range(len(path) + 1)}
     others = {(one.file, one.path): one for one in inputs if (one.file, one.path) not in around}
     yield from _inputs(values.values(), "value from", explanation)
-    yield from _inputs(others.values(), "there for", explanation)
+    yield from _inputs((one for one in others.values() if one.left_out), "there for", explanation)
+    yield from _inputs((one for one in others.values() if not one.left_out), "said at", explanation)
 
 
 def _inputs(inputs: Iterable[Input], label: str, explanation: Explanation) -> Iterator[str]:

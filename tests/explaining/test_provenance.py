@@ -65,7 +65,7 @@ def _law_2(
 ) -> None:
     """Each line that is said to count by being there: without it the value stands there less often.
 
-    What an item is known by may stay, where a pass gives a default of the same name: then the rest of it is another.
+    The name of a variable that has a default stays: then the rest of the variable is another.
     """
     given_profile = cluster.model_dump(by_alias=True)
     whole = told(manifests)
@@ -85,7 +85,7 @@ def _law_2(
             item = place((one.manifest, *one.path[:-1]), manifests) + "/"
             gone = {where for where, _ in (whole - left)}
             assert left[entry] < whole[entry] or (
-                one.path[-1] in {"name", "mountPath"} and any(where.startswith(item) for where in gone)
+                one.path[-1] == "name" and any(where.startswith(item) for where in gone)
             ), (
                 path,
                 one,
@@ -127,6 +127,10 @@ ROWS: list[tuple[str, str, str, str, list[str], list[str]]] = [
     ("", "pod", "medium", "shm", [], []),
     ("hostNetwork: true", "pod", "dnsPolicy", "spec", ["hostNetwork"], []),
     ("nodes: 2\nqueue: q", "job", "labels[kueue.x-k8s.io/queue-name]", "target", ["queue"], []),
+    ("env: {OMP_NUM_THREADS: '4'}\nelastic: {nprocPerNode: 2}", "pod", "env.OMP_NUM_THREADS.name", "spec",
+     ["OMP_NUM_THREADS"], []),
+    ("volumes: [{name: s, emptyDir: {}}]\nvolumeMounts: [{name: s, mountPath: /dev/shm}]", "pod", "mountPath", "spec",
+     [], ["mountPath"]),
     ("env: {X: a}", "pod", "env.X.value", "spec", ["X"], []),
     ("master: {}\nworker: {replicas: 1}", "pytorchjob", "Worker.replicas", "spec", ["replicas"], []),
     # the block itself, where none of its lines counts
@@ -143,6 +147,18 @@ def test_who_wrote_it_and_from_which_lines(
 ) -> None:
     one = _cause(body, query, target)
     assert (one.by, _lines(one, other_value=True), _lines(one, other_value=False)) == (by, reaching, there)
+
+
+def test_what_several_lines_say_has_them_all() -> None:
+    """A role that repeats its job's volume: without either line the other says it."""
+    volume = "volumes: [{name: data, emptyDir: {}}]"
+    explanation = ptcompile.explain(smallest(f"{volume}\nmaster: {{{volume}}}\nworker: {{replicas: 0}}"), target="pod")
+    (one,) = explanation.at("volumes[data].name")
+    assert [(line.path, line.left_out, line.other_value) for line in one.inputs] == [
+        (("spec", "volumes", 0, "name"), False, False),
+        (("spec", "master", "volumes", 0, "name"), False, False),
+    ]
+    assert "  said at     the spec:7:20  spec.volumes[0].name\n" in explanation.text("volumes[data].name")
 
 
 def test_lines_of_the_profile() -> None:
