@@ -1,8 +1,8 @@
 """The code of every rule, by name. A code is given once and never reused or renumbered.
 
-Families: 0xx files and specs, 1xx resources and GPUs, 2xx scheduling and queues, 3xx storage and shared memory,
-4xx env, launch and rendezvous, 5xx what an API server or an operator's webhook refuses, 6xx conversion, 7xx restart
-and end, 8xx style, 9xx ptcompile's own.
+Families: 0xx files and specs, 1xx resources and GPUs, 2xx scheduling, queues and the pods' network, 3xx storage and
+shared memory, 4xx env, launch and rendezvous, 5xx what an API server or an operator's webhook refuses, 6xx
+conversion, 7xx restart and end, 8xx what a container starts with and style, 9xx ptcompile's own.
 """
 
 CODES: dict[str, str] = {
@@ -31,9 +31,51 @@ CODES: dict[str, str] = {
     "gpu-request-differs-from-limit": "PTC102",
     "more-processes-than-gpus": "PTC103",
     "idle-gpus": "PTC104",
+    "fractional-bytes": "PTC105",
+    "tiny-memory-limit": "PTC106",
+    "larger-than-any-node": "PTC107",
+    "fewer-cpus-than-gpus": "PTC108",
+    "best-effort-gpus": "PTC109",
+    "misspelt-resource": "PTC110",
+    "accelerators-in-init": "PTC111",
+    "accelerators-in-sidecar": "PTC112",
+    "nvidia-visible-devices": "PTC113",
+    "cuda-visible-devices": "PTC114",
+    "threads-above-cpus": "PTC115",
+    "idle-main-container": "PTC116",
+    # 20x: where pods are put; 21x: Services and the names of pods
+    "host-network-dns": "PTC201",
+    "node-name-set": "PTC202",
+    "unsatisfiable-node-affinity": "PTC203",
+    "tolerates-everything": "PTC204",
+    "gpu-nodes-without-gpus": "PTC205",
+    "service-not-headless": "PTC210",
+    "selector-misses-pods": "PTC211",
+    "hidden-until-ready": "PTC212",
+    "exposed-rendezvous": "PTC213",
+    "service-shadows-env": "PTC214",
+    "subdomain-differs": "PTC215",
+    "endpoint-is-every-pod": "PTC216",
+    "service-port-missing": "PTC217",
     # 3xx: storage
     "shm-above-memory-limit": "PTC301",
     "missing-shm": "PTC302",
+    "unbounded-shm": "PTC303",
+    "unmounted-volume": "PTC304",
+    "shm-mounted-elsewhere": "PTC305",
+    "read-only-shm": "PTC306",
+    "shm-on-disk": "PTC307",
+    "small-shm": "PTC308",
+    "host-shm": "PTC309",
+    "unknown-medium": "PTC310",
+    "mount-hides-system": "PTC311",
+    "repeated-mount-path": "PTC312",
+    "relative-mount-path": "PTC313",
+    "single-node-claim": "PTC314",
+    "script-not-executable": "PTC315",
+    "sensitive-host-path": "PTC316",
+    "missing-config-key": "PTC317",
+    "unwritable-tmp": "PTC318",
     # 4xx: env and rendezvous
     "reserved-env": "PTC401",
     # 5xx: what the API server answers, by the server's own kinds of error
@@ -55,4 +97,42 @@ CODES: dict[str, str] = {
     "controller-failure": "PTC553",
     # 6xx: conversion
     "not-carried-over": "PTC601",
+    # 71x: restart and end of Pods and Jobs
+    "restart-always": "PTC710",
+    "too-little-parallelism": "PTC711",
+    "index-without-indexed-job": "PTC712",
+    "job-restarts-alone": "PTC713",
+    "ttl-zero": "PTC714",
+    "short-deadline": "PTC715",
+    "idle-parallelism": "PTC716",
+    # 8xx: what a container starts with, and style
+    "latest-image": "PTC801",
+    "stale-image": "PTC802",
+    "mixed-image-tags": "PTC803",
+    "command-in-one-word": "PTC804",
+    "option-in-one-word": "PTC805",
+    "shell-syntax-without-shell": "PTC806",
+    "shell-variable-without-shell": "PTC807",
+    "shell-variable-in-env": "PTC808",
+    "script-without-c": "PTC809",
+    "lost-arguments": "PTC810",
+    "hidden-failure": "PTC811",
+    "background-training": "PTC812",
+    "repeated-env": "PTC813",
+    "secret-in-env": "PTC814",
+    "misspelt-env": "PTC815",
+    "renamed-env": "PTC816",
+    "invalid-env-value": "PTC817",
+    "unbuffered-zero": "PTC818",
+    "debug-left-on": "PTC819",
+    "privileged-training": "PTC820",
+    "host-namespaces": "PTC821",
+    "root-against-non-root": "PTC822",
+    "relative-working-dir": "PTC823",
+    "impatient-liveness": "PTC824",
+    "istio-sidecar": "PTC825",
+    "blocking-sidecar": "PTC826",
+    "waits-for-itself": "PTC827",
+    "no-grace-period": "PTC828",
+    "job-without-pods": "PTC829",
 }
