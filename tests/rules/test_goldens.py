@@ -14,7 +14,13 @@ MANIFESTS = sorted(
     for path in GOLDEN.glob("*/*.yaml")
     if path.name not in ("spec.yaml", "cluster.yaml")
 )
-MEANT: dict[str, set[str]] = {}
+_TARGETS = ("job", "jobset", "pytorchjob", "volcano")
+MEANT: dict[str, set[str]] = {
+    "run-policy-zeros/job.yaml": {"ttl-zero"},
+    **{f"nccl-document-004/{target}.yaml": {"best-effort-gpus"} for target in _TARGETS},  # a GPU, no cpu, no memory
+    # 500m and a GPU
+    **{f"flyte-legacy-decorator/{target}.yaml": {"fewer-cpus-than-gpus"} for target in (*_TARGETS, "trainjob")},
+}
 """Findings on a golden manifest that its spec asked for, by file."""
 
 

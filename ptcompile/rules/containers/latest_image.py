@@ -64,7 +64,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = (*container.path, "image")
             yield Found(
                 path,
-                f"{field_path(path)}: {image} is whatever was pushed last when a pod starts: ranks may run different code",
+                f"{field_path(path)}: {image} is what was pushed last when a pod starts: ranks may run different code",
                 "name a version or a digest",
             )
 

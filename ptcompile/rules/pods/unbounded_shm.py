@@ -1,6 +1,7 @@
 """Shared memory may fill the whole node.
 
-What: a volume in memory without a sizeLimit is mounted in a pod where a container has no memory limit.
+What: a volume in memory without a sizeLimit is mounted in a pod that asks for memory, and where a container has no
+memory limit.
 
 Why: such a volume is bounded by its sizeLimit, or else by the memory limits of the pod, where every container has
 one. With neither it may take all of the node's memory: the kernel then kills processes of this pod and of its
@@ -63,7 +64,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         for name, (where, volume) in template.volumes.items():
             if not in_memory(volume) or quantity.parse(at(volume, "emptyDir").get("sizeLimit")):
                 continue
-            if _is_mounted(template, name) and not _bounded(template):
+            if _is_mounted(template, name) and _counted(template) and not _bounded(template):
                 path = (*where, "emptyDir")
                 yield Found(
                     path,
@@ -75,6 +76,11 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _is_mounted(template: Template, name: str) -> bool:
     return any(text(mount.get("name")) == name for one in template.containers for _, mount in one.mounts)
+
+
+def _counted(template: Template) -> bool:
+    """Whether the pod asks for memory at all: one that does not is the first to go, whatever it writes."""
+    return any(one.amounts(half).get("memory") for one in template.containers for half in ("limits", "requests"))
 
 
 def _bounded(template: Template) -> bool:
