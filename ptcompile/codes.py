@@ -43,6 +43,7 @@ CODES: dict[str, str] = {
     "cuda-visible-devices": "PTC114",
     "threads-above-cpus": "PTC115",
     "idle-main-container": "PTC116",
+    "tiny-memory-request": "PTC117",
     # 20x: where pods are put; 21x: Services and the names of pods
     "host-network-dns": "PTC201",
     "node-name-set": "PTC202",
@@ -123,7 +124,7 @@ CODES: dict[str, str] = {
     "misspelt-env": "PTC815",
     "renamed-env": "PTC816",
     "invalid-env-value": "PTC817",
-    "unbuffered-zero": "PTC818",
+    "inverted-python-switch": "PTC818",
     "debug-left-on": "PTC819",
     "privileged-training": "PTC820",
     "host-namespaces": "PTC821",

@@ -75,7 +75,6 @@ KNOWN = frozenset(
 LEVELS = {
     "NCCL_DEBUG": ("VERSION", "WARN", "INFO", "ABORT", "TRACE", "NONE"),
     "TORCH_DISTRIBUTED_DEBUG": ("OFF", "INFO", "DETAIL"),
-    "TORCH_CPP_LOG_LEVEL": ("INFO", "WARNING", "ERROR", "FATAL"),
 }
 """Variables that take one of some words, in any letter case."""
 

@@ -49,6 +49,7 @@ def test_no_name_that_is_read_is_a_slip_of_another() -> None:
         ("NCCL_IB_DISABLE", "true", True),
         ("NCCL_IB_DISABLE", "1", False),
         ("NCCL_IB_GID_INDEX", "-1", False),
+        ("NCCL_IB_TIMEOUT", "0x16", False),  # strtoll, base 0
         ("NCCL_IB_DISABLE", "$(X)", False),
         ("NCCL_DEBUG", "info", False),
         ("NCCL_DEBUG", "VERBOSE", True),

@@ -13,6 +13,7 @@ from ptcompile.rules.containers import (
     idle_main_container,
     impatient_liveness,
     invalid_env_value,
+    inverted_python_switch,
     larger_than_any_node,
     latest_image,
     lost_arguments,
@@ -35,7 +36,7 @@ from ptcompile.rules.containers import (
     stale_image,
     threads_above_cpus,
     tiny_memory_limit,
-    unbuffered_zero,
+    tiny_memory_request,
     unwritable_tmp,
 )
 from ptcompile.rules.rule import Rule
@@ -43,6 +44,7 @@ from ptcompile.rules.rule import Rule
 RULES: tuple[Rule, ...] = (
     fractional_bytes.RULE,
     tiny_memory_limit.RULE,
+    tiny_memory_request.RULE,
     larger_than_any_node.RULE,
     fewer_cpus_than_gpus.RULE,
     misspelt_resource.RULE,
@@ -70,7 +72,7 @@ RULES: tuple[Rule, ...] = (
     misspelt_env.RULE,
     renamed_env.RULE,
     invalid_env_value.RULE,
-    unbuffered_zero.RULE,
+    inverted_python_switch.RULE,
     debug_left_on.RULE,
     privileged_training.RULE,
     relative_working_dir.RULE,

@@ -1,9 +1,9 @@
-"""An amount of memory ends in m, which is a thousandth of a byte.
+"""A limit of memory or storage ends in m, which is a thousandth of a byte.
 
-What: memory, ephemeral storage or huge pages of less than one MiB that are not whole bytes, such as `512m`.
+What: a limit of memory or ephemeral storage below one MiB that is not whole bytes, such as `512m`.
 
-Why: `m` means milli for every resource. `512m` is half a byte: as a limit the container cannot start, as a request
-the scheduler reserves nothing. The API server warns and accepts.
+Why: `m` means milli for every resource. `512m` is half a byte, within which no container starts. The API server warns
+and accepts.
 
 Bad:
 
@@ -56,13 +56,12 @@ _MEBI = 2**20
 
 def _check(subject: Subject) -> Iterator[Found]:
     for container in subject.containers:
-        for half in ("limits", "requests"):
-            for name, written in container.amounts(half).items():
-                if name in ("memory", "ephemeral-storage") or str(name).startswith("hugepages-"):
-                    amount = quantity.parse(written)
-                    if amount is not None and not amount.is_integer and 0 < amount.value < _MEBI:
-                        path = (*container.path, "resources", half, name)
-                        yield _found(path, str(written), amount.nano / quantity.NANO)
+        for name in ("memory", "ephemeral-storage"):
+            written = container.amounts("limits").get(name)
+            amount = quantity.parse(written)
+            if amount is not None and not amount.is_integer and 0 < amount.value < _MEBI:
+                path = (*container.path, "resources", "limits", name)
+                yield _found(path, str(written), amount.nano / quantity.NANO)
 
 
 def _found(path: Path, written: str, amount: float) -> Found:

@@ -1,7 +1,7 @@
 """A variable has a value that its reader does not take.
 
-What: a switch of NCCL that is not a number (`true`), an unknown level of NCCL_DEBUG, TORCH_DISTRIBUTED_DEBUG or
-TORCH_CPP_LOG_LEVEL, or a number of threads that is none.
+What: a switch of NCCL that is not a number (`true`), an unknown level of NCCL_DEBUG or TORCH_DISTRIBUTED_DEBUG, or a
+number of threads that is none.
 
 Why: NCCL reads its switches as numbers, says so in its log and goes on with the default: `NCCL_IB_DISABLE: "true"`
 disables nothing. PyTorch stops at an unknown TORCH_DISTRIBUTED_DEBUG.
@@ -76,7 +76,7 @@ def _wanted(name: str, value: str) -> str | None:
     if name in LEVELS:
         return None if value.strip().upper() in LEVELS[name] else "one of " + ", ".join(LEVELS[name])
     if name in SWITCHES:
-        return None if _is_number(value.strip().lstrip("-")) else "a number: 0 or 1"
+        return None if _is_number(value.strip().lstrip("+-")[:1]) else "a number: 0 or 1"
     if name in NUMBERS:
         parts = value.split(",")
         return None if all(_is_number(one.strip()) and int(one) > 0 for one in parts) else "a number above 0"

@@ -76,4 +76,4 @@ def _short(text: str) -> str:
     return text if len(text) <= 30 else text[:27] + "..."
 
 
-RULE = Rule("lost-arguments", _check, severity="error", stage="run", authority="kubelet")
+RULE = Rule("lost-arguments", _check, severity="warning", stage="run", authority="kubelet")

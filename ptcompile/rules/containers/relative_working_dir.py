@@ -54,7 +54,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             continue
         for container in template.containers:
             written = text(container.spec.get("workingDir"))
-            if written and written[0] not in "/$":
+            if written and written[0] not in "/$" and ":" not in written:
                 path = (*container.path, "workingDir")
                 whole = "/" + written.removeprefix("./")
                 yield Found(

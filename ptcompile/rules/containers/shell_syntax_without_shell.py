@@ -67,4 +67,4 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-RULE = Rule("shell-syntax-without-shell", _check, severity="error", stage="run", authority="kubelet")
+RULE = Rule("shell-syntax-without-shell", _check, severity="warning", stage="run", authority="kubelet")

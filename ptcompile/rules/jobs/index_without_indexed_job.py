@@ -99,4 +99,4 @@ def _uses(container: Container) -> Iterator[Path]:
             yield word.path
 
 
-RULE = Rule("index-without-indexed-job", _check, severity="error", stage="run", authority="kube-apiserver")
+RULE = Rule("index-without-indexed-job", _check, severity="warning", stage="run", authority="kube-apiserver")

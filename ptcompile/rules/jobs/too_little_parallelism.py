@@ -95,7 +95,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     if not 0 < parallelism < completions:
         return
     made = meeting_of(subject)
-    nodes = made.first.nodes if made is not None and made.first.backend != "none" else None
+    nodes = made.first.nodes if made is not None and made.first.launcher in ("torchrun", "tune") else None
     if nodes is None or not parallelism < nodes[0] <= completions:
         return  # more nodes than there are pods at all is a question of the launch
     target: Path = ("spec", "parallelism")

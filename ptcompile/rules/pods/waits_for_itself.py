@@ -113,6 +113,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         return
     from ptcompile.simulation.meeting import resolve
 
+    port = made.first.endpoint.rpartition(":")[2]
     for role, pod in job.firsts():
         names = {view.name for view in pod.containers if view.init}
         if len(subject.templates) > 1 and role.name.lower() not in {one.role.lower() for one in subject.templates}:
@@ -121,7 +122,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             continue
         for container, word in waiting:
             own = len(subject.templates) == 1 or _role_of(subject, container).lower() == role.name.lower()
-            if own and container.name in names and made.first.host in word.text:
+            if own and container.name in names and made.first.host in word.text and port in word.text:
                 yield Found(
                     word.path,
                     f"{field_path(word.path)}: {pod.shown} waits for its own {made.first.endpoint}, which it opens "

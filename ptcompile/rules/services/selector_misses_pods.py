@@ -83,4 +83,4 @@ def _check(subject: Subject) -> Iterator[Found]:
         )
 
 
-RULE = Rule("selector-misses-pods", _check, severity="error", stage="run", authority="ptcompile")
+RULE = Rule("selector-misses-pods", _check, severity="warning", stage="run", authority="ptcompile")

@@ -50,6 +50,22 @@ def test_limits(rule: str, limits: Json, expected: bool) -> None:
     assert fires(rule, _limits(**limits)) is expected
 
 
+@pytest.mark.parametrize(
+    ("requests", "limits", "expected"),
+    [
+        ({"memory": 64}, {}, True),
+        ({"memory": "512m"}, {}, True),
+        ({"memory": 64}, {"memory": "64Gi"}, True),
+        ({"memory": 64}, {"memory": 64}, False),  # said of the limit
+        ({"memory": "4Mi"}, {}, False),
+        ({"memory": 0}, {}, False),
+    ],
+)
+def test_requests(requests: Json, limits: Json, expected: bool) -> None:
+    manifest = container(resources={"requests": requests, "limits": limits})
+    assert fires("tiny-memory-request", manifest) is expected
+
+
 def test_both_halves_are_renamed() -> None:
     amounts = {"nvidia.com/gpus": 1}
     (problem,) = found("misspelt-resource", container(resources={"limits": amounts, "requests": amounts}))

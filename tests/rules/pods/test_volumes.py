@@ -68,7 +68,7 @@ AT = {"mountPath": "/s"}
             _pod({"secret": {"secretName": "s", "defaultMode": 0o500}}, AT, command=["/s/run.sh"]),
             False,
         ),
-        ("script-not-executable", _pod({"secret": {"secretName": "s", "defaultMode": 256}}, AT, command=["/s/x"]), True),
+        ("script-not-executable", _pod({"secret": {"defaultMode": 0o400}}, AT, command=["/s/x"]), True),
     ],
 )  # fmt: skip
 def test_variants(rule: str, manifest: Json, expected: bool) -> None:
