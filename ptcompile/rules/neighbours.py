@@ -59,17 +59,10 @@ def labels_of(template: Json) -> dict[str, str]:
     return string_map(at(template, "metadata").get("labels"))
 
 
-def meeting_of(subject: Subject) -> Meeting | None:
-    """How the pods of the object's job meet; None for kinds without pods."""
-    from ptcompile.simulation.meeting import meeting
-
-    return meeting(subject.job) if subject.job is not None else None
-
-
 def endpoint_service(subject: Subject) -> tuple[Json, Meeting] | None:
     """The Service of the stream that the rendezvous is at, by its own name, and the rendezvous."""
     services = services_of(subject)
-    made = meeting_of(subject) if services else None
+    made = subject.meeting if services else None
     if made is None or not made.first.host:
         return None
     from ptcompile.simulation.meeting import short_names

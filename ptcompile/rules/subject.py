@@ -14,6 +14,7 @@ from ptcompile.versions import Versions
 
 if TYPE_CHECKING:
     from ptcompile.simulation import Job
+    from ptcompile.simulation.meeting import Meeting
 
 
 class Word(NamedTuple):
@@ -173,6 +174,13 @@ class Subject:
 
         jobs = simulate([self.manifest], versions=self.versions, others=self._beside).jobs
         return jobs[0] if jobs else None
+
+    @cached_property
+    def meeting(self) -> Meeting | None:
+        """How the pods of the job meet; None for kinds without pods."""
+        from ptcompile.simulation.meeting import meeting
+
+        return meeting(self.job) if self.job is not None else None
 
     @property
     def _beside(self) -> list[Json]:

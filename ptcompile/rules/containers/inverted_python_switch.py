@@ -38,7 +38,8 @@ Good:
 
 Fix: remove the variable where it is to be off; write "1" where it is to be on.
 
-Source: CPython 3.11, Python/preconfig.c (_Py_get_env_flag) and Python/initconfig.c; a test of ours asks the interpreter.
+Source: CPython 3.11, Python/preconfig.c (_Py_get_env_flag) and Python/initconfig.c; a test of ours asks the
+interpreter.
 """
 
 from __future__ import annotations

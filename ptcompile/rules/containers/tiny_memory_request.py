@@ -2,8 +2,8 @@
 
 What: `requests.memory` of less than 4 MiB, most often a number without its unit (`64`) or with the suffix m (`512m`).
 
-Why: a plain number is bytes, and m a thousandth of one. The scheduler packs the pod onto a node that has no room for it:
-it is the first to be evicted, or the node's memory runs out.
+Why: a plain number is bytes, and m a thousandth of one. The scheduler packs the pod onto a node that has no room for
+it: it is the first to be evicted, or the node's memory runs out.
 
 Bad:
 

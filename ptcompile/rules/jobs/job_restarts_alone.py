@@ -86,7 +86,6 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path, field_path
 from ptcompile.plain import at, integer, items
-from ptcompile.rules.neighbours import meeting_of
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
@@ -98,7 +97,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     pods = min(integer(subject.spec.get("completions")), integer(subject.spec.get("parallelism"), 1))
     if retries < 1 or pods < 2 or _fails_at_once(subject):
         return
-    made = meeting_of(subject)
+    made = subject.meeting
     if made is None or made.first.backend not in ("static", "env") or (made.first.nodes or (1, 1))[0] < 2:
         return
     written = subject.spec.get("backoffLimit") is not None

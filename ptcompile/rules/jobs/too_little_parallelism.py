@@ -84,7 +84,6 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path, field_path
 from ptcompile.plain import integer
-from ptcompile.rules.neighbours import meeting_of
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
@@ -94,7 +93,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     parallelism = integer(subject.spec.get("parallelism"), 1)
     if not 0 < parallelism < completions:
         return
-    made = meeting_of(subject)
+    made = subject.meeting
     nodes = made.first.nodes if made is not None and made.first.launcher in ("torchrun", "tune") else None
     if nodes is None or not parallelism < nodes[0] <= completions:
         return  # more nodes than there are pods at all is a question of the launch

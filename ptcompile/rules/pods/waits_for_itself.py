@@ -97,7 +97,6 @@ import re
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import field_path
-from ptcompile.rules.neighbours import meeting_of
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Container, Subject, Word
 
@@ -107,7 +106,7 @@ _BY_INDEX = re.compile(r"COMPLETION_INDEX|RANK|HOSTNAME|hostname|TASK_INDEX")
 
 def _check(subject: Subject) -> Iterator[Found]:
     waiting = [(one, word) for one in subject.containers if one.init for word in _scripts(one)]
-    made = meeting_of(subject) if waiting else None
+    made = subject.meeting if waiting else None
     job = subject.job if made is not None else None
     if made is None or job is None or len(made.first.host) < 3:
         return
