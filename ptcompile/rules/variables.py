@@ -1,7 +1,7 @@
 """Environment variables that NCCL, PyTorch and OpenMP read, and slips of them.
 
 Names are from NCCL 2.29 (user guide, environment variables, with those of its source that people use), PyTorch 2.13
-(torch.distributed, torchrun, CUDA notes) and OpenMP 5.2.
+(torch.distributed, CUDA notes; of torchrun's PET_* another rule asks) and OpenMP 5.2.
 """
 
 from __future__ import annotations
@@ -38,11 +38,6 @@ ENABLE_TIMING EXTRA_DUMP_ON_EXEC HEARTBEAT_TIMEOUT_SEC HIGH_PRIORITY LOG_CPP_STA
 NONBLOCKING_TIMEOUT PROPAGATE_ERROR RANKS_PER_ROOT RETHROW_CUDA_ERRORS SHOW_EAGER_INIT_P2P_SERIALIZATION_WARNING
 TRACE_BUFFER_SIZE TRACE_CPP_STACK USE_COMM_NONBLOCKING USE_TENSOR_REGISTER_ALLOCATOR_HOOK WAIT_TIMEOUT_DUMP_MILSEC
 """
-_PET = """
-LOCAL_ADDR LOG_DIR LOGS_SPECS MASTER_ADDR MASTER_PORT MAX_RESTARTS MODULE MONITOR_INTERVAL NNODES NODE_RANK
-NPROC_PER_NODE NO_PYTHON RDZV_BACKEND RDZV_CONF RDZV_ENDPOINT RDZV_ID REDIRECTS ROLE RUN_PATH STANDALONE START_METHOD
-TEE
-"""
 _PLAIN = """
 CUDA_DEVICE_MAX_CONNECTIONS CUDA_DEVICE_ORDER CUDA_LAUNCH_BLOCKING CUDA_MODULE_LOADING CUDA_VISIBLE_DEVICES
 GLOO_SOCKET_IFNAME OMP_DISPLAY_ENV OMP_DYNAMIC OMP_MAX_ACTIVE_LEVELS OMP_NUM_THREADS OMP_PLACES OMP_PROC_BIND
@@ -68,7 +63,6 @@ RENAMED = {
 KNOWN = frozenset(
     {f"NCCL_{name}" for name in _NCCL.split()}
     | {f"TORCH_NCCL_{name}" for name in _TORCH_NCCL.split()}
-    | {f"PET_{name}" for name in _PET.split()}
     | {*_PLAIN.split(), *RENAMED}
 )
 
@@ -100,7 +94,7 @@ SWITCHES = frozenset(
 NUMBERS = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"})
 """Numbers above 0; OpenMP takes a list of them, one a level."""
 
-_BEGINNINGS = ("NCCL", "NCLL", "NNCL", "NCC_", "TORCH", "GLOO", "PET_", "OMP_", "CUDA_", "PYTORCH")
+_BEGINNINGS = ("NCCL", "NCLL", "NNCL", "NCC_", "TORCH", "GLOO", "OMP_", "CUDA_", "PYTORCH")
 _LONG = 14
 """From this length on two slips are one name; in a shorter name one is."""
 

@@ -1,7 +1,7 @@
 """A variable has almost the name of one that NCCL or PyTorch reads.
 
-What: a name that begins like theirs (NCCL_, TORCH_, GLOO_, PET_, OMP_, PYTORCH_, CUDA_) and is a slip away from one
-that they read, such as NCCL_SOCKET_IFNAMES.
+What: a name that begins like theirs (NCCL_, TORCH_, GLOO_, OMP_, PYTORCH_, CUDA_) and is a slip away from one that
+they read, such as NCCL_SOCKET_IFNAMES.
 
 Why: nobody complains about a variable that nobody reads. The setting has no effect.
 
@@ -39,7 +39,7 @@ Good:
 
 Fix: write the name that is read.
 
-Source: NCCL 2.29, environment variables; PyTorch 2.13, torch.distributed and torchrun; OpenMP 5.2.
+Source: NCCL 2.29, environment variables; PyTorch 2.13, torch.distributed; OpenMP 5.2.
 """
 
 from __future__ import annotations

@@ -1,63 +1,88 @@
 """The roles of a job train with different versions of one image.
 
-What: containers that train in one job use the same image repository with different tags or digests.
+What: containers that train in one job use the same image repository with different tags or digests. (Of a PyTorchJob
+another rule asks it.)
 
 Why: all ranks have to run the same program with the same PyTorch and NCCL. With two versions they hang in the first
 collective, or fail with a size that does not match. Most often one role was forgotten in an update.
 
 Bad:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
     metadata: {name: train}
     spec:
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      pytorchReplicaSpecs:
-        Master:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: master
           replicas: 1
-          restartPolicy: OnFailure
           template:
             spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.1
-                  resources: {limits: {cpu: 8, memory: 64Gi}}
-        Worker:
+              completionMode: Indexed
+              completions: 1
+              parallelism: 1
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.1
+                      resources: {limits: {cpu: 8, memory: 64Gi}}
+        - name: worker
           replicas: 1
-          restartPolicy: OnFailure
           template:
             spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0  # <--
-                  resources: {limits: {cpu: 8, memory: 64Gi}}
+              completionMode: Indexed
+              completions: 3
+              parallelism: 3
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0  # <--
+                      resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Good:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
     metadata: {name: train}
     spec:
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      pytorchReplicaSpecs:
-        Master:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: master
           replicas: 1
-          restartPolicy: OnFailure
           template:
             spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.1
-                  resources: {limits: {cpu: 8, memory: 64Gi}}
-        Worker:
+              completionMode: Indexed
+              completions: 1
+              parallelism: 1
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.1
+                      resources: {limits: {cpu: 8, memory: 64Gi}}
+        - name: worker
           replicas: 1
-          restartPolicy: OnFailure
           template:
             spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.1
-                  resources: {limits: {cpu: 8, memory: 64Gi}}
+              completionMode: Indexed
+              completions: 3
+              parallelism: 3
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.1
+                      resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: give all roles one version.
 
@@ -76,8 +101,8 @@ from ptcompile.rules.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    if len(subject.templates) < 2:
-        return
+    if len(subject.templates) < 2 or subject.kind[1] == "PyTorchJob":
+        return  # a PyTorchJob's roles are asked by a rule of its own
     first: dict[str, tuple[str, str, str]] = {}
     for template in subject.templates:
         for container in template.mains:
