@@ -6,15 +6,14 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.expand.job import job_labels
-from ptcompile.plain import Json, at, kind_of, namespace, object_name, string_map, text
+from ptcompile.plain import Json, at, namespace, object_name, string_map, text
 from ptcompile.rules.subject import Subject
 from ptcompile.rules.templates import templates_of
 
 if TYPE_CHECKING:
     from ptcompile.simulation.meeting import Meeting
 
-_SERVICE = ("v1", "Service")
-_ALONE = {("v1", "Pod"), ("batch/v1", "Job")}
+_ALONE = (("v1", "Pod"), ("batch/v1", "Job"))
 """Kinds whose pods have no Service but those that people write."""
 
 
@@ -29,23 +28,20 @@ class User(NamedTuple):
 
 def users_of(subject: Subject) -> Iterator[User]:
     """The Pods and Jobs of the stream whose subdomain is this Service, in the same namespace."""
-    for other in subject.others:
-        kind = kind_of(other)
-        if kind not in _ALONE:
-            continue
-        for _, template, _, _, _ in templates_of(kind, other):
-            if text(at(template, "spec").get("subdomain")) == subject.name and subject.name:
-                if namespace(other) != namespace(subject.manifest):
-                    continue
-                name = object_name(other)
-                added = job_labels(name) if kind[1] == "Job" else {}
-                yield User(f"{kind[1]}/{name}", {**labels_of(template), **added}, bool(added))
+    if not subject.name:
+        return
+    for kind in _ALONE:
+        for other in subject.neighbours.get(kind, ()):
+            for _, template, _, _, _ in templates_of(kind, other):
+                if text(at(template, "spec").get("subdomain")) == subject.name:
+                    name = object_name(other)
+                    added = job_labels(name) if kind[1] == "Job" else {}
+                    yield User(f"{kind[1]}/{name}", {**labels_of(template), **added}, bool(added))
 
 
 def services_of(subject: Subject) -> list[Json]:
     """The Services of the stream in the object's namespace."""
-    space = namespace(subject.manifest)
-    return [one for one in subject.others if kind_of(one) == _SERVICE and namespace(one) == space]
+    return subject.neighbours.get(("v1", "Service"), [])
 
 
 def selected(service: Json, labels: Mapping[str, str]) -> bool:

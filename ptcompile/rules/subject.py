@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.diagnostics import Path
-from ptcompile.plain import Json, at, kind_of, mapping, text
+from ptcompile.plain import Json, at, kind_of, mapping, namespace, text
 from ptcompile.rules.templates import templates_of
 from ptcompile.versions import Versions
 
@@ -181,6 +181,16 @@ class Subject:
         from ptcompile.simulation.meeting import meeting
 
         return meeting(self.job) if self.job is not None else None
+
+    @cached_property
+    def neighbours(self) -> dict[tuple[str, str], list[Json]]:
+        """The objects of the stream in the same namespace, this one too, by apiVersion and kind."""
+        found: dict[tuple[str, str], list[Json]] = {}
+        space = namespace(self.manifest)
+        for one in self.others:
+            if namespace(one) == space:
+                found.setdefault(kind_of(one), []).append(one)
+        return found
 
     @property
     def _beside(self) -> list[Json]:

@@ -48,6 +48,8 @@ from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject, Word
 
 _SHELL = frozenset("|&;<>()$`*?~{}\n#!")
+_MOST = 4096
+"""A longer line is not taken apart."""
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -68,7 +70,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _taken_apart(word: Word) -> list[str]:
     """The words as a shell would see them; none where it would do more than take them apart."""
-    if _SHELL & set(word.text):
+    if len(word.text) > _MOST or _SHELL & set(word.text):
         return []
     try:
         return shlex.split(word.text)

@@ -63,12 +63,14 @@ _FORM = re.compile(
 )
 _LEAST = 4
 """Shorter values are flags and placeholders."""
+_MOST = 1 << 14
+"""No more of a text is looked at."""
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     for container in subject.containers:
         for entry in container.env:
-            value = entry.value or ""
+            value = (entry.value or "")[:_MOST]
             named = _NAME.fullmatch(entry.name) is not None and _is_secret(value)
             if named or (len(value) >= _LEAST and _FORM.search(value)):
                 path = (*entry.path, "value")
@@ -78,7 +80,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                     "refer to a Secret by valueFrom.secretKeyRef, and have this one revoked",
                 )
         for word in container.argv:
-            if _FORM.search(word.text[: 1 << 14]):
+            if _FORM.search(word.text[:_MOST]):
                 yield Found(
                     word.path,
                     f"{field_path(word.path)}: a secret token can be read by all who see this manifest",

@@ -64,7 +64,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.names import suggest
-from ptcompile.plain import Json, at, kind_of, mapping, namespace, object_name, text
+from ptcompile.plain import Json, at, mapping, object_name, text
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
@@ -92,13 +92,10 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _keys(subject: Subject) -> dict[tuple[str, str], set[str]]:
     """The keys of the ConfigMaps and Secrets of the stream, by kind and name."""
-    space = namespace(subject.manifest)
     return {
-        (kind_of(one)[1], object_name(one)): {
-            str(key) for part in _KINDS[kind_of(one)] for key in mapping(one.get(part))
-        }
-        for one in subject.others
-        if kind_of(one) in _KINDS and namespace(one) == space
+        (kind[1], object_name(one)): {str(key) for part in parts for key in mapping(one.get(part))}
+        for kind, parts in _KINDS.items()
+        for one in subject.neighbours.get(kind, ())
     }
 
 

@@ -76,7 +76,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import field_path
-from ptcompile.plain import Json, at, kind_of, namespace, object_name, text, texts
+from ptcompile.plain import at, object_name, text, texts
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
@@ -104,16 +104,8 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _claims(subject: Subject) -> dict[str, list[str]]:
     """The access modes of the claims of the stream in the object's namespace."""
-    space = namespace(subject.manifest)
-    return {object_name(one): _modes(one) for one in subject.others if _is_claim(one) and namespace(one) == space}
-
-
-def _is_claim(one: Json) -> bool:
-    return kind_of(one) == ("v1", "PersistentVolumeClaim")
-
-
-def _modes(claim: Json) -> list[str]:
-    return texts(at(claim, "spec").get("accessModes"))
+    claims = subject.neighbours.get(("v1", "PersistentVolumeClaim"), [])
+    return {object_name(one): texts(at(one, "spec").get("accessModes")) for one in claims}
 
 
 RULE = Rule("single-node-claim", _check, severity="warning", stage="run", authority="kubelet")

@@ -95,39 +95,54 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.diagnostics import field_path
 from ptcompile.rules.rule import Found, Rule
-from ptcompile.rules.subject import Container, Subject, Word
+from ptcompile.rules.subject import Container, Subject, Template, Word
 
-_WAITS = re.compile(r"\bnc(?:at)? .*-\w*z|/dev/tcp/|wait-for-it|\bcurl\b|\bwget\b|\btelnet\b")
+if TYPE_CHECKING:
+    from ptcompile.simulation.meeting import Meeting
+
+_WAITS = re.compile(r"\bnc(?:at)?(?: -?\w+){0,4} -\w*z|/dev/tcp/|wait-for-it|\bcurl\b|\bwget\b|\btelnet\b")
 _BY_INDEX = re.compile(r"COMPLETION_INDEX|RANK|HOSTNAME|hostname|TASK_INDEX")
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    waiting = [(one, word) for one in subject.containers if one.init for word in _scripts(one)]
-    made = subject.meeting if waiting else None
-    job = subject.job if made is not None else None
-    if made is None or job is None or len(made.first.host) < 3:
+    waiting = {one.path: _scripts(one) for one in subject.containers if one.init}
+    made = subject.meeting if any(waiting.values()) else None
+    serving = _serving(subject, made) if made is not None else None
+    if made is None or serving is None:
         return
-    from ptcompile.simulation.meeting import resolve
-
-    port = made.first.endpoint.rpartition(":")[2]
-    for role, pod in job.firsts():
-        names = {view.name for view in pod.containers if view.init}
-        if len(subject.templates) > 1 and role.name.lower() not in {one.role.lower() for one in subject.templates}:
-            continue
-        if resolve(job, made.first.host, pod) != pod.shown:
-            continue
-        for container, word in waiting:
-            own = len(subject.templates) == 1 or _role_of(subject, container).lower() == role.name.lower()
-            if own and container.name in names and made.first.host in word.text and port in word.text:
+    host, port = made.first.host, made.first.endpoint.rpartition(":")[2]
+    for container in serving.template.containers:
+        for word in waiting.get(container.path, ()):
+            if host in word.text and port in word.text:
                 yield Found(
                     word.path,
-                    f"{field_path(word.path)}: {pod.shown} waits for its own {made.first.endpoint}, which it opens "
+                    f"{field_path(word.path)}: {serving.pod} waits for its own {made.first.endpoint}, which it opens "
                     "after its init containers",
                     "wait for the name by nslookup, or not at all",
                 )
+
+
+class _Serving(NamedTuple):
+    template: Template
+    pod: str
+
+
+def _serving(subject: Subject, made: Meeting) -> _Serving | None:
+    """The template of the pod that serves the rendezvous, and the pod's name; None where it is none of the firsts."""
+    from ptcompile.simulation.meeting import resolve
+
+    if subject.job is None or not made.first.host:
+        return None
+    for role, pod in subject.job.firsts():
+        if resolve(subject.job, made.first.host, pod) == pod.shown:
+            own = [one for one in subject.templates if one.role.lower() == role.name.lower()]
+            templates = list(subject.templates) if len(subject.templates) == 1 else own
+            return _Serving(templates[0], pod.shown) if templates else None
+    return None
 
 
 def _scripts(container: Container) -> list[Word]:
@@ -135,10 +150,6 @@ def _scripts(container: Container) -> list[Word]:
     if container.spec.get("restartPolicy") == "Always":
         return []
     return [word for word in container.argv if _WAITS.search(word.text) and not _BY_INDEX.search(word.text)]
-
-
-def _role_of(subject: Subject, container: Container) -> str:
-    return next((one.role for one in subject.templates if container in one.containers), "")
 
 
 RULE = Rule("waits-for-itself", _check, severity="error", stage="run", authority="kubelet")

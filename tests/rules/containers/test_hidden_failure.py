@@ -25,6 +25,7 @@ CASES = [
     ("python train.py && echo done", False),
     ("cd /tmp && python train.py", False),
     ("echo start; python train.py", False),
+    ("python train.py;", False),
     ("OMP_NUM_THREADS=1 python train.py; sync", True),
 ]
 UNREAD = [

@@ -41,6 +41,7 @@ spec: {clusterIP: None, publishNotReadyAddresses: true, selector: {batch.kuberne
         ("job-restarts-alone", _job("--nnodes=4", *STATIC, backoffLimit=0), False),
         ("job-restarts-alone", _job("--nnodes=4", *C10D), False),
         ("job-restarts-alone", _job("--nnodes=1"), False),
+        ("job-restarts-alone", _job("--nnodes=4", *STATIC, completions=1, parallelism=1), False),
         (
             "job-restarts-alone",
             _job("--nnodes=4", *STATIC, podFailurePolicy={"rules": [{"action": "FailJob", "onExitCodes": {}}]}),
@@ -59,6 +60,19 @@ def test_the_endpoint_may_be_a_service_of_the_first_pod() -> None:
     assert not fires("endpoint-is-every-pod", job, SERVICE, alone)
     alone["spec"]["selector"] = SERVICE["spec"]["selector"]
     assert fires("endpoint-is-every-pod", job, SERVICE, alone)
+    single = _job("--nnodes=1", "--master-addr=first", completions=1, parallelism=1)
+    assert not fires("endpoint-is-every-pod", single, SERVICE, alone)
+    alone["spec"]["selector"] = None
+    assert not fires("endpoint-is-every-pod", job, SERVICE, alone)
+
+
+def test_a_world_size_may_count_processes() -> None:
+    """Without torchrun WORLD_SIZE is the script's: nobody knows how many pods it means."""
+    job = _job(parallelism=2)
+    container = job["spec"]["template"]["spec"]["containers"][0]
+    container["command"] = ["python", "train.py"]
+    container["env"] = [{"name": "MASTER_ADDR", "value": "train-0.train"}, {"name": "WORLD_SIZE", "value": "4"}]
+    assert not fires("too-little-parallelism", job, SERVICE)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +82,9 @@ def test_the_endpoint_may_be_a_service_of_the_first_pod() -> None:
         ("while ! timeout 1 bash -c '</dev/tcp/train-0.train/29500'; do :; done", True),
         ("until nslookup train-0.train; do sleep 1; done", False),
         ('[ "$JOB_COMPLETION_INDEX" = 0 ] || until nc -z train-0.train 29500; do sleep 1; done', False),
-        ("until nc -z database 5432; do sleep 1; done", False),
+        ("until nc -z database 29500; do sleep 1; done", False),
+        ("until nc -z train-0.train 8080; do sleep 1; done", False),  # a native sidecar's, perhaps
+        ("echo train-0.train 29500", False),
     ],
 )
 def test_waiting(script: str, expected: bool) -> None:
@@ -105,3 +121,17 @@ def test_completions_are_given_where_indexed_needs_them() -> None:
         ("completionMode", "Indexed"),
         ("completions", 4),
     ]
+
+
+@pytest.mark.parametrize(("role", "expected"), [("Master", True), ("Worker", False)])
+def test_waiting_in_one_role(role: str, expected: bool) -> None:
+    """The workers of a PyTorchJob may wait for the master; the master may not."""
+    script = "until nc -z train-master-0 23456; do sleep 1; done"
+    wait = [{"name": "wait", "image": "busybox:1", "command": ["sh", "-c", script]}]
+    main = [{"name": "pytorch", "image": "a:1", "command": ["python", "train.py"]}]
+    specs = {
+        one: {"replicas": 1, "template": {"spec": {"containers": main, "initContainers": wait if one == role else []}}}
+        for one in ("Master", "Worker")
+    }
+    job = {"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": {"name": "train"}}
+    assert fires("waits-for-itself", {**job, "spec": {"pytorchReplicaSpecs": specs}}) is expected

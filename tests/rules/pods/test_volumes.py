@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rules.asking import Json, fires, pod
+from tests.rules.asking import Json, fires, found, pod
 
 GPU = {"limits": {"cpu": 8, "memory": "64Gi", "nvidia.com/gpu": 1}}
 
@@ -21,6 +21,10 @@ def _shm(**fields: object) -> Json:
 SHM = {"mountPath": "/dev/shm"}  # noqa: S108 - where a pod has it
 SCRIPTS = {"configMap": {"name": "s"}}
 AT = {"mountPath": "/s"}
+
+
+def _items(mode: int | None, path: str = "run.sh") -> list[Json]:
+    return [{"key": "k", "path": path, **({} if mode is None else {"mode": mode})}]
 
 
 @pytest.mark.parametrize(
@@ -54,6 +58,29 @@ AT = {"mountPath": "/s"}
         ("script-not-executable", _pod(SCRIPTS, AT, command=["bash", "/s/run.sh"]), False),
         ("script-not-executable", _pod(SCRIPTS, AT, args=["/s/run.sh"]), False),
         ("script-not-executable", _pod({"emptyDir": {}}, AT, command=["/s/run.sh"]), False),
+        ("script-not-executable", _pod(SCRIPTS, {"mountPath": "/s/x.sh", "subPath": "r.sh"}, command=["/s/x.sh"]), True),
+        (
+            "script-not-executable",
+            _pod({"configMap": {"items": _items(0o755)}}, {"mountPath": "/x", "subPath": "run.sh"}, command=["/x"]),
+            False,
+        ),
+        (
+            "script-not-executable",
+            _pod({"configMap": {"items": _items(0o755, "other.sh")}}, AT, command=["/s/run.sh"]),
+            True,
+        ),
+        (
+            "script-not-executable",
+            _pod({"configMap": {"defaultMode": 0o755, "items": _items(None)}}, AT, command=["/s/run.sh"]),
+            False,
+        ),
+        (
+            "script-not-executable",
+            _pod({"projected": {"sources": [{"configMap": {"items": _items(0o755)}}]}}, AT, command=["/s/run.sh"]),
+            False,
+        ),
+        ("script-not-executable", _pod({"projected": {"sources": [{}]}}, AT, command=["/s/run.sh"]), True),
+        ("script-not-executable", _pod(SCRIPTS, {"mountPath": "s"}, command=["s/run.sh"]), False),
         (
             "script-not-executable",
             _pod(
@@ -73,6 +100,14 @@ AT = {"mountPath": "/s"}
 )  # fmt: skip
 def test_variants(rule: str, manifest: Json, expected: bool) -> None:
     assert fires(rule, manifest) is expected
+
+
+def test_a_mode_that_somebody_chose_is_not_changed() -> None:
+    (chosen,) = found("script-not-executable", _pod({"secret": {"defaultMode": 0o400}}, AT, command=["/s/x"]))
+    (default,) = found("script-not-executable", _pod(SCRIPTS, AT, command=["/s/x"]))
+    assert chosen.fix is None
+    assert default.fix is not None
+    assert default.fix.edits[0].value == 0o755
 
 
 def test_a_claim_of_one_node_and_one_pod_is_fine() -> None:
