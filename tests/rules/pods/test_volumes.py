@@ -58,7 +58,7 @@ def _items(mode: int | None, path: str = "run.sh") -> list[Json]:
         ("script-not-executable", _pod(SCRIPTS, AT, command=["bash", "/s/run.sh"]), False),
         ("script-not-executable", _pod(SCRIPTS, AT, args=["/s/run.sh"]), False),
         ("script-not-executable", _pod({"emptyDir": {}}, AT, command=["/s/run.sh"]), False),
-        ("script-not-executable", _pod(SCRIPTS, {"mountPath": "/s/x.sh", "subPath": "r.sh"}, command=["/s/x.sh"]), True),
+        ("script-not-executable", _pod(SCRIPTS, {"mountPath": "/x.sh", "subPath": "r.sh"}, command=["/x.sh"]), True),
         (
             "script-not-executable",
             _pod({"configMap": {"items": _items(0o755)}}, {"mountPath": "/x", "subPath": "run.sh"}, command=["/x"]),
