@@ -104,9 +104,6 @@ ANSWERS: Final[dict[str, Answer]] = {
     "gpu-request-differs-from-limit": Answer(
         "Request and limit of a device differ, and devices are not shared.", "ask for it once"
     ),
-    "shm-above-memory-limit": Answer(
-        "Shared memory may grow above the memory limit, which it counts against.", "lower the one or raise the other"
-    ),
     "partial-fabric": Answer(
         "Some of what a fabric takes is there, and some is not: its variables without its device, or the other way.",
         "take the fabric's word for all of it, or add what the message names",

@@ -14,12 +14,15 @@ MANIFESTS = sorted(
     for path in GOLDEN.glob("*/*.yaml")
     if path.name not in ("spec.yaml", "cluster.yaml")
 )
+_TARGETS = ("job", "jobset", "pytorchjob", "volcano")
 MEANT: dict[str, set[str]] = {
-    **{
-        f"many-processes-auto/{target}.yaml": {"host-core-processes"}
-        for target in ("job", "jobset", "pytorchjob", "trainjob", "volcano")
-    },
-    "nccl-document-004/pytorchjob.yaml": {"restarts-for-ever"},
+    "run-policy-zeros/job.yaml": {"ttl-zero"},
+    # 500m and a GPU
+    **{f"flyte-legacy-decorator/{target}.yaml": {"fewer-cpus-than-gpus"} for target in (*_TARGETS, "trainjob")},
+    **{f"nccl-document-004/{target}.yaml": {"best-effort-gpus"} for target in _TARGETS},  # a GPU, no cpu, no memory
+    "nccl-document-004/pytorchjob.yaml": {"best-effort-gpus", "restarts-for-ever"},
+    # auto without devices
+    **{f"many-processes-auto/{target}.yaml": {"host-core-processes"} for target in (*_TARGETS, "trainjob")},
 }
 """Findings on a golden manifest that its spec asked for, by file."""
 
