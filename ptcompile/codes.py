@@ -30,6 +30,8 @@ CODES: dict[str, str] = {
     "gpu-request-differs-from-limit": "PTC102",
     "more-processes-than-gpus": "PTC103",
     "idle-gpus": "PTC104",
+    # 2xx: scheduling and queues
+    "queued-differently": "PTC201",
     # 3xx: storage
     "shm-above-memory-limit": "PTC301",
     # 4xx: env and rendezvous

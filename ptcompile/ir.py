@@ -7,7 +7,7 @@ that the compiler only carries stay plain mappings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -108,6 +108,14 @@ class RunPolicy(NamedTuple):
     suspend: bool = False
 
 
+class Nearness(NamedTuple):
+    """How near to each other the pods must be: within one domain of a level of the profile's topology."""
+
+    level: str
+    required: bool
+    """Whether the job waits rather than run further apart."""
+
+
 class Job(NamedTuple):
     """One training job, on its way from what a person wrote to what a target emits."""
 
@@ -131,6 +139,9 @@ class Job(NamedTuple):
     master_port: int = 23456
     task_names: tuple[str, str] = ("master", "worker")
     """What Volcano calls the two tasks."""
+    priority: str | None = None
+    """The job's class in its queue; not that of its pods."""
+    topology: Nearness | None = None
 
     @property
     def nodes(self) -> int:
@@ -156,6 +167,19 @@ class Wiring(NamedTuple):
     """What a plain command needs and nobody else sets."""
 
 
+class Group(NamedTuple):
+    """Pods that share a name but for their index: a task, a replica type, a replicatedJob."""
+
+    name: str
+    pods: int
+    """Of each Job, where Jobs stand between."""
+    jobs: int = 1
+
+
+def _one_group(job: Job) -> Sequence[Group]:
+    return (Group("", job.nodes),)
+
+
 class Target(NamedTuple):
     """One operator's API."""
 
@@ -169,6 +193,10 @@ class Target(NamedTuple):
     """What this operator cannot express of a job; paths are those of a spec."""
     emit: Callable[[Job, ClusterProfile], list[dict[str, Any]]]
     main_container: str = "pytorch"
+    groups: Callable[[Job], Sequence[Group]] = _one_group
+    """The operator's groups of pods, from which names are derived (`targets.budget`)."""
+    names_scheduler: frozenset[str] = frozenset()
+    """Gang schedulers that the operator writes into pods by itself."""
 
 
 class Context(NamedTuple):

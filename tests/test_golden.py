@@ -141,8 +141,9 @@ class Node(NamedTuple):
     entry: list[str]
 
 
-def _world(manifests: tuple[dict[str, Any], ...]) -> tuple[Expansion, list[Node]]:
-    made = [one for one in (expand(m, others=manifests) for m in manifests) if len(one.pods)]
+def _world(case: Case, target: str) -> tuple[Expansion, list[Node]]:
+    manifests, versions = case.compile(target).manifests, case.versions()
+    made = [one for one in (expand(m, versions=versions, others=manifests) for m in manifests) if len(one.pods)]
     assert len(made) == 1
     return made[0], [_node(pod) for pod in made[0].pods]
 
@@ -172,7 +173,7 @@ WORLDS = tuple((case, target) for case, target in PAIRS if case.compile(target).
 
 @pytest.mark.parametrize(("case", "target"), WORLDS, ids=pair_name)
 def test_ranks_are_unique_and_the_meeting_point_answers(case: Case, target: str) -> None:
-    made, nodes = _world(case.compile(target).manifests)
+    made, nodes = _world(case, target)
     assert not made.refused
     names = [node.pod.name for node in nodes]
     assert len(set(names)) == len(names)
@@ -225,7 +226,7 @@ def _search(pod: PodView) -> tuple[str, ...]:
 
 @pytest.mark.parametrize("case", GOOD, ids=pair_name)
 def test_every_target_makes_the_same_world(case: Case) -> None:
-    worlds = {target: _described(_world(case.compile(target).manifests)[1]) for one, target in WORLDS if one == case}
+    worlds = {target: _described(_world(case, target)[1]) for one, target in WORLDS if one == case}
     first = next(iter(worlds.values()), None)
     for target, world in worlds.items():
         assert world == first, target

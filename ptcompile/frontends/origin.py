@@ -7,6 +7,7 @@ from typing import Any
 
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.podtemplate import MERGE_KEYS
+from ptcompile.queues import KAI_PRIORITY, KAI_QUEUE, KUEUE_PRIORITY, KUEUE_QUEUE
 
 _CONTAINER = {
     "image": "image",
@@ -44,6 +45,9 @@ _TRAINER = {
 _TEMPLATES = {"JobSet": 2, "TrainingRuntime": 3, "TrainJob": 3}
 """How many templates a path runs through down to that of the pods, where it is not one."""
 
+_QUEUE_WORDS = {KUEUE_QUEUE: "queue", KAI_QUEUE: "queue", KUEUE_PRIORITY: "priority", KAI_PRIORITY: "priority"}
+"""Labels of the object that is admitted, and the word of the spec that each comes from."""
+
 _RUN_POLICY = {"ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit", "suspend", "cleanPodPolicy"}
 
 
@@ -61,7 +65,8 @@ def locate(
             if found is not None:
                 return found
     if path[:1] == ("metadata",):
-        return path
+        word = _QUEUE_WORDS.get(str(path[-1]), "")
+        return ("spec", word) if word in (spec.get("spec") or {}) else path
     if beyond := _patch(path, spec, manifest):
         return beyond
     if len(path) > 1 and path[0] == "spec" and path[-1] in _RUN_POLICY:

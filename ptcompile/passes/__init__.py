@@ -10,12 +10,14 @@ from ptcompile.passes.metadata import metadata
 from ptcompile.passes.placement import placement
 from ptcompile.passes.rendezvous import rendezvous
 from ptcompile.passes.resources import resources
+from ptcompile.passes.scheduling import scheduling
 from ptcompile.passes.shm import shm
 from ptcompile.passes.tolerations import tolerations
 
 PASSES: tuple[Pass, ...] = (
     resources,  # first: who asks for a GPU decides tolerations
     placement,  # where the named accelerator and spot nodes are
+    scheduling,  # after placement, which fills queue and scheduler from the profile's defaults
     tolerations,  # after placement: the catalogue entry's taints and the GPU's are one sorted list
     shm,  # a volume of the pod, before nothing else that looks at volumes
     rendezvous,  # what torchrun or a plain command is told

@@ -131,6 +131,8 @@ def _service(service: Json) -> str:
 def _group(group: Json | None) -> list[str]:
     if group is None:
         return []
+    if group.get("missing"):
+        return [f"{group.get('name')} is in no file: the pods wait until it is there"]
     least = ", ".join(f"{amount} {name}" for name, amount in mapping(group.get("minResources")).items())
     only = f" (only with {group['onlyWith']})" if group.get("onlyWith") else ""
     queue = f", queue {group['queue']}" if group.get("queue") else ""

@@ -22,7 +22,8 @@ Why each field (Trainer 2.3):
   is the TrainJob's from 2.2, and the runtime's Job's before. A TTL of the JobSet would make Trainer create it again
   (issue 3779), so it is refused.
 - A plain command gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK from us: Trainer sets PET_* alone.
-- A queue of Volcano is a podGroupPolicy of the runtime, which names no scheduler, so the pod template does.
+- A gang scheduler is a podGroupPolicy of the runtime, which names no scheduler, so the pod template does. Trainer takes
+  Volcano's queue from an annotation of the runtime's template and the PodGroup's priority from the pods' class.
 """
 
 from __future__ import annotations
@@ -33,7 +34,8 @@ from typing import Any
 from ptcompile import podtemplate
 from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
 from ptcompile.diagnostics import Problem
-from ptcompile.ir import Job, Target, Wiring
+from ptcompile.ir import Group, Job, Target, Wiring
+from ptcompile.queues import VOLCANO_QUEUE
 from ptcompile.targets.changes import there
 from ptcompile.targets.common import (
     RUN_POLICY,
@@ -41,13 +43,14 @@ from ptcompile.targets.common import (
     cannot,
     dns_1035,
     equal_roles,
+    managed_by,
     object_metadata,
     own_host_names,
     plain_env,
     restart_policies,
-    too_long,
 )
-from ptcompile.targets.jobset import child_job, failure_policy, range_needs_success_policy, restarts
+from ptcompile.targets.gang import pod_group_policy, with_priority
+from ptcompile.targets.jobset import child_job, failure_policy, fewest_for_kai, range_needs_success_policy, restarts
 from ptcompile.targets.trainjob_patch import NODE, Parts, parts
 from ptcompile.trainbuiltins import ANCESTOR, GROUP
 from ptcompile.trainruntimes import API_VERSION
@@ -99,19 +102,12 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             "leave it out and delete the TrainJob, or use the target jobset",
         )
     yield from range_needs_success_policy(job, cluster, "a TrainJob")
-    if _volcano_queue(job, cluster) and not there("trainer-volcano", cluster.versions()):
-        yield cannot(
-            (*SPEC, "queue"),
-            "Trainer knows Volcano's queues since 2.1",
-            "use the target volcano or pytorchjob, or a newer Trainer",
-        )
     yield from own_host_names(job, "Trainer's JobSet")
     yield from dns_1035(job, "a TrainJob and its Service")
-    yield from too_long(job, f"-{NODE}-0-{job.nodes - 1}-xxxxx", "the last pod")
 
 
-def _volcano_queue(job: Job, cluster: ClusterProfile) -> str | None:
-    return job.queue if cluster.spec.queue_system == "volcano" else None
+def _groups(job: Job) -> list[Group]:
+    return [Group(NODE, job.nodes)]
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
@@ -132,8 +128,9 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     deadline = job.run_policy.active_deadline_seconds
     if deadline is not None and there("trainjob-deadline", cluster.versions()):
         spec["activeDeadlineSeconds"] = deadline
+    spec |= managed_by(job, cluster)
     spec |= {"runtimeRef": ref, "trainer": podtemplate.ordered(trainer, ("numNodes", "numProcPerNode")), **changes}
-    metadata = object_metadata(job, queue=cluster.spec.queue_system == "kueue")
+    metadata = object_metadata(job, cluster, "trainjob")
     return [*runtimes, {"apiVersion": API_VERSION, "kind": "TrainJob", "metadata": metadata, "spec": spec}]
 
 
@@ -142,7 +139,7 @@ def _against_built_in(job: Job, cluster: ClusterProfile) -> Parts | None:
     versions, policy, role = cluster.versions(), job.run_policy, job.roles[0]
     if restarts(role) != "OnFailure" or policy.backoff_limit is not None:
         return None
-    if job.elastic or _volcano_queue(job, cluster) or _own_deadline(job, cluster) is not None:
+    if job.elastic or pod_group_policy(job, cluster) or _own_deadline(job, cluster) is not None:
         return None
     return parts(role.template, versions)
 
@@ -155,24 +152,25 @@ def _own_deadline(job: Job, cluster: ClusterProfile) -> int | None:
 def _runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     """The job's own TrainingRuntime: the whole pod template, and how its Job and JobSet end."""
     role, deadline = job.roles[0], _own_deadline(job, cluster)
-    queue = _volcano_queue(job, cluster)
-    scheduler = role.template.extra.get("schedulerName") or ("volcano" if queue else None)
-    template = podtemplate.write(role.template, main=NODE, restartPolicy=restarts(role), schedulerName=scheduler)
+    policy = pod_group_policy(job, cluster)
+    by_volcano = policy is not None and "volcano" in policy
+    pods = with_priority(role.template, job, cluster) if by_volcano else role.template
+    template = podtemplate.write(pods, main=NODE, restartPolicy=restarts(role))
     node = {
         "name": NODE,
         "template": {
-            "metadata": {"labels": {ANCESTOR: "trainer"}},
+            "metadata": {"labels": {ANCESTOR: "trainer"}, **fewest_for_kai(job, cluster).get("metadata", {})},
             "spec": {"completionMode": "Indexed", **child_job(job, role, deadline), "template": template},
         },
     }
     jobset: dict[str, Any] = {}
-    if queue:
-        jobset["metadata"] = {"annotations": {"scheduling.volcano.sh/queue-name": queue}}
+    if by_volcano and cluster.spec.queue_system == "volcano" and job.queue:
+        jobset["metadata"] = {"annotations": {VOLCANO_QUEUE: job.queue}}
     failure = failure_policy(job, deadline)
     jobset["spec"] = {**({"failurePolicy": failure} if failure else {}), "replicatedJobs": [node]}
     spec: dict[str, Any] = {"mlPolicy": {"torch": {}}}
-    if queue:
-        spec["podGroupPolicy"] = {"volcano": {}}
+    if policy is not None:
+        spec["podGroupPolicy"] = policy
     metadata = object_metadata(job)
     metadata["labels"] = {**metadata.get("labels", {}), f"{GROUP}/framework": "torch"}
     return {
@@ -194,4 +192,5 @@ TRAINJOB = Target(
     unsupported=_unsupported,
     emit=_emit,
     main_container=NODE,
+    groups=_groups,
 )

@@ -21,15 +21,17 @@ from typing import Any
 from ptcompile import podtemplate
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
-from ptcompile.ir import Job, Role, Target, Wiring
+from ptcompile.ir import Group, Job, Role, Target, Wiring
+from ptcompile.queues import network_topology
+from ptcompile.targets.changes import there
 from ptcompile.targets.common import (
     RUN_POLICY,
+    SPEC,
     cannot,
     dns_1035,
     object_metadata,
     own_host_names,
     restart_policies,
-    too_long,
 )
 
 _DIGIT_FIRST_SINCE = (1, 36)
@@ -41,6 +43,8 @@ def _wiring(job: Job) -> Wiring:
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+    if not there("volcano-pytorch-plugin", cluster.versions()):
+        yield cannot(SPEC, "Volcano has its pytorch plugin since 1.7", "use the target job or jobset")
     yield from restart_policies(job, ("Never", "OnFailure"), "a pod that always restarts never completes its task")
     policy = job.run_policy
     another = "use the target job, jobset or pytorchjob"
@@ -53,10 +57,6 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         yield cannot((*RUN_POLICY, "cleanPodPolicy"), "Volcano keeps finished pods as long as the job", help)
     if cluster.versions().kubernetes < _DIGIT_FIRST_SINCE:
         yield from dns_1035(job, "the job's Service")
-    derived = {f"-{task}-{count - 1}": "the last pod's host name" for task, count, _ in _tasks(job)}
-    derived["-svc"] = "the svc plugin's volume"
-    longest = max(derived, key=len)
-    yield from too_long(job, longest, derived[longest])
     yield from own_host_names(job, "the svc plugin")
 
 
@@ -70,7 +70,11 @@ def _tasks(job: Job) -> list[tuple[str, int, Role]]:
     return [(master, 1, first), *(entry for entry in workers if entry[1] > 0)]
 
 
-def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
+def _groups(job: Job) -> list[Group]:
+    return [Group(name, count) for name, count, _ in _tasks(job)]
+
+
+def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     master, worker = job.task_names
     spec: dict[str, Any] = {
         "schedulerName": job.roles[0].template.extra.get("schedulerName", "volcano"),
@@ -78,8 +82,10 @@ def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
     }
     if job.queue:
         spec["queue"] = job.queue
-    if priority := job.roles[0].template.extra.get("priorityClassName"):
+    if priority := job.priority or job.roles[0].template.extra.get("priorityClassName"):
         spec["priorityClassName"] = priority
+    if near := network_topology(job, cluster, "volcano"):
+        spec["networkTopology"] = near
     spec["maxRetry"] = (job.run_policy.backoff_limit or 0) + 1
     if job.run_policy.ttl_seconds_after_finished is not None:
         spec["ttlSecondsAfterFinished"] = job.run_policy.ttl_seconds_after_finished
@@ -126,4 +132,6 @@ VOLCANO = Target(
     overwrites=dict.fromkeys(("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")),
     unsupported=_unsupported,
     emit=_emit,
+    groups=_groups,
+    names_scheduler=frozenset({"volcano"}),
 )
