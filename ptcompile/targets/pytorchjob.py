@@ -10,6 +10,8 @@ Why each field (training-operator 1.9.4):
   what the operator 1.7 hands on to workers without a Master.
 - restartPolicy is always written: Never, or OnFailure where the user allows retries, since backoffLimit counts the
   restarts of containers and never sees a pod that is not restarted.
+- schedulingPolicy is what the operator makes the PodGroup from, where it was started with a gang scheduler; the name
+  of the scheduler it fills in itself.
 - A port other than 23456 is a container port called pytorchjob-port, which is where the operator reads it.
 """
 

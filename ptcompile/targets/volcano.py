@@ -10,6 +10,8 @@ Why each field (Volcano 1.16.0-alpha.1):
   that the kubelet restarts never fails its pod. maxRetry is one more than the retries that the user wants, since the
   try that reaches it fails the job; 0 would become 3 in the webhook.
 - TaskCompleted -> CompleteJob on the master: a worker that hangs at its end must not keep the job running.
+- queue, priorityClassName and networkTopology are the Job's; Volcano copies them into its PodGroup. The job's priority
+  stands before that of its pods.
 - With restartPolicy OnFailure the kubelet restarts in place, and only TaskFailed can see it.
 """
 
