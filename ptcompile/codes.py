@@ -32,6 +32,8 @@ CODES: dict[str, str] = {
     "more-processes-than-gpus": "PTC103",
     "idle-gpus": "PTC104",
     "partial-fabric": "PTC110",
+    # 2xx: scheduling and queues
+    "queued-differently": "PTC201",
     # 3xx: storage
     "shm-above-memory-limit": "PTC301",
     "missing-shm": "PTC302",
