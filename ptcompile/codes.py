@@ -58,6 +58,7 @@ CODES: dict[str, str] = {
     "unsatisfiable-node-affinity": "PTC203",
     "tolerates-everything": "PTC204",
     "gpu-nodes-without-gpus": "PTC205",
+    "queued-differently": "PTC206",
     "service-not-headless": "PTC210",
     "selector-misses-pods": "PTC211",
     "hidden-until-ready": "PTC212",

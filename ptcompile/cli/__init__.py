@@ -93,7 +93,10 @@ def _parser() -> argparse.ArgumentParser:
     schema.add_argument("what", choices=("spec", "cluster", "report", "world", "diff", "explanation"))
     schema.set_defaults(run=_schema)
     init_command.add(commands)
-    commands.add_parser("targets", help="list the targets").set_defaults(run=_targets)
+    targets = commands.add_parser("targets", help="the targets, and what each can express")
+    targets.add_argument("--format", choices=("text", "json"), default="text", help="of the table (text)")
+    targets.add_argument("--versions", action="store_true", help="what each release of an operator changed instead")
+    targets.set_defaults(run=_targets)
     return parser
 
 
@@ -160,10 +163,16 @@ def _schema(options: argparse.Namespace) -> int:
     return files.write_stdout(SCHEMAS[options.what]())
 
 
-def _targets(_options: argparse.Namespace) -> int:
-    from ptcompile.targets import TARGETS
+def _targets(options: argparse.Namespace) -> int:
+    import json
 
-    return files.write_stdout("".join(f"{name:<12} {target.title}\n" for name, target in TARGETS.items()))
+    from ptcompile import capabilities
+
+    if options.versions:
+        return files.write_stdout(capabilities.versions())
+    if options.format == "json":
+        return files.write_stdout(json.dumps(capabilities.to_dict(), indent=2) + "\n")
+    return files.write_stdout(capabilities.text())
 
 
 def run() -> None:

@@ -46,7 +46,11 @@ _CONTAINER: dict[str, Any] = {
     "terminationMessagePolicy": "File",
 }
 _PROBE: dict[str, Any] = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
-_BATCH: dict[str, Any] = {"completionMode": "NonIndexed", "podReplacementPolicy": "TerminatingOrFailed"}
+_BATCH: dict[str, Any] = {
+    "completionMode": "NonIndexed",
+    "podReplacementPolicy": "TerminatingOrFailed",
+    "managedBy": "kubernetes.io/job-controller",
+}
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _CONTAINERS = ("containers", "initContainers")
 
@@ -74,10 +78,12 @@ ROWS: dict[Path, Any] = {
     ("pytorchReplicaSpecs", "*", "restartPolicy"): "OnFailure",
     ("PyTorchJob", "spec", "nprocPerNode"): "auto",
     ("PyTorchJob", "spec", "runPolicy", "cleanPodPolicy"): "None",
+    ("PyTorchJob", "spec", "runPolicy", "managedBy"): "kubeflow.org/training-operator",
     # Volcano 1.16: CRD and mutating webhook; 0 retries are 3 too
     ("batch.volcano.sh/Job", "spec", "queue"): "default",
     ("batch.volcano.sh/Job", "spec", "schedulerName"): "volcano",
     ("batch.volcano.sh/Job", "spec", "maxRetry"): 3,
+    ("scheduling.volcano.sh/PodGroup", "spec", "queue"): "default",
     ("tasks", "*", "maxRetry"): 3,
     ("tasks", "*", "replicas"): 0,
     ("tasks", "*", "template", "spec", "schedulerName"): NOTHING,  # it is the job's
@@ -88,6 +94,7 @@ ROWS: dict[Path, Any] = {
     ("replicatedJobs", "*", "groupName"): "default",
     ("replicatedJobs", "*", "template", "spec", "completionMode"): "Indexed",
     ("replicatedJobs", "*", "template", "spec", "template", "spec", "restartPolicy"): "OnFailure",
+    ("JobSet", "spec", "managedBy"): "jobset.sigs.k8s.io/jobset-controller",
     ("network", "enableDNSHostnames"): True,
     ("network", "publishNotReadyAddresses"): True,
     ("successPolicy", "operator"): "All",
@@ -172,10 +179,10 @@ def default(path: Path, side: Json) -> Any:
 
 
 def _place(path: Path, side: Json) -> Path:
-    """The kind and the path, with `*` for names: `Job` of two groups is told apart."""
+    """The kind and the path, with `*` for names: a kind of two groups is told apart."""
     kind, version = str(side.get("kind")), str(side.get("apiVersion"))
     group = version.rpartition("/")[0]
-    out = [f"{group}/{kind}" if kind == "Job" else kind]
+    out = [f"{group}/{kind}" if kind in {"Job", "PodGroup"} else kind]
     for i, part in enumerate(path):
         held = path[i - 1] if i else ""
         out.append("*" if part.startswith("[") or held == "pytorchReplicaSpecs" else part)

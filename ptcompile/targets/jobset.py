@@ -28,7 +28,10 @@ from typing import Any
 from ptcompile import podtemplate
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
-from ptcompile.ir import Job, PodTemplate, Role, Target, Wiring
+from ptcompile.ir import Group, Job, PodTemplate, Role, Target, Wiring
+from ptcompile.queues import KAI_MIN_MEMBER
+from ptcompile.queues import gang as gang_of
+from ptcompile.targets import gang
 from ptcompile.targets.changes import there
 from ptcompile.targets.common import (
     COMPLETION_INDEX,
@@ -37,13 +40,12 @@ from ptcompile.targets.common import (
     cannot,
     dns_1035,
     hosts_beside,
+    managed_by,
     object_metadata,
     own_host_names,
     plain_env,
     restart_policies,
     role_path,
-    too_long,
-    volcano_queue,
 )
 
 _DISRUPTED = {"type": "DisruptionTarget", "status": "True"}
@@ -82,14 +84,12 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a JobSet does",
         )
     yield from range_needs_success_policy(job, cluster, "a JobSet")
-    yield from volcano_queue(job, cluster, "a JobSet")
     for role in job.trainers if _needs_rank(job) else ():
         if any(entry.get("name") == "RANK" for entry in role.template.main.env):
             why = "torchrun reads the node's rank from RANK here, which JobSet's label gives"
             yield cannot((*role_path(role), "env", "RANK"), why, "remove RANK, or say nodes instead of two roles")
     yield from own_host_names(job, "JobSet")
     yield from dns_1035(job, "the JobSet's Jobs and Service")
-    yield from too_long(job, max((_last_pod(*entry) for entry in _replicated(job)), key=len), "the last pod")
 
 
 def range_needs_success_policy(job: Job, cluster: ClusterProfile, kind: str) -> Iterator[Problem]:
@@ -115,15 +115,16 @@ def success_policy(names: list[str], job: Job) -> dict[str, Any] | None:
     return {"operator": "All", "targetReplicatedJobs": names} if job.beside else None
 
 
-def _last_pod(_role: Role, name: str, jobs: int, pods: int) -> str:
-    return f"-{name}-{jobs - 1}-{pods - 1}-xxxxx"
+def _groups(job: Job) -> list[Group]:
+    return [Group(name, pods, jobs) for _, name, jobs, pods in _replicated(job)]
 
 
-def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
+def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     policy = job.run_policy
     spec: dict[str, Any] = {}
     if policy.suspend:
         spec["suspend"] = True
+    spec |= managed_by(job, cluster)
     spec["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
     if success := success_policy([name for role, name, _, _ in _replicated(job) if role.trains], job):
         spec["successPolicy"] = success
@@ -136,19 +137,33 @@ def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
             "name": name,
             "replicas": jobs,
             "template": {
+                **(fewest_for_kai(job, cluster) if role.trains else {}),
                 "spec": {
                     "completionMode": "Indexed",
                     "completions": pods,
                     "parallelism": pods,
                     **child_job(job, role, policy.active_deadline_seconds),
-                    "template": podtemplate.write(_with_rank(role, job), restartPolicy=restarts(role)),
-                }
+                    "template": _pods(role, job, cluster),
+                },
             },
         }
         for role, name, jobs, pods in _replicated(job)
     ]
-    metadata = object_metadata(job, queue=True)
-    return [{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": spec}]
+    metadata = object_metadata(job, cluster, "jobset")
+    manifest = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": spec}
+    return [*gang.pod_group(job, cluster, "jobset"), manifest]
+
+
+def _pods(role: Role, job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+    template = gang.marked(_with_rank(role, job), job, cluster)
+    return podtemplate.write(template, restartPolicy=restarts(role))
+
+
+def fewest_for_kai(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+    """Metadata of the Job template of a range of nodes: KAI takes all of a Job's pods for the gang (KAI 0.15)."""
+    if not job.elastic or gang_of(job, cluster) != "kai":
+        return {}
+    return {"metadata": {"annotations": {KAI_MIN_MEMBER: str(job.min_nodes)}}}
 
 
 def restarts(role: Role) -> str:
@@ -198,4 +213,5 @@ JOBSET = Target(
     overwrites={"JOB_COMPLETION_INDEX": None},
     unsupported=_unsupported,
     emit=_emit,
+    groups=_groups,
 )
