@@ -13,9 +13,11 @@ from ptcompile.rules.templates import templates_of
 from ptcompile.versions import Versions
 
 if TYPE_CHECKING:
+    from ptcompile.expand.volcano_tasks import VolcanoJob
     from ptcompile.rules.trainers import Trainer
-    from ptcompile.simulation import Job
+    from ptcompile.simulation import Job, Pod
     from ptcompile.simulation.meeting import Meeting
+    from ptcompile.trainruntimes import Found as Runtime
 
 
 class Word(NamedTuple):
@@ -215,6 +217,36 @@ class Subject:
                 found.setdefault(kind_of(one), []).append(one)
         return found
 
+    @cached_property
+    def firsts(self) -> tuple[Pod, ...]:
+        """The first pod of each role that has any; none where nothing in the manifest lets pods wait for others."""
+        from ptcompile.rules.trainers import launches
+
+        plugged = "pytorch" in at(self.spec, "plugins")
+        if not plugged and not any(launches(one) or _ranked(one) for one in self.templates):
+            return ()
+        return tuple(pod for _, pod in self.job.firsts()) if self.job is not None else ()
+
+    @cached_property
+    def awaited(self) -> int:
+        """How many pods wait for one another before they train; 1 where they train alone, or nobody can tell."""
+        return max((pod.rendezvous.nodes[0] for pod in self.firsts if pod.rendezvous.nodes), default=1)
+
+    @cached_property
+    def volcano(self) -> VolcanoJob:
+        """A Volcano Job after the mutating webhook's defaults."""
+        from ptcompile.expand.volcano import read
+        from ptcompile.expand.world import Context
+
+        return read(self.manifest, Context(versions=self.versions))
+
+    @cached_property
+    def runtime(self) -> Runtime:
+        """The runtime that a TrainJob names, and whether it is but assumed."""
+        from ptcompile.trainruntimes import find
+
+        return find(self.manifest, self._beside, self.versions.trainer)
+
     @property
     def _beside(self) -> list[Json]:
         return [one for one in self.others if one is not self.manifest]
@@ -227,3 +259,8 @@ def _list(value: object) -> list[object]:
 def _mappings(value: object) -> list[tuple[int, Json]]:
     """The mappings of a list that are not empty, with their indexes."""
     return [(i, mapping(one)) for i, one in enumerate(_list(value)) if mapping(one)]
+
+
+def _ranked(template: Template) -> bool:
+    """Whether the container that trains is told by its variables how many others there are."""
+    return any(entry.name == "WORLD_SIZE" for one in template.mains for entry in one.env)
