@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ptcompile.rules.trainers import Trainer
     from ptcompile.simulation import Job, Pod
     from ptcompile.simulation.meeting import Meeting
+    from ptcompile.simulation.rendezvous import Rendezvous
     from ptcompile.trainruntimes import Found as Runtime
 
 
@@ -228,9 +229,15 @@ class Subject:
         return tuple(pod for _, pod in self.job.firsts()) if self.job is not None else ()
 
     @cached_property
+    def waiting(self) -> dict[str, Rendezvous]:
+        """How the pods of each role meet, for the roles whose pods wait for others before they train."""
+        seen = {pod.role: pod.rendezvous for pod in self.firsts}
+        return {role: found for role, found in seen.items() if found.nodes is not None and found.nodes[0] > 1}
+
+    @cached_property
     def awaited(self) -> int:
         """How many pods wait for one another before they train; 1 where they train alone, or nobody can tell."""
-        return max((pod.rendezvous.nodes[0] for pod in self.firsts if pod.rendezvous.nodes), default=1)
+        return max((found.nodes[0] for found in self.waiting.values() if found.nodes), default=1)
 
     @cached_property
     def volcano(self) -> VolcanoJob:

@@ -72,7 +72,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, field_path
 from ptcompile.plain import at, integer, mapping
-from ptcompile.rules.jobset.reading import child, child_path, jobs, least, meetings, name_of
+from ptcompile.rules.jobset.reading import child, child_path, jobs, least, name_of
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 from ptcompile.simulation.rendezvous import Rendezvous
@@ -80,11 +80,12 @@ from ptcompile.simulation.rendezvous import Rendezvous
 
 def _check(subject: Subject) -> Iterator[Found]:
     in_place = at(subject.spec, "failurePolicy").get("restartStrategy") == "InPlaceRestart"
-    waiting = {} if in_place else meetings(subject)
     for place, replicated in jobs(subject):
-        found, spec = waiting.get(name_of(replicated)), child(replicated)
+        spec = child(replicated)
         limit = integer(spec.get("backoffLimit"), 6)
-        if found is None or not _fixed(found) or limit <= 0 or mapping(spec.get("podFailurePolicy")):
+        lone = limit > 0 and not in_place and not mapping(spec.get("podFailurePolicy"))
+        found = subject.waiting.get(name_of(replicated)) if lone else None
+        if found is None or not _fixed(found):
             continue
         path = child_path(place, "backoffLimit")
         written = "" if spec.get("backoffLimit") is not None else " (the default)"

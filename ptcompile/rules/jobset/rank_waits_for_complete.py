@@ -124,7 +124,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, field_path
 from ptcompile.plain import items, text
-from ptcompile.rules.jobset.reading import at_once, jobs, least, meetings, name_of
+from ptcompile.rules.jobset.reading import at_once, jobs, least, name_of
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
@@ -133,7 +133,8 @@ MOST = 64
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    waiting = meetings(subject) if len(jobs(subject)) <= MOST else {}
+    depends = any(replicated.get("dependsOn") for _, replicated in jobs(subject))
+    waiting = subject.waiting if depends and len(jobs(subject)) <= MOST else {}
     pods = {name_of(replicated): at_once(replicated) for _, replicated in jobs(subject)} if waiting else {}
     for place, replicated in jobs(subject):
         for i, one in enumerate(items(replicated.get("dependsOn"))):

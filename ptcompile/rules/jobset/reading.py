@@ -40,12 +40,6 @@ def at_once(replicated: Json) -> int:
     return count_of(replicated) * max(0, min(parallelism, integer(spec.get("completions"), parallelism)))
 
 
-def meetings(subject: Subject) -> dict[str, Rendezvous]:
-    """What the first pod of each replicatedJob makes of its rendezvous, where it waits for others."""
-    seen = {pod.role: pod.rendezvous for pod in subject.firsts}
-    return {role: found for role, found in seen.items() if found.nodes is not None and found.nodes[0] > 1}
-
-
 def least(found: Rendezvous) -> int:
     """How many pods have to meet, at the least."""
     return found.nodes[0] if found.nodes else 1

@@ -69,19 +69,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, field_path
-from ptcompile.plain import integer
-from ptcompile.rules.jobset.reading import at_once, child, child_path, jobs, least, meetings, name_of
+from ptcompile.plain import Json, integer
+from ptcompile.rules.jobset.reading import at_once, child, child_path, jobs, least, name_of
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    waiting = meetings(subject)
-    running = sum(at_once(replicated) for _, replicated in jobs(subject)) if waiting else 0
-    for place, replicated in jobs(subject):
-        found, spec = waiting.get(name_of(replicated)), child(replicated)
-        completions, parallelism = integer(spec.get("completions")), integer(spec.get("parallelism"), 1)
-        if found is None or parallelism >= completions or least(found) <= running:
+    listed = jobs(subject)
+    serial = [(place, one) for place, one in listed if integer(child(one).get("parallelism"), 1) < _completions(one)]
+    running = sum(at_once(one) for _, one in listed) if serial else 0
+    for place, replicated in serial:
+        spec, completions = child(replicated), _completions(replicated)
+        found = subject.waiting.get(name_of(replicated))
+        if found is None or least(found) <= running:
             continue
         path = child_path(place, "completions" if spec.get("parallelism") is None else "parallelism")
         yield Found(
@@ -95,6 +96,10 @@ def _check(subject: Subject) -> Iterator[Found]:
                 safe=False,
             ),
         )
+
+
+def _completions(replicated: Json) -> int:
+    return integer(child(replicated).get("completions"))
 
 
 RULE = Rule("serial-ranks", _check, severity="error", stage="run", authority="kubelet")

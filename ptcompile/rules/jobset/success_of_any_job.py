@@ -120,7 +120,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, field_path
 from ptcompile.plain import at, integer, texts
-from ptcompile.rules.jobset.reading import child, count_of, jobs, least, meetings, name_of
+from ptcompile.rules.jobset.reading import child, count_of, jobs, least, name_of
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
@@ -131,9 +131,8 @@ def _check(subject: Subject) -> Iterator[Found]:
         return
     targets = set(texts(policy.get("targetReplicatedJobs")))
     counted = [replicated for _, replicated in jobs(subject) if not targets or name_of(replicated) in targets]
-    waiting = meetings(subject)
     for replicated in counted:
-        found = waiting.get(name_of(replicated))
+        found = subject.waiting.get(name_of(replicated))
         pods = integer(child(replicated).get("completions"), integer(child(replicated).get("parallelism"), 1))
         if found is not None and least(found) > pods and sum(map(count_of, counted)) > 1:
             path = ("spec", "successPolicy", "operator")

@@ -65,9 +65,10 @@ from ptcompile.rules.volcano.reading import manned, policies, restarts
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    if subject.awaited < 2 or any(policy.on_failure for policy in policies(subject)):
+    tasks = manned(subject)
+    if any(restarts(task) != "Never" for _, task in tasks) or sum(task.replicas for _, task in tasks) < 2:
         return
-    if any(restarts(task) != "Never" for _, task in manned(subject)):
+    if any(policy.on_failure for policy in policies(subject)) or subject.awaited < 2:
         return
     path = ("spec", "policies")
     policy = {"event": "PodFailed", "action": "RestartJob"}

@@ -69,8 +69,8 @@ from ptcompile.rules.volcano.reading import manned
 def _check(subject: Subject) -> Iterator[Found]:
     given = integer(subject.spec.get("minAvailable"))
     total = sum(task.replicas for _, task in manned(subject))
-    wanted = min(subject.awaited, total)
-    if 0 < given < wanted:
+    wanted = min(subject.awaited, total) if 0 < given < total else 0
+    if given < wanted:
         path = ("spec", "minAvailable")
         yield Found(
             path,

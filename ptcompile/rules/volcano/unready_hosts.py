@@ -89,11 +89,10 @@ def _check(subject: Subject) -> Iterator[Found]:
     if "svc" not in subject.volcano.plugins or flag(subject, "svc", "publish-not-ready-addresses"):
         return
     looked_for = {found[0].name} if found else {task.name for _, task in manned(subject)}
-    if subject.awaited < 2:
-        return
     for template in subject.templates:
         for container in template.containers:
-            if template.role in looked_for and not container.init and mapping(container.spec.get("readinessProbe")):
+            probed = not container.init and mapping(container.spec.get("readinessProbe"))
+            if probed and template.role in looked_for and subject.awaited > 1:
                 path = (*container.path, "readinessProbe")
                 edit = with_argument(subject, "svc", "--publish-not-ready-addresses")
                 yield Found(
