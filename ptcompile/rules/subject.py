@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from ptcompile.trainruntimes import Found as Runtime
 
 
+MOST_ROLES = 64
+"""A job of more roles is not simulated here: the hosts of every task stand in each pod of a Volcano Job."""
+
+
 class Word(NamedTuple):
     """One word of a command line, with its path from the root of the object."""
 
@@ -223,6 +227,8 @@ class Subject:
         """The first pod of each role that has any; none where nothing in the manifest lets pods wait for others."""
         from ptcompile.rules.trainers import launches
 
+        if len(self.templates) > MOST_ROLES:
+            return ()
         plugged = "pytorch" in at(self.spec, "plugins")
         if not plugged and not any(launches(one) or _ranked(one) for one in self.templates):
             return ()

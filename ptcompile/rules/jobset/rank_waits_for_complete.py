@@ -128,13 +128,10 @@ from ptcompile.rules.jobset.reading import at_once, jobs, least, name_of
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
-MOST = 64
-"""ReplicatedJobs that are looked at; who waits for whom grows with their square."""
-
 
 def _check(subject: Subject) -> Iterator[Found]:
     depends = any(replicated.get("dependsOn") for _, replicated in jobs(subject))
-    waiting = subject.waiting if depends and len(jobs(subject)) <= MOST else {}
+    waiting = subject.waiting if depends else {}  # empty for more roles than can be read
     pods = {name_of(replicated): at_once(replicated) for _, replicated in jobs(subject)} if waiting else {}
     for place, replicated in jobs(subject):
         for i, one in enumerate(items(replicated.get("dependsOn"))):

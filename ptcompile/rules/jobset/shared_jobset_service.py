@@ -97,39 +97,40 @@ Source: JobSet 0.12, createHeadlessSvcIfNecessary.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
-from ptcompile.diagnostics import Edit, Fix, Path, field_path
-from ptcompile.plain import Json, at, kind_of, namespace, text
+from ptcompile.diagnostics import Edit, Fix, field_path
+from ptcompile.plain import at, kind_of, namespace, text
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
+MOST = 500
+"""Objects of the stream that are looked at for each JobSet, so that long streams do not take the square of their "
+"time."""
+
 
 def _check(subject: Subject) -> Iterator[Found]:
-    own = _service(subject.manifest)
-    if own is None or not any(one is subject.manifest for one in subject.others):
+    own = text(at(subject.spec, "network").get("subdomain"))
+    if not own or at(subject.spec, "network").get("enableDNSHostnames") is False:
         return
-    for one in subject.others:
-        if one is subject.manifest:
-            return
-        if kind_of(one) == subject.kind and _service(one) == own and at(one, "metadata").get("name") != subject.name:
-            mine = text(at(subject.spec, "network").get("subdomain"))
-            path: Path = ("spec", "network", "subdomain") if mine else ("metadata", "name")
+    later, space = False, namespace(subject.manifest)
+    for one in islice(subject.others, MOST):
+        later = later or one is subject.manifest
+        if one is subject.manifest or kind_of(one) != subject.kind or namespace(one) != space:
+            continue
+        network, name = at(one, "spec", "network"), text(at(one, "metadata").get("name"))
+        theirs = "" if later else text(network.get("subdomain"))  # of two that write it the second one is told
+        by_name = not network.get("subdomain") and name == own
+        if name != subject.name and network.get("enableDNSHostnames") is not False and (theirs == own or by_name):
+            path = ("spec", "network", "subdomain")
             yield Found(
                 path,
-                f"{field_path(path)}: the Service {own[1]} is made for the JobSet "
-                f"{text(at(one, 'metadata').get('name'))}, "
-                "and no pod of this one gets a DNS name",
-                "use another subdomain" if mine else "use another name, or another subdomain there",
-                Fix("remove subdomain", (Edit("remove", path),), safe=False) if mine else None,
+                f"{field_path(path)}: {own} is the Service of the JobSet {name} too: whichever comes second gets no "
+                "DNS name",
+                "use another subdomain",
+                Fix("remove subdomain", (Edit("remove", path),), safe=False),
             )
             return
-
-
-def _service(jobset: Json) -> tuple[str, str] | None:
-    """Namespace and name of a JobSet's Service; None where it makes none, or its name is not known yet."""
-    network = at(jobset, "spec", "network")
-    name = text(network.get("subdomain")) or text(at(jobset, "metadata").get("name"))
-    return None if not name or network.get("enableDNSHostnames") is False else (namespace(jobset), name)
 
 
 RULE = Rule("shared-jobset-service", _check, severity="error", stage="run", authority="jobset")

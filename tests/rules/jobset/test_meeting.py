@@ -117,7 +117,9 @@ def test_two_jobsets_and_one_service() -> None:
     assert paths(first, "shared-jobset-service", others=both) == []
     assert paths(second, "shared-jobset-service", others=both) == [("spec", "network", "subdomain")]
     named = jobset(replicated("node"), name="ranks")
-    assert paths(named, "shared-jobset-service", others=[first, named]) == [("metadata", "name")]
+    assert paths(named, "shared-jobset-service", others=[first, named]) == []
+    assert paths(first, "shared-jobset-service", others=[first, named]) == [("spec", "network", "subdomain")]
+    assert paths(first, "shared-jobset-service", others=[named, first]) == [("spec", "network", "subdomain")]
     silent = {**second, "spec": {**second["spec"], "network": {"enableDNSHostnames": False, "subdomain": "ranks"}}}
     assert paths(silent, "shared-jobset-service", others=[first, silent]) == []
     elsewhere = {**second, "metadata": {"name": "b", "namespace": "other"}}
