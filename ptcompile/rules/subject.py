@@ -13,9 +13,16 @@ from ptcompile.rules.templates import templates_of
 from ptcompile.versions import Versions
 
 if TYPE_CHECKING:
+    from ptcompile.expand.volcano_tasks import VolcanoJob
     from ptcompile.rules.trainers import Trainer
-    from ptcompile.simulation import Job
+    from ptcompile.simulation import Job, Pod
     from ptcompile.simulation.meeting import Meeting
+    from ptcompile.simulation.rendezvous import Rendezvous
+    from ptcompile.trainruntimes import Found as Runtime
+
+
+MOST_ROLES = 64
+"""A job of more roles is not simulated here: the hosts of every task stand in each pod of a Volcano Job."""
 
 
 class Word(NamedTuple):
@@ -215,6 +222,44 @@ class Subject:
                 found.setdefault(kind_of(one), []).append(one)
         return found
 
+    @cached_property
+    def firsts(self) -> tuple[Pod, ...]:
+        """The first pod of each role that has any; none where nothing in the manifest lets pods wait for others."""
+        from ptcompile.rules.trainers import launches
+
+        if len(self.templates) > MOST_ROLES:
+            return ()
+        plugged = "pytorch" in at(self.spec, "plugins")
+        if not plugged and not any(launches(one) or _ranked(one) for one in self.templates):
+            return ()
+        return tuple(pod for _, pod in self.job.firsts()) if self.job is not None else ()
+
+    @cached_property
+    def waiting(self) -> dict[str, Rendezvous]:
+        """How the pods of each role meet, for the roles whose pods wait for others before they train."""
+        seen = {pod.role: pod.rendezvous for pod in self.firsts}
+        return {role: found for role, found in seen.items() if found.nodes is not None and found.nodes[0] > 1}
+
+    @cached_property
+    def awaited(self) -> int:
+        """How many pods wait for one another before they train; 1 where they train alone, or nobody can tell."""
+        return max((found.nodes[0] for found in self.waiting.values() if found.nodes), default=1)
+
+    @cached_property
+    def volcano(self) -> VolcanoJob:
+        """A Volcano Job after the mutating webhook's defaults."""
+        from ptcompile.expand.volcano import read
+        from ptcompile.expand.world import Context
+
+        return read(self.manifest, Context(versions=self.versions))
+
+    @cached_property
+    def runtime(self) -> Runtime:
+        """The runtime that a TrainJob names, and whether it is but assumed."""
+        from ptcompile.trainruntimes import find
+
+        return find(self.manifest, self._beside, self.versions.trainer)
+
     @property
     def _beside(self) -> list[Json]:
         return [one for one in self.others if one is not self.manifest]
@@ -227,3 +272,8 @@ def _list(value: object) -> list[object]:
 def _mappings(value: object) -> list[tuple[int, Json]]:
     """The mappings of a list that are not empty, with their indexes."""
     return [(i, mapping(one)) for i, one in enumerate(_list(value)) if mapping(one)]
+
+
+def _ranked(template: Template) -> bool:
+    """Whether the container that trains is told by its variables how many others there are."""
+    return any(entry.name == "WORLD_SIZE" for one in template.mains for entry in one.env)

@@ -35,7 +35,7 @@ def _pytorchjob(manifest: Json) -> Iterator[Found]:
 def _volcano(manifest: Json) -> Iterator[Found]:
     for i, task in _listed(at(manifest, "spec").get("tasks")):
         name = text(task.get("name")) or f"default{i}"
-        yield ("spec", "tasks", i, "template"), at(task, "template"), name, integer(task.get("replicas"), 1), None
+        yield ("spec", "tasks", i, "template"), at(task, "template"), name, integer(task.get("replicas")), None
 
 
 def _jobset(manifest: Json) -> Iterator[Found]:

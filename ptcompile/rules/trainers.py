@@ -20,7 +20,19 @@ if TYPE_CHECKING:
     from ptcompile.simulation.launch import Launch
     from ptcompile.simulation.rendezvous import Rendezvous
 
-__all__ = ["POD", "PYTORCHJOB", "TRAINJOB", "VOLCANO", "Trainer", "count", "known", "parties", "trainers", "variable"]
+__all__ = [
+    "POD",
+    "PYTORCHJOB",
+    "TRAINJOB",
+    "VOLCANO",
+    "Trainer",
+    "count",
+    "known",
+    "launches",
+    "parties",
+    "trainers",
+    "variable",
+]
 
 Origin = Literal["flag", "env", "operator", "default"]
 """Who gives an option of torchrun its value: the command line, the user's PET_* variable, the operator's, torchrun."""
@@ -190,7 +202,7 @@ class Trainer(NamedTuple):
 
 def trainers(subject: Subject) -> tuple[Trainer, ...]:
     """The roles that train, each with the place where its container is written."""
-    if subject.kind not in _FIELDS and not any(_launches(template) for template in subject.templates):
+    if subject.kind not in _FIELDS and not any(launches(template) for template in subject.templates):
         return ()
     job = subject.job
     if job is None or job.expansion.refused:
@@ -205,7 +217,7 @@ def trainers(subject: Subject) -> tuple[Trainer, ...]:
     return tuple(found)
 
 
-def _launches(template: Template) -> bool:
+def launches(template: Template) -> bool:
     """Whether a template speaks of a launcher at all: most Pods do not, and need no simulation."""
     for container in template.mains:
         words = (*texts(container.spec.get("command")), *texts(container.spec.get("args")))

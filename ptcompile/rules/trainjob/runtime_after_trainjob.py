@@ -1,0 +1,96 @@
+"""The TrainJob stands before its runtime.
+
+What: the runtime that runtimeRef names comes later in the same file.
+
+Why: kubectl creates objects in the order of the file, and the webhook refuses a TrainJob whose runtime does not exist
+yet.
+
+Bad:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef:
+        name: acme-torch  # <--
+      trainer: {numNodes: 1}
+    ---
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+    ---
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef: {name: acme-torch}
+      trainer: {numNodes: 1}
+
+Fix: put the runtime first.
+
+Source: Trainer 2.3, webhook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.diagnostics import field_path
+from ptcompile.plain import at, text
+from ptcompile.rules.rule import Found, Rule
+from ptcompile.rules.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    order = [id(one) for one in subject.others]
+    runtime = id(subject.runtime.runtime)
+    if runtime in order and id(subject.manifest) in order and order.index(id(subject.manifest)) < order.index(runtime):
+        path = ("spec", "runtimeRef", "name")
+        yield Found(
+            path,
+            f"{field_path(path)}: {text(at(subject.spec, 'runtimeRef').get('name'))} comes later in the file: the "
+            "first "
+            "kubectl apply is refused this TrainJob",
+            "put the runtime first",
+        )
+
+
+RULE = Rule("runtime-after-trainjob", _check, severity="warning", stage="run", authority="trainer")

@@ -1,0 +1,108 @@
+"""The file has a runtime of that name, and of another kind or namespace.
+
+What: runtimeRef names a runtime that the same file has, but as the other kind, or as a TrainingRuntime of another
+namespace.
+
+Why: runtimeRef.kind is ClusterTrainingRuntime where it is absent, and a TrainingRuntime is found in the TrainJob's
+namespace alone: the webhook finds none.
+
+Bad:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+    ---
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef:
+        name: acme-torch  # <--
+      trainer: {numNodes: 1}
+
+Good:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+    ---
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef: {kind: TrainingRuntime, name: acme-torch}
+      trainer: {numNodes: 1}
+
+Fix: write runtimeRef.kind, or move one of the two to the other's namespace.
+
+Source: Trainer 2.3, webhook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile import trainruntimes
+from ptcompile.diagnostics import Edit, Fix, field_path
+from ptcompile.plain import at, kind_of, namespace, object_name, text
+from ptcompile.rules.rule import Found, Rule
+from ptcompile.rules.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    ref = at(subject.spec, "runtimeRef")
+    name = text(ref.get("name"))
+    if not subject.runtime.assumed or not name:
+        return
+    for one in subject.others:
+        version, kind = kind_of(one)
+        if version != trainruntimes.API_VERSION or kind not in trainruntimes.KINDS or object_name(one) != name:
+            continue
+        path = ("spec", "runtimeRef", "name")
+        elsewhere = kind == (text(ref.get("kind")) or trainruntimes.KINDS[0])
+        what = f"a {kind} of the namespace {namespace(one)}" if elsewhere else f"a {kind}"
+        asked = f"in {namespace(subject.manifest)}" if elsewhere else text(ref.get("kind")) or trainruntimes.KINDS[0]
+        yield Found(
+            path,
+            f"{field_path(path)}: {name} is {what} in this file, and looked for is one {asked}",
+            "put both into one namespace" if elsewhere else f"write kind: {kind} under runtimeRef",
+            None
+            if elsewhere
+            else Fix(f"set kind to {kind}", (Edit("set", ("spec", "runtimeRef", "kind"), kind),), safe=False),
+        )
+        return
+
+
+RULE = Rule("runtime-of-other-kind", _check, severity="warning", stage="run", authority="trainer")
