@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from ptcompile.diagnostics import Path, Problem, Span
@@ -27,7 +27,7 @@ _separator = re.compile(r"^---([^\n]*)(?:\n|\Z)", re.MULTILINE)
 class Document:
     """One document that could be read: a mapping, as kubectl sees it, which remembers where everything stands."""
 
-    __slots__ = ("_end", "_root", "_source", "_start", "data", "first_line", "index")
+    __slots__ = ("_end", "_root", "_source", "_start", "data", "first_line", "index", "secrets")
 
     data: dict[str, Any]
     """Plain JSON-like data. Never change it: aliases share their parts."""
@@ -35,6 +35,8 @@ class Document:
     """Among the documents of the stream that are not empty, from 0; refused documents are counted."""
     first_line: int
     """The line on which the document begins, from 1."""
+    secrets: tuple[dict[Path, str], Callable[[str], str] | None] | None
+    """Its secrets by place, and what hides them in a text; `masking` finds them when something is said of it."""
 
     def __init__(self, data: dict[str, Any], index: int, first_line: int) -> None:
         self.data = data
@@ -43,6 +45,7 @@ class Document:
         self._source: Source | None = None
         self._start = self._end = 0
         self._root: Node | None = None
+        self.secrets = None
 
     def span(self, path: Path, *, on_key: bool = False) -> Span | None:
         """Where a value stands, or with `on_key` the last key of its path; `None` for documents that were no text.
