@@ -28,7 +28,7 @@ def blind(guard: Guard, seeds: Sequence[bytes], *, runs: int, seed: int, crashes
             place = _place(error)
             if place not in found:
                 found[place] = save(data, crashes)
-                tell(f"{place}\n  {found[place]}")
+                tell(f"{place}: {str(error)[:200]}\n  {found[place]}")
         if number > 0 and number % 5_000 == 0:
             tell(f"{number} of {runs}, slowest {guard.slowest:.2f} s, {guard.grown() >> 20} MiB above the start")
     return len(found)
@@ -46,7 +46,7 @@ def guided(guard: Guard, seeds: Sequence[bytes], *, runs: int, seed: int, crashe
         try:
             guard(data)
         except (Exception, HangError) as error:
-            sys.stderr.write(f"{_place(error)}\n  {save(data, crashes)}\n")
+            sys.stderr.write(f"{_place(error)}: {error}\n  {save(data, crashes)}\n")
             raise
 
     def another(data: bytes, _size: int, number: int) -> bytes:
@@ -67,6 +67,6 @@ def save(data: bytes, folder: Path) -> Path:
 
 
 def _place(error: BaseException) -> str:
-    """What went wrong and where, in a line; a crash is told once for each place."""
+    """What went wrong and where; a crash is told once for each place."""
     last = traceback.extract_tb(error.__traceback__)[-1]
-    return f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}: {str(error)[:200]}"
+    return f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
