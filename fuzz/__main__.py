@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import importlib.util
+import pkgutil
 import platform
 import sys
 import time
@@ -24,14 +26,22 @@ def main() -> int:
         if len(options.harness) != 1:
             print("fuzz: atheris ends the process: one harness at a time", file=sys.stderr)
             return 2
-        import atheris
-
-        with atheris.instrument_imports(include=["ptcompile"]):
-            pass
+        _instrument()
     crashed = 0
     for name in options.harness or NAMES:
         crashed += _run(name, options)
     return int(crashed > 0)
+
+
+def _instrument() -> None:
+    """Import all of the package under atheris' eyes, also what is loaded late: what it does not see guides nobody."""
+    import atheris
+
+    with atheris.instrument_imports(include=["ptcompile"]):
+        package = importlib.import_module("ptcompile")
+        for module in pkgutil.walk_packages(package.__path__, "ptcompile."):
+            if module.name != "ptcompile.__main__":
+                importlib.import_module(module.name)
 
 
 def _options() -> argparse.Namespace:
