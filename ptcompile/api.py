@@ -118,15 +118,15 @@ def read_cluster(
         return cluster, []
     read = stream.read(cluster, filename)
     found = [stream.stamp(problem, None, filename) for problem in read.problems]
-    if found:
+    if any(one.severity == "error" for one in found):
         return None, found
     documents = [d for d in read.documents if d.data.get("kind") == "ClusterProfile"] or read.documents
     if len(documents) != 1:
         message = f"a profile is one document of kind ClusterProfile, and here are {len(documents)}"
         problem = Problem("no-documents", (), message, "give one", authority="ptcompile")
-        return None, [stream.stamp(problem, None, filename)]
+        return None, [*found, stream.stamp(problem, None, filename)]
     profile, problems = read_document(documents[0].data)
-    return profile, [stream.stamp(problem, documents[0], filename) for problem in problems]
+    return profile, [*found, *(stream.stamp(problem, documents[0], filename) for problem in problems)]
 
 
 def _laid_over(data: Any, path: Path, value: Any) -> Any:

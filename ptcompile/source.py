@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final
 
 from ptcompile.diagnostics import Path, Problem, Span
 from ptcompile.reader.fast import read_document
-from ptcompile.reader.nodes import Finding, Node, Parsed, inside, walk
+from ptcompile.reader.nodes import Finding, Node, Parsed, scalars, walk
 
 MAX_STREAM: Final = 64 * 1024 * 1024
 """Characters (or bytes) in one file."""
@@ -27,7 +27,18 @@ _separator = re.compile(r"^---([^\n]*)(?:\n|\Z)", re.MULTILINE)
 class Document:
     """One document that could be read: a mapping, as kubectl sees it, which remembers where everything stands."""
 
-    __slots__ = ("_end", "_root", "_source", "_start", "data", "first_line", "index")
+    __slots__ = (
+        "_end",
+        "_root",
+        "_scalars",
+        "_source",
+        "_start",
+        "_template",
+        "data",
+        "first_line",
+        "index",
+        "secrets",
+    )
 
     data: dict[str, Any]
     """Plain JSON-like data. Never change it: aliases share their parts."""
@@ -35,6 +46,8 @@ class Document:
     """Among the documents of the stream that are not empty, from 0; refused documents are counted."""
     first_line: int
     """The line on which the document begins, from 1."""
+    secrets: tuple[dict[Path, str], Callable[[str], str] | None] | None
+    """Its secrets by place, and what hides them in a text; `masking` finds them when something is said of it."""
 
     def __init__(self, data: dict[str, Any], index: int, first_line: int) -> None:
         self.data = data
@@ -43,6 +56,9 @@ class Document:
         self._source: Source | None = None
         self._start = self._end = 0
         self._root: Node | None = None
+        self.secrets = None
+        self._template: str | None = None
+        self._scalars: list[tuple[int, int]] | None = None
 
     def span(self, path: Path, *, on_key: bool = False) -> Span | None:
         """Where a value stands, or with `on_key` the last key of its path; `None` for documents that were no text.
@@ -71,17 +87,20 @@ class Document:
     @property
     def template(self) -> str | None:
         """What a comment `# Source: NAME` above the document says that it was rendered from (Helm 3)."""
-        if self._source is None:
-            return None
-        match = _rendered_from(self._source.text, self._start, self._end)
-        return match and match[1].strip()
+        if self._template is None and self._source is not None:
+            match = _rendered_from(self._source.text, self._start, self._end)
+            self._template = match[1].strip() if match else ""
+        return self._template or None
 
     def holds(self, offset: int) -> bool:
         """Whether an offset into the stream is inside one of the document's scalars or keys."""
         if not self._start <= offset < self._end:
             return False
-        root = self._positions()
-        return root is not None and inside(root, offset - self._start)
+        if self._scalars is None:
+            root = self._positions()
+            self._scalars = scalars(root) if root is not None else []
+        at = bisect_right(self._scalars, (offset - self._start, len(self._source.text) if self._source else 0)) - 1
+        return at >= 0 and offset - self._start < self._scalars[at][1]
 
     def _positions(self) -> Node | None:
         if self._root is None and self._source is not None:

@@ -43,16 +43,21 @@ def suppress(source: Source, found: Sequence[Diagnostic], selection: Selection) 
         return Suppressed(tuple(found), (), ())
     problems: list[Problem] = []
     ignores = list(_ignores(source, problems))
-    wide = [ignore for ignore in ignores if ignore.last > ignore.first]
+    wide: dict[str, list[_Ignore]] = {}
+    for ignore in ignores:
+        for name in ignore.names if ignore.last > ignore.first else ():
+            wide.setdefault(name, []).append(ignore)
     narrow = [ignore for ignore in ignores if ignore.last == ignore.first]  # in the order of their lines
     used: set[_Ignore] = set()
     left: list[Diagnostic] = []
     meant: list[Diagnostic] = []
     for one in found:
-        near = [*wide, *_near(narrow, one.span)] if one.span is not None else ()
-        covering = [ignore for ignore in near if one.name in ignore.names]
+        covering = [ignore for ignore in _near(narrow, one.span) if one.name in ignore.names] if one.span else []
         used.update(covering)
-        (meant if covering else left).append(one)
+        covered = bool(covering) or (one.span is not None and one.name in wide)
+        (meant if covered else left).append(one)
+    for name in {one.name for one in meant if one.span is not None}:
+        used.update(wide.get(name, ()))
     for ignore in ignores:
         if ignore not in used and any(selection.tells(name, "style") for name in ignore.names):
             problems.append(_problem("unused-ignore", ignore.span, "nothing here is found that this comment ignores"))

@@ -78,7 +78,7 @@ Quantity = Annotated[
     Field(
         json_schema_extra={
             "type": ["string", "number"],
-            "pattern": r"^ *(?! *$)\+?[0-9]*(\.[0-9]*)?([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,18})? *$",
+            "pattern": r"^ *(?=[^ ])\+?[0-9]*(\.[0-9]*)?([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,18})? *$",
             "minimum": 0,
             "examples": ["500m", "64Gi", 8],
         }

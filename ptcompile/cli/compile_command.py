@@ -12,6 +12,7 @@ from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import check_target
 from ptcompile.diagnostics import Path
 from ptcompile.emit import emit_all
+from ptcompile.secrets import masked
 
 
 def run(options: argparse.Namespace) -> int:
@@ -55,7 +56,9 @@ def _override(text: str) -> tuple[Path, object]:
     parts = tuple(int(part) if part.isascii() and part.isdigit() else part for part in path.split("."))
     read = source.read(f"value: {value}")
     if read.problems or not read.documents or read.documents[0].data.keys() != {"value"}:
-        raise UsageError(f"--set {text}: {value!r} is not a YAML value; a text with special characters wants quotes")
+        shown = masked(path.rpartition(".")[2], value)
+        message = f"{shown!r} is not a YAML value; a text with special characters wants quotes"
+        raise UsageError(f"--set {path}={shown}: {message}")
     return parts, read.documents[0].data["value"]
 
 

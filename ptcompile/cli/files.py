@@ -149,10 +149,17 @@ def write_stdout(text: str) -> int:
     return 0
 
 
-def say(text: str) -> None:
-    """Something for people, on standard error; lost in silence only where there is no standard error."""
+def say(text: str, *, raw: bool = False) -> None:
+    """Something for people, on standard error; lost in silence only where there is no standard error.
+
+    Names of files and what was typed cannot steer the terminal, unless `raw` says that the text is our own.
+    """
     if sys.stderr is None:
         return
+    if not raw and not text.replace("\n", "").isprintable():
+        from ptcompile.report.common import printable
+
+        text = "\n".join(printable(line) for line in text.split("\n"))
     try:
         sys.stderr.buffer.write(text.encode(errors="backslashreplace"))
         sys.stderr.buffer.flush()

@@ -116,7 +116,7 @@ class Findings:
             text = colour(text)
         if result:
             return files.write_stdout(text)
-        files.say(text)
+        files.say(text, raw=True)
         return 0
 
     def _summary(self, *, judged: bool) -> str:

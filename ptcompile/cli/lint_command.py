@@ -95,10 +95,10 @@ def _told(inputs: Sequence[File]) -> Iterator[File]:
     watched = len(inputs) > _OFTEN and sys.stderr is not None and sys.stderr.isatty()
     for at, file in enumerate(inputs):
         if watched and at % _OFTEN == 0:
-            files.say(f"\rptcompile: {at} of {len(inputs)} files ")
+            files.say(f"\rptcompile: {at} of {len(inputs)} files ", raw=True)
         yield file
     if watched:
-        files.say("\r\x1b[K")
+        files.say("\r\x1b[K", raw=True)
 
 
 def _add_ignores(

@@ -10,7 +10,7 @@ import re
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
 
-_CODE = re.compile(r"PTC[0-9]{3}|[a-z]+(-[a-z0-9]+)+")
+_is_code = re.compile(r"PTC[0-9]{3}|[a-z]+(-[a-z0-9]+)+").fullmatch
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -22,7 +22,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def is_code(word: str) -> bool:
     """Whether a word is written as a code or the name of a rule, and is no file."""
-    return _CODE.fullmatch(word) is not None and not os.path.exists(word)
+    return _is_code(word) is not None and not os.path.exists(word)
 
 
 def explain(word: str) -> int:

@@ -17,6 +17,7 @@ from ptcompile.flyte.knobs import Knobs, deadline, sound, task_amounts
 from ptcompile.flyte.launch import launch
 from ptcompile.flyte.roles import Shape, shape
 from ptcompile.flyte.verdict import read
+from ptcompile.secrets import masked
 
 if TYPE_CHECKING:
     from ptcompile.flyte.platforms import Platform
@@ -170,7 +171,8 @@ def _env(knobs: Knobs, found: list[Problem]) -> dict[str, str]:
     for name, value in given.items():
         path: Path = ("environment", str(name))
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            found.append(wrong("spec-wrong-type", path, f"{value!r} is not text", "write it as a string"))
+            message = f"{masked(str(name), repr(value))} is not text"
+            found.append(wrong("spec-wrong-type", path, message, "write it as a string"))
         else:
             out[str(name)] = str(value)
     return out

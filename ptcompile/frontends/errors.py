@@ -55,13 +55,10 @@ def problems(error: ValidationError, data: Any, model: type[BaseModel]) -> list[
     for detail in error.errors(include_url=False):
         path, known = _resolve(detail["loc"], data)
         by_path.setdefault(path, []).append((known, detail))
-    deepest = [path for path in by_path if not any(_inside(other, path) for other in by_path)]
+    # A union's other branch complains of the whole, this one of the part.
+    outer = {path[:size] for path in by_path for size in range(len(path))}
+    deepest = [path for path in by_path if path not in outer]
     return [_problem(path, [detail for _, detail in by_path[path]], data, model) for path in deepest]
-
-
-def _inside(path: Path, outer: Path) -> bool:
-    """Whether a path lies below another: a union's other branch complains of the whole, this one of the part."""
-    return len(path) > len(outer) and path[: len(outer)] == outer
 
 
 def _resolve(loc: Iterable[str | int], data: Any) -> tuple[Path, int]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from ptcompile.expand import Role
-from ptcompile.plain import Json, at, kind_of, object_name, string_map
+from ptcompile.plain import Json, at, kind_of, object_name, string_map, text
 from ptcompile.simulation import amounts
 from ptcompile.simulation.meeting import Meeting, claims, meeting, names
 from ptcompile.simulation.pod import Job, Pod
@@ -129,7 +129,7 @@ def _card(pod: Pod, *, meets: bool, host: str | None) -> Card:
 
 def _volumes(pod: Pod) -> Iterator[tuple[str, str, str]]:
     """The volumes that a container mounts: one for each source, and one for each role where they are the pod's own."""
-    mounted = {m.get("name") for container in pod.containers for m in container.mounts}
+    mounted = {text(m.get("name")) for container in pod.containers for m in container.mounts}
     for name, sort, source in claims(pod.view.spec):
         if name in mounted:
             own = sort in ("memory", "scratch")

@@ -65,16 +65,25 @@ def walk(root: Node, path: Path) -> tuple[list[tuple[int, int, Node]], bool]:
     return steps, True
 
 
-def inside(node: Node, offset: int) -> bool:
-    """Whether an offset is inside a scalar or a key below this node."""
-    if not node.start <= offset < node.end:
-        return False
-    children = node.children
-    if type(children) is dict:
-        return any(start <= offset < end or inside(child, offset) for start, end, child in children.values())
-    if type(children) is list:
-        return any(inside(child, offset) for child in children)
-    return True
+def scalars(root: Node) -> list[tuple[int, int]]:
+    """Where all scalars and keys below a node begin and end, in their order. An alias's are those of its anchor."""
+    found: set[tuple[int, int]] = set()
+    seen: set[int] = set()
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        children = node.children
+        if type(children) is dict:
+            if id(children) not in seen:
+                found.update((start, end) for start, end, _ in children.values())
+                stack.extend(child for _, _, child in children.values())
+        elif type(children) is list:
+            if id(children) not in seen:
+                stack.extend(children)
+        else:
+            found.add((node.start, node.end))
+        seen.add(id(children))
+    return sorted(found)
 
 
 def _step(node: Node, part: str | int) -> tuple[int, int, Node] | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.diagnostics import Diagnostic, Span
+from ptcompile.masking import masked_lines
 from ptcompile.report.common import in_order, place, printable
 
 _WHEN = {
@@ -19,7 +20,7 @@ _WIDTH = 160
 
 def full(diagnostics: Sequence[Diagnostic], texts: Mapping[str | None, str]) -> str:
     """A paragraph a finding, with an empty line between."""
-    lines = {name: [line.removesuffix("\r") for line in text.split("\n")] for name, text in texts.items()}
+    lines = {name: masked_lines(text) for name, text in texts.items()}
     return "\n".join("\n".join(_finding(d, lines.get(d.filename, []))) + "\n" for d in in_order(diagnostics))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from ptcompile.expand.world import env_entry
 from ptcompile.plain import Json, at, items, kind_of, object_name, text
 from ptcompile.simulation import amounts
+from ptcompile.simulation.hidden import firsts, hiding_of, shown_entry, shown_env, without
 from ptcompile.simulation.meeting import claims, meeting
 from ptcompile.simulation.pod import Job, Pod, owner_of
 from ptcompile.simulation.world import World
@@ -16,12 +17,13 @@ VERSION = 1
 
 
 def world_to_dict(world: World, *, all_pods: bool = False) -> dict[str, Any]:
-    """The whole world; wide roles folded unless `all_pods`."""
+    """The whole world; wide roles folded unless `all_pods`, secrets hidden."""
+    hide = hiding_of(firsts(world.jobs))
     pods = list(world.pods if all_pods else world.pods.folded())
     return {
         "version": VERSION,
-        "jobs": [job_to_dict(job) for job in world.jobs],
-        "pods": [pod_to_dict(pod) for pod in pods],
+        "jobs": without([job_to_dict(job) for job in world.jobs], hide),
+        "pods": without([pod_to_dict(pod) for pod in pods], hide),
         "podsTotal": len(world.pods),
         "folded": len(pods) < len(world.pods),
         "skipped": list(world.skipped),
@@ -65,7 +67,7 @@ def _service(service: Json) -> dict[str, Any]:
 
 
 def pod_to_dict(pod: Pod) -> dict[str, Any]:
-    """One pod in full."""
+    """One pod in full, the values of secret variables hidden."""
     view = pod.view
     command, args = pod.command, pod.args
     return {
@@ -85,7 +87,7 @@ def pod_to_dict(pod: Pod) -> dict[str, Any]:
         "restartPolicy": view.restart_policy,
         "qosClass": pod.qos,
         "mainContainer": pod.main.name if pod.main else None,
-        "env": pod.env,
+        "env": shown_env(pod),
         "envFrom": env_from(pod),
         "command": command,
         "args": args,
@@ -105,7 +107,7 @@ def _container(container: dict[str, Any], spec: Json) -> dict[str, Any]:
     mounts = [
         {"name": text(m.get("name")), "mountPath": text(m.get("mountPath"))} for m in items(spec.get("volumeMounts"))
     ]
-    return {**container, "mounts": mounts}
+    return {**container, "env": [shown_entry(one) for one in container["env"]], "mounts": mounts}
 
 
 def env_from(pod: Pod) -> list[str]:
@@ -142,4 +144,4 @@ def _terms(term: Json) -> Iterator[str]:
 
 def env_written(pod: Pod) -> list[dict[str, Any]]:
     """The main container's entries as they are written, in the JSON form."""
-    return [env_entry(entry) for entry in pod.main.env] if pod.main else []
+    return [shown_entry(env_entry(entry)) for entry in pod.main.env] if pod.main else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ptcompile.expand import Role
 from ptcompile.plain import Json, at, items
+from ptcompile.secrets import masked
 from ptcompile.simulation.pod import Job, Pod
 
 
@@ -18,7 +19,7 @@ def but(run: list[Pod], like: Pod) -> list[str]:
     for name, value in envs[0].items():
         values = [env.get(name, "") for env in envs]
         if base.get(name) != value or any(one != value for one in values):
-            out.append(f"{name}={_run(values, [one.index for one in run])}")
+            out.append(f"{name}={masked(name, _run(values, [one.index for one in run]))}")
     if (pod.command, pod.args) != (like.command, like.args) and not _only_by_env(pod, like):
         out.append("another command")
     if pod.requests != like.requests:

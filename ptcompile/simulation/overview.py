@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from ptcompile.expand import Role
 from ptcompile.plain import Json, at, items, kind_of, mapping, object_name
 from ptcompile.quantity import Quantity
+from ptcompile.secrets import HIDDEN
 from ptcompile.simulation import folding
 from ptcompile.simulation.amounts import is_accelerator
 from ptcompile.simulation.as_json import node_requirements
+from ptcompile.simulation.hidden import firsts, hiding_of, shown_env
 from ptcompile.simulation.layout import finished, labelled, quoted, shortened, table
 from ptcompile.simulation.meeting import Meeting, claims, meeting
 from ptcompile.simulation.pod import Job, Pod
@@ -21,12 +23,13 @@ VALUE = 96
 
 
 def overview(world: World) -> str:
-    """All jobs of a world; wide roles folded."""
+    """All jobs of a world; wide roles folded, secrets hidden."""
     blocks = [list(_job(job)) for job in world.jobs]
     lines = [line for i, block in enumerate(blocks) for line in ([""] if i else []) + block]
     if world.skipped:
         lines += ["" * bool(lines), f"makes no pods: {', '.join(world.skipped)}"]
-    return finished(lines)
+    hide = hiding_of(firsts(world.jobs))
+    return hide(finished(lines)) if hide else finished(lines)
 
 
 def _job(job: Job) -> Iterator[str]:
@@ -185,7 +188,7 @@ def env_table(pod: Pod, *, cut: int = 0, indent: str = "  ") -> list[str]:
         return []
     if not pod.main.env:
         return [f"{indent}no variables in {pod.shown}, container {pod.main.name}"]
-    added, values = folding.injected(pod), pod.env
+    added, values = folding.injected(pod), shown_env(pod)
     rows = [
         ["+" if i in added else " ", str(entry.get("name") or ""), *_value(entry, values)]
         for i, entry in enumerate(pod.main.env)
@@ -200,6 +203,8 @@ def _value(entry: Json, values: dict[str, str]) -> list[str]:
     """The value after expansion, and behind it what was written where that is something else."""
     name, written = str(entry.get("name") or ""), entry.get("value")
     value = values.get(name, "")
+    if value == HIDDEN:
+        return [value]
     source = at(entry, "valueFrom")
     if "fieldRef" in source:
         return [value, f"from {at(source, 'fieldRef').get('fieldPath')}"] if not value.startswith("<") else [value]

@@ -7,7 +7,9 @@ from collections.abc import Iterator
 from ptcompile.expand import ContainerView, kubelet
 from ptcompile.expand.world import env_entry
 from ptcompile.plain import Json, at, kind_of, mapping, object_name, string_map, text
+from ptcompile.secrets import masked
 from ptcompile.simulation.as_json import env_from, node_requirements
+from ptcompile.simulation.hidden import hiding_of
 from ptcompile.simulation.layout import finished, labelled, quoted
 from ptcompile.simulation.meeting import claims, meeting
 from ptcompile.simulation.overview import asked, env_table, volume_text
@@ -16,8 +18,10 @@ from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
 
 
 def in_full(pod: Pod) -> str:
-    """Everything about a pod that its processes or its node can see."""
-    return finished([*_head(pod), *_rendezvous(pod), *_containers(pod)])
+    """Everything about a pod that its processes or its node can see, but for its secrets."""
+    hide = hiding_of([pod])
+    told = finished([*_head(pod), *_rendezvous(pod), *_containers(pod)])
+    return hide(told) if hide else told
 
 
 def _head(pod: Pod) -> Iterator[str]:
@@ -77,7 +81,7 @@ def _containers(pod: Pod) -> Iterator[str]:
             yield from env_table(pod, indent="    ")
         else:
             values = kubelet.environment(container, pod.view)
-            yield from labelled("env", [f"{name}={value}" for name, value in values.items()], "    ")
+            yield from labelled("env", [f"{name}={masked(name, value)}" for name, value in values.items()], "    ")
 
 
 def _line(pod: Pod, container: ContainerView) -> Iterator[str]:

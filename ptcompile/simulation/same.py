@@ -8,7 +8,9 @@ from typing import Final
 
 from ptcompile.expand import Role
 from ptcompile.plain import at
+from ptcompile.secrets import masked
 from ptcompile.simulation import amounts
+from ptcompile.simulation.hidden import hiding_of
 from ptcompile.simulation.launch import entry_words
 from ptcompile.simulation.meeting import Meeting, meeting, names
 from ptcompile.simulation.pod import Job, Pod
@@ -136,7 +138,8 @@ def _pods(a: list[Pod], b: list[Pod], hosts: tuple[Hosts, Hosts]) -> Iterator[st
             ("affinity", at(one.view.spec, "affinity"), at(other.view.spec, "affinity")),
             ("mounts", _mounts(one), _mounts(other)),
         ]
-        yield from _differences(where, pairs)
+        hide = hiding_of((one, other))
+        yield from (hide(told) if hide else told for told in _differences(where, pairs))
         yield from _env(where, users_env(one, hosts[0]), users_env(other, hosts[1]))
 
 
@@ -189,4 +192,5 @@ def users_env(pod: Pod, hosts: Hosts) -> dict[str, str]:
 def _env(where: str, a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[str]:
     for name in dict.fromkeys((*a, *b)):
         if a.get(name) != b.get(name):
-            yield f"{where}env {name}: {a.get(name)!r} and {b.get(name)!r}"
+            shown = [value and masked(name, value) for value in (a.get(name), b.get(name))]
+            yield f"{where}env {name}: {shown[0]!r} and {shown[1]!r}"

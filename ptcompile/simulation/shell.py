@@ -24,8 +24,8 @@ _token = re.compile(
     r"|(?P<plain>[^\s;&|'\"\\$]+|.)",
     re.DOTALL,
 )
-_variable = re.compile(r"\$(?:\{(\w+)(?::?-([^}]*)|(##\*-))?\}|([A-Za-z_]\w*))")
-_assignment = re.compile(r"[A-Za-z_]\w*=")
+_variable = re.compile(r"\$(?:\{(\w+)(?::?-([^{}]*)|(##\*-))?\}|([A-Za-z_]\w*))")
+_assignment = re.compile(r"[A-Za-z_]\w*=").match
 _SKIPPED = frozenset({"exec", "time", "nohup", "command", "env", "then", "do", "else", "{", "("})
 
 
@@ -51,9 +51,9 @@ def commands(script: str, env: Mapping[str, str]) -> list[tuple[list[str], dict[
     for words in _statements(script[:MAX_SCRIPT]):
         own: dict[str, str] = {}
         rest = [*words]
-        while rest and (rest[0] in _SKIPPED or rest[0] == "export" or _assignment.match(rest[0])):
+        while rest and (rest[0] in _SKIPPED or rest[0] == "export" or _assignment(rest[0])):
             word = rest.pop(0)
-            if _assignment.match(word):
+            if _assignment(word):
                 name, _, value = word.partition("=")
                 own[name] = expand(value, {**seen, **own})
         if rest:

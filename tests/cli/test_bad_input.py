@@ -150,6 +150,44 @@ def test_a_profile_that_is_not_there(tmp_path: Path, capsys: Capture) -> None:
     assert "none.yaml" in ran.err
 
 
+@pytest.mark.parametrize("command", ["compile", "lint", "simulate"])
+def test_a_file_s_name_cannot_steer_a_terminal(command: str, tmp_path: Path, capsys: Capture) -> None:
+    (tmp_path / "\x1b[31mred\r.yaml").symlink_to("nowhere")
+    spec(tmp_path)
+    ran = here(capsys, command, tmp_path)
+    assert ran.status == 2
+    assert "\\x1b[31mred\\r.yaml: no such file or directory" in ran.err
+    assert not {"\x1b", "\r"} & set(ran.err + ran.out)
+
+
+@pytest.mark.parametrize("kind", ["fifo", "itself"])
+def test_what_is_odd_in_a_directory_is_told_and_not_waited_for(kind: str, tmp_path: Path, capsys: Capture) -> None:
+    odd = tmp_path / "odd.yaml"
+    os.mkfifo(odd) if kind == "fifo" else odd.symlink_to(odd)
+    spec(tmp_path)
+    ran = here(capsys, "lint", tmp_path)
+    assert ran.status == 2
+    assert f"{odd}: " in ran.err
+    assert "1 file, 1 document" in ran.err, "the others are looked at"
+
+
+def test_a_file_that_shrinks_while_it_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
+    """What could be read is judged: there is no crash, and no wait for the rest."""
+    path = spec(tmp_path)
+    true_fstat = os.fstat
+
+    def shrinking(number: int) -> os.stat_result:
+        seen = true_fstat(number)
+        if seen.st_ino == path.stat().st_ino:
+            path.write_text("", encoding="utf-8")
+        return seen
+
+    monkeypatch.setattr(os, "fstat", shrinking)
+    ran = here(capsys, "lint", path)
+    assert ran.status == 1
+    assert "no-documents" in ran.out
+
+
 def test_a_closed_standard_output(tmp_path: Path) -> None:
     status, err = shell(f"exec {{python}} -m ptcompile {spec(tmp_path)} >&-")
     assert status == 2

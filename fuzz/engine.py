@@ -1,0 +1,72 @@
+"""The two engines: one that changes seeds blindly and runs anywhere, and atheris, which is guided by coverage."""
+
+from __future__ import annotations
+
+import random
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from fuzz.guard import Guard, HangError
+from fuzz.mutate import MAX_SIZE, mutate
+
+Tell = Callable[[str], None]
+
+
+def blind(guard: Guard, seeds: Sequence[bytes], *, runs: int, seed: int, crashes: Path, tell: Tell) -> int:
+    """Run the seeds, then `runs` mutations of them; the number of different crashes, each saved as a file."""
+    dice = random.Random(seed)
+    found: dict[str, Path] = {}
+    for number in range(-len(seeds), runs):
+        data = seeds[number] if number < 0 else mutate(dice.choice(seeds), dice, seeds)
+        try:
+            guard(data)
+        except (Exception, HangError) as error:
+            place = _place(error)
+            if place not in found:
+                found[place] = save(data, crashes)
+                tell(f"{place}: {str(error)[:200]}\n  {found[place]}")
+        if number > 0 and number % 5_000 == 0:
+            tell(f"{number} of {runs}, slowest {guard.slowest:.2f} s, {guard.grown() >> 20} MiB above the start")
+    return len(found)
+
+
+def guided(guard: Guard, seeds: Sequence[bytes], *, runs: int, seed: int, crashes: Path, corpus: Path) -> None:
+    """Hand over to atheris. It ends the process, at the first crash or after `runs`."""
+    import atheris
+
+    crashes.mkdir(parents=True, exist_ok=True)
+    for data in seeds:
+        save(data, corpus)
+
+    def once(data: bytes) -> None:
+        try:
+            guard(data)
+        except (Exception, HangError) as error:
+            sys.stderr.write(f"{_place(error)}: {error}\n  {save(data, crashes)}\n")
+            raise
+
+    def another(data: bytes, _size: int, number: int) -> bytes:
+        return mutate(data, random.Random(number), seeds)
+
+    words = [sys.argv[0], f"-runs={runs}", f"-seed={seed}", f"-max_len={MAX_SIZE}", "-timeout=60", "-rss_limit_mb=1024"]
+    setup: Any = atheris.Setup
+    setup([*words, "-print_final_stats=1", f"-artifact_prefix={crashes}/", str(corpus)], once, custom_mutator=another)
+    atheris.Fuzz()
+
+
+def save(data: bytes, folder: Path) -> Path:
+    """Keep an input under the digest of its bytes."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / sha256(data).hexdigest()[:16]
+    path.write_bytes(data)
+    return path
+
+
+def _place(error: BaseException) -> str:
+    """What went wrong and where; a crash is told once for each place."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"

@@ -1,0 +1,64 @@
+"""One execution: with a clock on its processor time and an eye on the memory of the process."""
+
+from __future__ import annotations
+
+import resource
+import signal
+import sys
+import time
+from types import FrameType
+from typing import Final
+
+from fuzz.harness import Harness
+
+MAX_SECONDS: Final = 1.0
+"""Processor time of one execution: a machine that others use too makes nothing of it slower."""
+MAX_MEMORY: Final = 200 * 1024 * 1024
+"""Bytes: the peak of the process, above what it was when all was loaded."""
+
+
+class HangError(BaseException):
+    """An execution took longer than `MAX_SECONDS`; no `except Exception` takes it for a mistake of the input."""
+
+
+class MemoryHogError(Exception):
+    """The peak of the process grew by more than `MAX_MEMORY`."""
+
+
+class Guard:
+    """Runs inputs one by one, and knows the slowest and the largest."""
+
+    def __init__(self, harness: Harness) -> None:
+        self._harness = harness
+        self._base = peak()
+        self.executions = 0
+        self.slowest = 0.0
+        signal.signal(signal.SIGVTALRM, _too_long)
+
+    def __call__(self, data: bytes) -> None:
+        """Run one input. Raises what the harness raises, `HangError`, `MemoryHogError`."""
+        self.executions += 1
+        started = time.process_time()
+        signal.setitimer(signal.ITIMER_VIRTUAL, MAX_SECONDS)
+        try:
+            self._harness(data)
+        finally:
+            signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        self.slowest = max(self.slowest, time.process_time() - started)
+        if (more := self.grown()) > MAX_MEMORY:
+            self._base = peak()  # the peak stays: what comes after is measured against it
+            raise MemoryHogError(f"{more >> 20} MiB more than at the start")
+
+    def grown(self) -> int:
+        """Bytes that the peak is above what it was at the start."""
+        return peak() - self._base
+
+
+def peak() -> int:
+    """The largest resident size of this process so far, in bytes."""
+    size = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return size if sys.platform == "darwin" else size * 1024
+
+
+def _too_long(_number: int, _frame: FrameType | None) -> None:
+    raise HangError(f"more than {MAX_SECONDS} s of processor time")

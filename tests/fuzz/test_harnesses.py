@@ -1,0 +1,100 @@
+"""The harnesses of `python -m fuzz`: what they found once, a short run of each, and that they can fail."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+import ptcompile
+from fuzz import engine, guard, harness
+from fuzz.mutate import MAX_SIZE, mutate
+from fuzz.seeds import seeds
+from tests.making import smallest
+
+PROFILE = "---\napiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {accelerators: !x {}}\n"
+MOUNT = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec:
+  volumes: [{name: v, emptyDir: {}}]
+  containers: [{name: c, image: i, volumeMounts: [{name: [v], mountPath: /v}, {name: {v: 1}}]}]
+"""
+
+FOUND: dict[str, tuple[str, str]] = {
+    # harness, input; each made it raise or break a promise once
+    "a warning about a profile's text was taken for a refusal, without a word": ("compile", smallest() + PROFILE),
+    "a picture of a Pod whose mounts have lists for names": ("lint", MOUNT),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_was_found_stays_mended(name: str) -> None:
+    which, text = FOUND[name]
+    if which == "lint":
+        harness.world(ptcompile.simulate(text))
+    for tail in range(64):  # the options that an input is tried with depend on its bytes
+        harness.HARNESSES[which](f"{text}# {tail}\n".encode())
+
+
+def test_a_warning_about_a_profile_does_not_stop_the_job() -> None:
+    result = ptcompile.compile(smallest(), cluster=PROFILE)
+    assert result.ok
+    assert len(result.manifests) > 0
+    assert [one.name for one in result.diagnostics] == ["unsupported-yaml"]
+
+
+@pytest.mark.parametrize("name", harness.HARNESSES)
+def test_a_short_run(name: str, tmp_path: Path) -> None:
+    start = seeds(name, [])[::7]
+    told: list[str] = []
+    run = guard.Guard(harness.HARNESSES[name])
+    crashes = engine.blind(run, start, runs=150, seed=2, crashes=tmp_path, tell=told.append)
+    assert (crashes, told) == (0, [])
+    assert run.executions == 150 + len(start)
+
+
+def test_a_crash_is_kept_once_for_each_place(tmp_path: Path) -> None:
+    def broken(data: bytes) -> None:
+        assert b":" not in data, "a colon"
+
+    told: list[str] = []
+    crashes = engine.blind(guard.Guard(broken), [b"a: b"], runs=50, seed=1, crashes=tmp_path, tell=told.append)
+    assert crashes == len(told) == len(list(tmp_path.iterdir())) == 1
+    assert b":" in next(tmp_path.iterdir()).read_bytes()
+    assert "a colon" in told[0]
+
+
+def test_a_hang_is_a_crash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def slow(_data: bytes) -> None:
+        try:
+            while True:
+                pass
+        except Exception:  # noqa: S110 - what the code under test may do
+            pass
+
+    monkeypatch.setattr(guard, "MAX_SECONDS", 0.05)
+    told: list[str] = []
+    assert engine.blind(guard.Guard(slow), [b"x"], runs=0, seed=1, crashes=tmp_path, tell=told.append) == 1
+    assert told[0].startswith("HangError")
+
+
+def test_a_memory_hog_is_a_crash(monkeypatch: pytest.MonkeyPatch) -> None:
+    run = guard.Guard(lambda _: None)
+    sizes = iter([guard.MAX_MEMORY, guard.MAX_MEMORY + 1])
+    monkeypatch.setattr(guard.Guard, "grown", lambda _: next(sizes))
+    run(b"")
+    with pytest.raises(guard.MemoryHogError):
+        run(b"")
+
+
+def test_mutations_are_many_small_and_the_same_for_a_number() -> None:
+    start = seeds("lint", [])
+    one, other = ([mutate(start[i % 40], random.Random(i), start) for i in range(300)] for _ in range(2))  # noqa: S311
+    assert one == other
+    assert len(set(one)) > 280
+    assert max(map(len, one)) <= MAX_SIZE
+    read = sum(bool(ptcompile.lint(data).documents) for data in one)
+    assert read > 100, "most of them get past the reader"

@@ -1,0 +1,148 @@
+"""No regular expression of ours backtracks badly: time on long inputs that nearly match grows as their length does."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import json
+import pkgutil
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "ptcompile"
+METHODS = ("match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer")
+
+
+def _calls() -> Iterator[tuple[str, str, int, str]]:
+    """Every pattern that is written as a text: where, the text, its flags, and how it is used where that is said."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        used = {id(node.value): node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+        for node in ast.walk(tree):
+            if not (
+                isinstance(node, ast.Call) and ast.unparse(node.func) in {f"re.{m}" for m in (*METHODS, "compile")}
+            ):
+                continue
+            where = f"{path.relative_to(PACKAGE)}:{node.lineno}"
+            method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+            method = used.get(id(node), "search") if method == "compile" else method
+            try:
+                text = ast.literal_eval(node.args[0])
+            except ValueError:
+                text = ""  # put together from parts: found among the compiled ones
+            yield where, text, re.MULTILINE if "MULTILINE" in ast.unparse(node) else 0, method
+
+
+def _compiled() -> Iterator[tuple[str, str, int, str]]:
+    """Every pattern that a module of the package holds when it is imported, wherever in a constant it stands."""
+    for info in pkgutil.walk_packages([str(PACKAGE)], "ptcompile."):
+        if info.name == "ptcompile.__main__":
+            continue
+        module = importlib.import_module(info.name)
+        for name, value in vars(module).items():
+            for pattern, method in _in(value, 0):
+                yield f"{info.name}.{name}", pattern.pattern, pattern.flags, method
+
+
+def _in(value: Any, depth: int) -> Iterator[tuple[re.Pattern[str], str]]:
+    if isinstance(value, re.Pattern):
+        yield value, "search"
+    elif isinstance(getattr(value, "__self__", None), re.Pattern):
+        yield value.__self__, value.__name__
+    elif isinstance(value, tuple | list | dict) and depth < 3:
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _in(inner, depth + 1)
+
+
+def _schemas() -> Iterator[tuple[str, str, int, str]]:
+    for path in sorted((ROOT / "schemas").rglob("*.json")):
+        for text in set(_patterns(json.loads(path.read_text(encoding="utf-8")))):
+            yield str(path.relative_to(ROOT)), text, 0, "search"
+
+
+def _patterns(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(value.get("pattern"), str):
+            yield value["pattern"]
+        for inner in value.values():
+            yield from _patterns(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _patterns(inner)
+
+
+def _all() -> dict[tuple[str, int, str], str]:
+    found: dict[tuple[str, int, str], str] = {}
+    for where, text, flags, method in (*_compiled(), *_calls(), *_schemas()):
+        if text:
+            found.setdefault((text, flags & ~re.UNICODE, method if method in METHODS else "search"), where)
+    return found
+
+
+ALL = _all()
+
+
+def _attacks(text: str) -> Iterator[tuple[str, str, str]]:
+    """Beginnings, what is repeated, and ends that spoil the match, of the characters that a pattern speaks of."""
+    spoken = dict.fromkeys(c for c in text if c.isascii() and c.isprintable() and c not in "()?+^") | dict.fromkeys(
+        "a0 .-"
+    )
+    letters = list(spoken)[:16]
+    words = re.findall(r"[A-Za-z${#:\[]{2,}", text.replace("\\", ""))[:3]
+    pairs = [a + b for a in letters[:5] for b in letters[:5] if a != b]
+    for unit in (*letters, *pairs, *words, "\n", " \n", "\\", "${a-", "# "):
+        for start in dict.fromkeys(("", "a", *words[:1])):
+            yield start, unit, "\x00"
+            yield start, unit, ""
+
+
+def _used(text: str, flags: int, method: str) -> Callable[[str], object]:
+    pattern = re.compile(text, flags)
+    if method in ("sub", "subn"):
+        return lambda given: pattern.sub("", given)
+    run = getattr(pattern, method)
+    return lambda given: list(run(given)) if method == "finditer" else run(given)
+
+
+def _spent(run: Callable[[str], object], given: str) -> float:
+    started = time.process_time()
+    run(given)
+    return time.process_time() - started
+
+
+def _grows_badly(run: Callable[[str], object], start: str, unit: str, end: str) -> bool:
+    """Whether four times the input takes more than eight times as long, where that is long enough to be measured."""
+    size = 1500 // len(unit)
+    small, large = start + unit * size + end, start + unit * (4 * size) + end
+    for _ in range(3):
+        slow = _spent(run, large)
+        if slow < 0.004 or slow < 8 * max(_spent(run, small), 1e-5):
+            return False
+    return True
+
+
+def test_the_patterns_are_found() -> None:
+    places = set(ALL.values())
+    assert len(ALL) > 70
+    for one in ("ptcompile.quantity._match", "ptcompile.report.colour._STYLES", "ptcompile.suppression._COMMENT"):
+        assert one in places, one
+    assert any(where.startswith("schemas/") for where in places)
+
+
+def test_a_bad_pattern_is_seen() -> None:
+    assert _grows_badly(_used(r"[ab]*a[ab]*c", 0, "match"), "", "ab", "\x00")
+    assert _grows_badly(_used(r" +x", 0, "search"), "", " ", "")
+    assert not _grows_badly(_used(r"[ab]+c", 0, "fullmatch"), "", "ab", "\x00")
+
+
+@pytest.mark.parametrize("key", ALL, ids=lambda key: f"{ALL[key]}")
+def test_time_grows_as_the_input_does(key: tuple[str, int, str]) -> None:
+    run = _used(*key)
+    bad = [attack for attack in _attacks(key[0]) if _grows_badly(run, *attack)]
+    assert not bad, (key, bad[:3])
