@@ -28,6 +28,7 @@ DEFAULTS: dict[str, str] = {
     "master-addr": "127.0.0.1",
     "master-port": "29500",
 }
+_VARIABLES = {name: "PET_" + name.upper().replace("-", "_") for name in DEFAULTS}
 _DEVICES = frozenset({"auto", "gpu", "cuda"})
 _DEAF: dict[str, str] = {
     "accelerate": "accelerate launch does not read PET_* variables",
@@ -112,7 +113,7 @@ def rendezvous(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvo
 
 
 def _torchrun(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvous:
-    options = {name: launch.options.get(name, env.get(_variable(name), value)) for name, value in DEFAULTS.items()}
+    options = {name: launch.options.get(name, env.get(_VARIABLES[name], value)) for name, value in DEFAULTS.items()}
     notes = [_DEAF[launch.launcher]] if launch.launcher in _DEAF else []
     if launch.launcher == "image":
         notes.append("the image's own command is not known: so it is if that starts torchrun")
@@ -141,10 +142,6 @@ def _torchrun(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvou
         options=options,
         notes=(*notes, *problem),
     )
-
-
-def _variable(option: str) -> str:
-    return "PET_" + option.upper().replace("-", "_")
 
 
 def _nodes(text: str) -> tuple[int, int] | None:
