@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -34,15 +33,15 @@ class Entry(NamedTuple):
     source: Json
 
 
-@dataclass(frozen=True)
 class Container:
     """One container of a template, with its path from the root of the object. What is read from it is read once."""
 
-    path: Path
-    spec: Json
-    init: bool
-    main: bool
-    """Whether it is the one that trains: named by its operator, else the first."""
+    def __init__(self, path: Path, spec: Json, *, init: bool, main: bool) -> None:
+        self.path = path
+        self.spec = spec
+        self.init = init
+        self.main = main
+        """Whether it is the one that trains: named by its operator, else the first."""
 
     @property
     def name(self) -> str:
@@ -82,18 +81,18 @@ class Container:
         return tuple(((*self.path, "volumeMounts", i), one) for i, one in _mappings(self.spec.get("volumeMounts")))
 
 
-@dataclass(frozen=True)
 class Template:
     """One pod template: where it stands, whose it is, how many pods come of it. A Pod is its own template."""
 
-    path: Path
-    """Of the mapping that has `metadata` and `spec`."""
-    data: Json
-    role: str
-    """Replica type, task or replicatedJob; empty where the kind has one template."""
-    replicas: int
-    main: str | None = None
-    """The container that trains, by its operator's rule; None where that is the first."""
+    def __init__(self, path: Path, data: Json, role: str, replicas: int, main: str | None = None) -> None:
+        self.path = path
+        """Of the mapping that has `metadata` and `spec`."""
+        self.data = data
+        self.role = role
+        """Replica type, task or replicatedJob; empty where the kind has one template."""
+        self.replicas = replicas
+        self.main = main
+        """The container that trains, by its operator's rule; None where that is the first."""
 
     @cached_property
     def spec(self) -> Json:
@@ -123,7 +122,7 @@ class Template:
             specs = _mappings(self.spec.get(key))
             chosen = next((i for i, one in specs if text(one.get("name")) == self.main), specs[0][0] if specs else -1)
             for i, one in specs:
-                yield Container((*self.path, "spec", key, i), one, init, not init and i == chosen)
+                yield Container((*self.path, "spec", key, i), one, init=init, main=not init and i == chosen)
 
 
 class Subject:

@@ -4,8 +4,7 @@ torchrun finds in its environment."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ptcompile.goflags import atoi
 from ptcompile.simulation.launch import Launch
@@ -38,8 +37,7 @@ _DEAF: dict[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Rendezvous:
+class Rendezvous(NamedTuple):
     """How the processes of one pod find the others."""
 
     launcher: str
