@@ -125,14 +125,41 @@ class Template:
                 yield Container((*self.path, "spec", key, i), one, init=init, main=not init and i == chosen)
 
 
+class Stream:
+    """The objects of a stream, as each of them finds the others: put in order once, whoever asks."""
+
+    def __init__(self, objects: Sequence[Json] = ()) -> None:
+        self.objects = objects
+
+    @cached_property
+    def by_place(self) -> dict[str, dict[tuple[str, str], list[Json]]]:
+        """By namespace, then by apiVersion and kind."""
+        found: dict[str, dict[tuple[str, str], list[Json]]] = {}
+        for one in self.objects:
+            found.setdefault(namespace(one), {}).setdefault(kind_of(one), []).append(one)
+        return found
+
+    @cached_property
+    def deciding(self) -> list[Json]:
+        """Those that make no pods, but may decide how others' pods live: Services, runtimes."""
+        from ptcompile.expand import EXPANDERS
+
+        return [one for one in self.objects if kind_of(one) not in EXPANDERS]
+
+
 class Subject:
     """One object among the others of its stream. Rules share what is derived here; nothing is derived twice."""
 
-    def __init__(self, manifest: Json, *, versions: Versions | None = None, others: Sequence[Json] = ()) -> None:
+    def __init__(self, manifest: Json, *, versions: Versions | None = None, stream: Stream | None = None) -> None:
         self.manifest = manifest
         self.versions = versions or Versions()
-        self.others = others
+        self.stream = stream or Stream()
         """All objects of the stream; this one may be among them."""
+
+    @property
+    def others(self) -> Sequence[Json]:
+        """All objects of the stream."""
+        return self.stream.objects
 
     @cached_property
     def kind(self) -> tuple[str, str]:
@@ -172,7 +199,7 @@ class Subject:
         """
         from ptcompile.simulation import simulate
 
-        jobs = simulate([self.manifest], versions=self.versions, others=self._beside).jobs
+        jobs = simulate([self.manifest], versions=self.versions, others=self.stream.deciding).jobs
         return jobs[0] if jobs else None
 
     @cached_property
@@ -207,16 +234,7 @@ class Subject:
     @cached_property
     def neighbours(self) -> dict[tuple[str, str], list[Json]]:
         """The objects of the stream in the same namespace, this one too, by apiVersion and kind."""
-        found: dict[tuple[str, str], list[Json]] = {}
-        space = namespace(self.manifest)
-        for one in self.others:
-            if namespace(one) == space:
-                found.setdefault(kind_of(one), []).append(one)
-        return found
-
-    @property
-    def _beside(self) -> list[Json]:
-        return [one for one in self.others if one is not self.manifest]
+        return self.stream.by_place.get(namespace(self.manifest), {})
 
 
 def _list(value: object) -> list[object]:
