@@ -2,32 +2,41 @@
 
 from __future__ import annotations
 
+import argparse
 import platform
-import sys
 from collections.abc import Callable
 
-from benchmarks import cold, lint, memory, throughput
+from benchmarks import cold, growth, instructions, lint, memory, peers, throughput
 
 ALL: dict[str, Callable[[], None]] = {
     "cold": cold.run,
+    "instructions": instructions.run,
     "compile": throughput.run,
     "lint": lint.run,
+    "growth": growth.run,
     "memory": memory.run,
+    "peers": peers.run,
 }
 
 
-def main() -> int:
-    names = sys.argv[1:] or list(ALL)
-    unknown = [name for name in names if name not in ALL]
+def main() -> None:
+    """Run them and print the figures."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(ALL)}")
+    parser.add_argument("--kubeconform", metavar="PATH", help="compare with this kubeconform")
+    parser.add_argument("--torchx", metavar="PATH", help="compare with this torchx")
+    options = parser.parse_args()
+    unknown = [name for name in options.names if name not in ALL]
     if unknown:
-        print(f"no benchmark {', '.join(unknown)}; there are {', '.join(ALL)}", file=sys.stderr)
-        return 2
+        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(ALL)}")
     print(f"Python {platform.python_version()}, {platform.machine()}; medians of interleaved runs")
-    for name in names:
-        print(f"\n{name}")
-        ALL[name]()
-    return 0
+    for name in options.names or ALL:
+        print(f"\n{name}", flush=True)
+        if name == "peers":
+            peers.run(options.kubeconform, options.torchx)
+        else:
+            ALL[name]()
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    main()

@@ -1,56 +1,47 @@
-"""Cold starts: whole processes, against importing the two libraries that a compiler of this kind cannot do without.
-
-Byte code is kept, as in every installation: in a folder of its own, which the round that does not count fills. What a
-start costs without it (a checkout that may not be written to) is told apart.
-"""
+"""Cold starts: whole processes, against an empty one and against importing pydantic as a library of models must."""
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 
-from benchmarks.timing import interleaved, line, ratio
+from benchmarks.jobs import documents
+from benchmarks.timing import PTCOMPILE, line, output, processes, ratio
 
-ROOT = Path(__file__).parents[1]
 EXAMPLE = "examples/mnist/spec.yaml"
 ROUNDS = 21
-COMMANDS = {
-    "bare python": ["-c", ""],
-    "libraries": ["-c", "from pydantic import BaseModel; import ruamel.yaml"],
-    "import ptcompile": ["-c", "import ptcompile"],
-    "version": ["-m", "ptcompile", "--version"],
-    "compile": ["-m", "ptcompile", EXAMPLE],
-    "lint": ["-m", "ptcompile", "lint", "{manifest}"],
-}
+PLAIN, PYDANTIC, FIELD = "python -c pass", "import pydantic", "from pydantic import BaseModel, Field"
 
 
 def run() -> None:
-    """Print each command's median and its ratio to the libraries."""
-    from tempfile import TemporaryDirectory
-
+    """Print each command's median and its ratios."""
     with TemporaryDirectory() as folder:
-        manifest = Path(folder) / "manifest.yaml"
-        manifest.write_bytes(_output(["-m", "ptcompile", EXAMPLE]))
-        words = {name: [part.replace("{manifest}", str(manifest)) for part in one] for name, one in COMMANDS.items()}
-        kept = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
-        kept["PYTHONPYCACHEPREFIX"] = f"{folder}/pycache"
-        contestants = {name: partial(_output, one, kept) for name, one in words.items()}
-        bare = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPYCACHEPREFIX": f"{folder}/empty"}
-        contestants["compile, no byte code of anything"] = partial(_output, words["compile"], bare)
-        contestants["libraries, no byte code of anything"] = partial(_output, words["libraries"], bare)
-        times = interleaved(contestants, ROUNDS)
+        times = processes({name: [sys.executable, *words] for name, words in commands(folder).items()}, folder, ROUNDS)
     for name, seconds in times.items():
-        goal = "<= 1.6" if name == "compile" else ""
-        line(
-            f"{name}: {median(seconds) * 1000:.0f} ms, against the libraries",
-            f"{ratio(times, name, 'libraries'):.2f}",
-            goal,
-        )
+        line(f"{name}: {median(seconds) * 1000:.0f} ms, against {PLAIN}", f"{ratio(times, name, PLAIN):.2f}")
+    line(f"compile, against {FIELD}", f"{ratio(times, 'compile', FIELD):.2f}", "<= 1.3")
+    line(f"compile, against {PYDANTIC}", f"{ratio(times, 'compile', PYDANTIC):.2f}", "<= 1.0")
+    for kind in ("Pod", "Job", "PyTorchJob"):
+        line(f"lint of one {kind}, against {PLAIN}", f"{ratio(times, f'lint, {kind}', PLAIN):.2f}", "<= 4.5")
 
 
-def _output(words: list[str], env: dict[str, str] | None = None) -> bytes:
-    return subprocess.run([sys.executable, *words], cwd=ROOT, env=env, capture_output=True, check=True).stdout
+def commands(folder: str) -> dict[str, list[str]]:
+    """The arguments of Python for each cold start; the manifests are written into the folder."""
+    told = {PLAIN: ["-c", "pass"], PYDANTIC: ["-c", PYDANTIC], FIELD: ["-c", FIELD]}
+    told["import ptcompile"] = ["-c", "import ptcompile"]
+    told["--version"] = [*PTCOMPILE, "--version"]
+    told["compile"] = [*PTCOMPILE, EXAMPLE]
+    told["simulate, a spec"] = [*PTCOMPILE, "simulate", EXAMPLE]
+    told["explain, a spec"] = [*PTCOMPILE, "explain", EXAMPLE, "volumes"]
+    told["explain, a code"] = [*PTCOMPILE, "explain", "PTC302"]
+    for target, kind in (("job", "Job"), ("pytorchjob", "PyTorchJob")):
+        path = Path(folder) / f"{target}.yaml"
+        path.write_text(documents(1, target=target)[0], encoding="utf-8")
+        told[f"lint, {kind}"] = [*PTCOMPILE, "lint", str(path)]
+    told["simulate, Job"] = [*PTCOMPILE, "simulate", f"{folder}/job.yaml"]
+    path = Path(folder) / "pod.yaml"
+    path.write_bytes(output([sys.executable, *PTCOMPILE, EXAMPLE, "--set", "spec.nodes=1", "--target", "pod"]))
+    told["lint, Pod"] = [*PTCOMPILE, "lint", str(path)]
+    return told

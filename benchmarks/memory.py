@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from benchmarks.lint import documents
+from benchmarks.jobs import documents
 from benchmarks.timing import line
 
 ROOT = Path(__file__).parents[1]

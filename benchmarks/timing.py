@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
 from statistics import median
+
+ROOT = Path(__file__).parents[1]
+PTCOMPILE = ("-c", "from ptcompile.cli import run; run()")
+"""What the console script does, for any Python."""
 
 
 def interleaved(contestants: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, list[float]]:
@@ -24,6 +32,18 @@ def interleaved(contestants: Mapping[str, Callable[[], object]], rounds: int) ->
     return times
 
 
+def processes(commands: Mapping[str, Sequence[str]], folder: str, rounds: int) -> dict[str, list[float]]:
+    """The same for whole processes. Byte code is kept, as in every installation: in `folder`, by the first round."""
+    env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    env["PYTHONPYCACHEPREFIX"] = f"{folder}/pycache"
+    return interleaved({name: partial(output, words, env) for name, words in commands.items()}, rounds)
+
+
+def output(words: Sequence[str], env: Mapping[str, str] | None = None) -> bytes:
+    """What a command prints. Raises `CalledProcessError` where it fails."""
+    return subprocess.run(words, cwd=ROOT, env=env, capture_output=True, check=True).stdout
+
+
 def ratio(times: Mapping[str, list[float]], ours: str, theirs: str) -> float:
     """Median over the rounds of our time divided by theirs in the same round."""
     return median(a / b for a, b in zip(times[ours], times[theirs], strict=True))
@@ -31,4 +51,4 @@ def ratio(times: Mapping[str, list[float]], ours: str, theirs: str) -> float:
 
 def line(what: str, figure: str, goal: str = "") -> None:
     """One result."""
-    print(f"  {what:<58} {figure:>14}{f'   (goal {goal})' if goal else ''}")
+    print(f"  {what:<66} {figure:>14}{f'   (goal {goal})' if goal else ''}", flush=True)

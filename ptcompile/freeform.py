@@ -60,12 +60,13 @@ def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _nulls(value: Any, path: Path) -> Iterator[Problem]:
     """Items of lists that are null: Kubernetes takes them for empty ones, and nobody means that."""
-    if isinstance(value, Mapping):
+    if type(value) is dict or isinstance(value, Mapping):
         for key, inner in value.items():
-            yield from _nulls(inner, (*path, key))
+            if type(inner) is not str:
+                yield from _nulls(inner, (*path, key))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             if inner is None:
                 yield problem("spec-wrong-type", (*path, index), "null in a list", "remove it")
-            else:
+            elif type(inner) is not str:
                 yield from _nulls(inner, (*path, index))

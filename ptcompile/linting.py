@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ptcompile import stream
 from ptcompile.diagnostics import Diagnostic, Problem
-from ptcompile.rules import run
+from ptcompile.rules import Stream, run
 from ptcompile.selection import Selection, selection
 from ptcompile.source import Source
 from ptcompile.validate import supported, validate
@@ -94,7 +94,7 @@ def _all(
 ) -> Iterator[Diagnostic]:
     """What is found in the objects of a stream; those that nobody here can judge are noted in `unchecked`."""
     objects = [(document, at, one) for document in read.documents for at, one in stream.objects(document.data)]
-    everything = [manifest for _, _, manifest in objects]
+    everything = Stream([manifest for _, _, manifest in objects])
     for document in read.documents:
         for problem in stream.not_objects(document.data):
             yield stream.stamp(problem, document, filename)
@@ -116,10 +116,10 @@ def _nameless(manifest: Mapping[str, Any]) -> list[Problem]:
     ]
 
 
-def _judge(manifest: Mapping[str, Any], others: Sequence[Mapping[str, Any]], asked: _Asked) -> Iterable[Problem] | None:
+def _judge(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterable[Problem] | None:
     """The problems of one object, or None where it is of a kind that nobody here knows. `others` stand beside it."""
     if supported(manifest):
-        refused = validate(manifest, versions=asked.versions, webhooks=asked.webhooks, others=others)
+        refused = validate(manifest, versions=asked.versions, webhooks=asked.webhooks, others=others.objects)
         return [*refused, *_advised(manifest, refused, others, asked)]
     if not str(manifest.get("apiVersion")).startswith("ptcompile/"):
         return None
@@ -131,7 +131,7 @@ def _judge(manifest: Mapping[str, Any], others: Sequence[Mapping[str, Any]], ask
 
 
 def _advised(
-    manifest: Mapping[str, Any], refused: Sequence[Problem], others: Sequence[Mapping[str, Any]], asked: _Asked
+    manifest: Mapping[str, Any], refused: Sequence[Problem], others: Stream, asked: _Asked
 ) -> Iterator[Problem]:
     """What the rules find, without what they say of a place that is refused already."""
     said = {problem.path for problem in refused}

@@ -17,13 +17,13 @@ _INT64 = 2**63
 
 def mapping(value: Any) -> Json:
     """The value when it is a mapping, else an empty one."""
-    return value if isinstance(value, Mapping) else _NOTHING
+    return value if type(value) is dict or isinstance(value, Mapping) else _NOTHING  # dict: a tenth of an ABC's time
 
 
 def at(value: Any, *keys: str) -> Json:
     """The mapping under these keys, or an empty one."""
     for key in keys:
-        value = mapping(value).get(key)
+        value = value.get(key) if type(value) is dict else mapping(value).get(key)
     return mapping(value)
 
 
@@ -31,7 +31,7 @@ def items(value: Any) -> list[Json]:
     """The mappings of a list; a null item is an empty one, as Go decodes it, and other items are left out."""
     if not isinstance(value, list | tuple):
         return []
-    return [mapping(item) for item in value if item is None or isinstance(item, Mapping)]
+    return [mapping(one) for one in value if type(one) is dict or one is None or isinstance(one, Mapping)]
 
 
 def text(value: Any, default: str = "") -> str:

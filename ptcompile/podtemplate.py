@@ -99,8 +99,11 @@ def write(template: PodTemplate, *, main: str | None = None, **spec: Any) -> dic
 
 def _copied(value: Any) -> Any:
     """The same data with nothing shared: who edits a manifest edits that one alone."""
-    if isinstance(value, Mapping):
-        return {key: _copied(inner) for key, inner in value.items()}
+    kind = type(value)
+    if kind is str:
+        return value
+    if kind is dict or isinstance(value, Mapping):
+        return {key: inner if type(inner) is str else _copied(inner) for key, inner in value.items()}
     return [_copied(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 

@@ -113,15 +113,19 @@ class ResourceList(Model):
         return {name: amount for name, amount in named.items() if amount is not None}
 
 
+_NO_AMOUNTS = ResourceList.model_construct()
+"""What nobody gave: one for all, since nothing of a vocabulary is ever changed."""
+
+
+def _no_amounts() -> ResourceList:
+    return _NO_AMOUNTS
+
+
 class Resources(ResourceList):
     """What a node asks for. A plain amount is request and limit; `requests` and `limits` are for where they differ."""
 
-    requests: ResourceList = Field(
-        default_factory=ResourceList.model_construct, description="Where the request is not the limit."
-    )
-    limits: ResourceList = Field(
-        default_factory=ResourceList.model_construct, description="Where the limit is not the request."
-    )
+    requests: ResourceList = Field(default_factory=_no_amounts, description="Where the request is not the limit.")
+    limits: ResourceList = Field(default_factory=_no_amounts, description="Where the limit is not the request.")
 
 
 _NNODES = re.compile(r"([0-9]{1,9})(?::([0-9]{1,9}))?", re.ASCII)

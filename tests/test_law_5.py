@@ -7,7 +7,8 @@ from typing import Any
 from hypothesis import given
 
 from ptcompile import compile, simulate
-from ptcompile.simulation import World, same_world
+from ptcompile.simulation import World
+from ptcompile.simulation.same import same_world
 from ptcompile.targets import TARGETS
 from tests.strategies import specs
 

@@ -9,18 +9,16 @@ import argparse
 import gc
 import sys
 from collections.abc import Callable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
 from ptcompile import __version__
-from ptcompile.cli import (
-    diff_command,
-    explain_command,
-    files,
-    init_command,
-    platform_command,
-    rules_command,
-    simulate_command,
-)
+from ptcompile.cli import files
 from ptcompile.cli.options import add_output_format
+
+if TYPE_CHECKING:
+    _Add = Callable[[argparse._SubParsersAction[argparse.ArgumentParser]], None]
+    """Puts a command and its options into the parser."""
 
 COMMANDS = (
     "compile",
@@ -67,12 +65,13 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 2
     if not words or words[0] not in (*COMMANDS, "-h", "--help", "--version"):
         words.insert(0, "compile")
-    options = _parser().parse_args(words)
+    options = _parser(words[0]).parse_args(words)
     command: Callable[[argparse.Namespace], int] = options.run
     return command(options)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parser(first: str) -> argparse.ArgumentParser:
+    """The parser of the command that the first word names, and of all of them where it names none."""
     parser = argparse.ArgumentParser(
         prog="ptcompile",
         description="Compile PyTorch training specs into Kubernetes manifests, and check manifests, offline.",
@@ -81,22 +80,10 @@ def _parser() -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"ptcompile {__version__}")
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
-    _add_compile(commands)
-    _add_lint(commands)
-    simulate_command.add(commands)
-    explain_command.add(commands)
-    diff_command.add(commands)
-    platform_command.add(commands)
-    rules_command.add(commands)
-    schema = commands.add_parser("schema", help="print a JSON Schema: of our own kinds for editors, of JSON results")
-    schema.add_argument("what", choices=("spec", "cluster", "report", "world", "diff", "explanation"))
-    schema.set_defaults(run=_schema)
-    init_command.add(commands)
-    targets = commands.add_parser("targets", help="the targets, and what each can express")
-    targets.add_argument("--format", choices=("text", "json"), default="text", help="of the table (text)")
-    targets.add_argument("--versions", action="store_true", help="what each release of an operator changed instead")
-    targets.set_defaults(run=_targets)
+    # Without `prog` argparse formats a usage line to find it, and imports shutil and bz2 to know how wide it may be.
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, prog="ptcompile")
+    for add in dict.fromkeys([_ADD[first]] if first in _ADD else _ADD.values()):
+        add(commands)
     return parser
 
 
@@ -138,6 +125,45 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     one.add_argument("--add-ignore", action="store_true", help="write a comment for every finding into the files")
     _add_common(one)
     one.set_defaults(run=_lint)
+
+
+def _add_schema(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    one = commands.add_parser("schema", help="print a JSON Schema: of our own kinds for editors, of JSON results")
+    one.add_argument("what", choices=("spec", "cluster", "report", "world", "diff", "explanation"))
+    one.set_defaults(run=_schema)
+
+
+def _add_targets(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    one = commands.add_parser("targets", help="the targets, and what each can express")
+    one.add_argument("--format", choices=("text", "json"), default="text", help="of the table (text)")
+    one.add_argument("--versions", action="store_true", help="what each release of an operator changed instead")
+    one.set_defaults(run=_targets)
+
+
+def _add_of(module: str) -> _Add:
+    """The `add` of a command's module, which is imported when the command is wanted."""
+
+    def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+        import_module(f"ptcompile.cli.{module}").add(commands)
+
+    return add
+
+
+_PLATFORM: Final = _add_of("platform_command")
+_ADD: Final[dict[str, _Add]] = {
+    "compile": _add_compile,
+    "lint": _add_lint,
+    "simulate": _add_of("simulate_command"),
+    "explain": _add_of("explain_command"),
+    "diff": _add_of("diff_command"),
+    "platform": _PLATFORM,
+    "requires": _PLATFORM,
+    "rules": _add_of("rules_command"),
+    "schema": _add_schema,
+    "init": _add_of("init_command"),
+    "targets": _add_targets,
+}
+"""Each command's place in the parser, in the order that --help shows."""
 
 
 def _add_common(one: argparse.ArgumentParser) -> None:

@@ -6,7 +6,6 @@ The nearest file counts, from the current directory upwards, and nothing is merg
 from __future__ import annotations
 
 import os
-import tomllib
 from collections.abc import Mapping
 from fnmatch import fnmatchcase
 from typing import Any, Final, NamedTuple
@@ -67,6 +66,8 @@ def _nearest(folder: str) -> str | None:
 
 
 def _table(path: str) -> Mapping[str, Any] | None:
+    import tomllib  # with datetime and large expressions: for those who have a configuration
+
     try:
         data = tomllib.loads(files.read(path).decode())
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 
-from ptcompile.expand import job, jobset, pod, pytorchjob, trainjob, volcano
 from ptcompile.expand.world import ContainerView, Context, Expand, Expansion, Pods, PodView, Role
 from ptcompile.plain import Json, kind_of
 from ptcompile.versions import Versions
 
 __all__ = ["EXPANDERS", "ContainerView", "Context", "Expand", "Expansion", "PodView", "Pods", "Role", "expand"]
 
-EXPANDERS: dict[tuple[str, str], Expand] = {
-    ("v1", "Pod"): pod.expand,
-    ("batch/v1", "Job"): job.expand,
-    ("kubeflow.org/v1", "PyTorchJob"): pytorchjob.expand,
-    ("batch.volcano.sh/v1alpha1", "Job"): volcano.expand,
-    ("jobset.x-k8s.io/v1alpha2", "JobSet"): jobset.expand,
-    ("trainer.kubeflow.org/v1alpha1", "TrainJob"): trainjob.expand,
+EXPANDERS: dict[tuple[str, str], str] = {
+    ("v1", "Pod"): "pod",
+    ("batch/v1", "Job"): "job",
+    ("kubeflow.org/v1", "PyTorchJob"): "pytorchjob",
+    ("batch.volcano.sh/v1alpha1", "Job"): "volcano",
+    ("jobset.x-k8s.io/v1alpha2", "JobSet"): "jobset",
+    ("trainer.kubeflow.org/v1alpha1", "TrainJob"): "trainjob",
 }
+"""The module of this package whose `expand` knows the kind; imported when a manifest of the kind comes by."""
 
 
 def expand(manifest: Json, *, versions: Versions | None = None, others: Sequence[Json] = ()) -> Expansion:
@@ -26,7 +27,8 @@ def expand(manifest: Json, *, versions: Versions | None = None, others: Sequence
 
     `others` are the other objects of the same stream: runtimes and Services. Never raises, whatever the data.
     """
-    expander = EXPANDERS.get(kind_of(manifest))
-    if expander is None:
+    name = EXPANDERS.get(kind_of(manifest))
+    if name is None:
         return Expansion()
+    expander: Expand = import_module(f"ptcompile.expand.{name}").expand
     return expander(manifest, Context(versions or Versions(), others))

@@ -11,6 +11,8 @@ from ptcompile.plain import Json, at, items, mapping, text
 
 def expand_vars(text: str, env: Mapping[str, str]) -> str:
     """`$(X)` replaced by the value of X. An unknown name stays as it is, `$$` becomes `$`."""
+    if "$" not in text:
+        return text
     out: list[str] = []
     start = 0
     while (dollar := text.find("$", start)) >= 0 and dollar + 1 < len(text):
@@ -44,6 +46,8 @@ def environment(container: ContainerView, pod: PodView) -> dict[str, str]:
 
 
 def _value(entry: Json, pod: PodView, env: Mapping[str, str]) -> str:
+    if written := text(entry.get("value")):
+        return expand_vars(written, env)
     shown = env_entry(entry)
     if "value" in shown:
         return expand_vars(shown["value"], env)

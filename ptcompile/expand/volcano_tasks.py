@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ptcompile.expand.world import MOST_NAMED
 from ptcompile.goflags import Value, parse
@@ -11,8 +11,7 @@ from ptcompile.plain import Json, integer, mapping, text
 from ptcompile.versions import Version
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(NamedTuple):
     """One task: its name after defaulting, its number of pods, its template's metadata and spec, and all as written."""
 
     name: str
@@ -31,8 +30,7 @@ class Task:
         return integer(given, by_partition) if given is not None else by_partition
 
 
-@dataclass(frozen=True, slots=True)
-class VolcanoJob:
+class VolcanoJob(NamedTuple):
     """A job after the mutating webhook's defaults."""
 
     name: str
@@ -68,8 +66,7 @@ Change = Callable[[Task, int, Json, dict[str, str]], Json]
 """Task, index, pod spec and the annotations to fill -> the new pod spec."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plugin:
+class Plugin(NamedTuple):
     """What a plugin does to a job."""
 
     change: Change | None = None

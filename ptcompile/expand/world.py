@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, overload
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, overload
 
 from ptcompile.plain import Json, at, integer, items, mapping, text, texts
 from ptcompile.versions import Versions
 
+_EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
 
-@dataclass(frozen=True, slots=True)
-class ContainerView:
+
+class ContainerView(NamedTuple):
     """One container as the operator writes it: `spec` is the container's own JSON."""
 
     name: str
@@ -68,14 +69,13 @@ class ContainerView:
         }
 
 
-@dataclass(frozen=True, slots=True)
-class PodView:
+class PodView(NamedTuple):
     """One pod as the operator asks for it. `spec` is the pod's own JSON, with what the operator adds."""
 
     name: str
     """Without the random part; `random_suffix` says whether the controller puts five random characters behind it."""
     role: str
-    index: int
+    index: int  # type: ignore[assignment]  # not the method that tuples have
     spec: Json
     random_suffix: bool = False
     namespace: str = "default"
@@ -86,8 +86,8 @@ class PodView:
     """The full name that other pods can resolve, or None when no Service gives it one."""
     job: str | None = None
     """The Job that owns the pod, where one stands between."""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    annotations: Mapping[str, str] = field(default_factory=dict)
+    labels: Mapping[str, str] = _EMPTY
+    annotations: Mapping[str, str] = _EMPTY
     main: str | None = None
     """The container that trains; the first one when None or not there."""
 
@@ -127,12 +127,11 @@ class PodView:
         return tuple(items(self.spec.get("volumes")))
 
 
-@dataclass(frozen=True, slots=True)
-class Role:
+class Role(NamedTuple):
     """Pods that differ by their index alone. `pod(i)` builds the i-th; nothing is built before it is asked for."""
 
     name: str
-    count: int
+    count: int  # type: ignore[assignment]  # not the method that tuples have
     pod: Callable[[int], PodView]
 
 
@@ -178,8 +177,7 @@ class Pods(Sequence[PodView]):
             yield from (role.pod(i) for i in shown)
 
 
-@dataclass(frozen=True, slots=True)
-class Expansion:
+class Expansion(NamedTuple):
     """All that an operator creates from one manifest."""
 
     roles: tuple[Role, ...] = ()
@@ -206,11 +204,10 @@ class Expansion:
         return self.configmaps_of()
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
+class Context(NamedTuple):
     """What an expander may look at beside the manifest."""
 
-    versions: Versions = field(default_factory=Versions)
+    versions: Versions = Versions()
     others: Sequence[Json] = ()
     """The other objects of the same stream or folder: runtimes, Services."""
 

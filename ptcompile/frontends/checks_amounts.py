@@ -69,9 +69,11 @@ def _place(path: Path, resources: Resources, half: Literal["requests", "limits"]
 
 
 def _shared_memory(path: Path, job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> Iterator[Problem]:
-    limit = effective(job, fields, cluster).limits.get("memory")
     size = job.shared_memory
-    if isinstance(size, str) and limit is not None and amount(size) > amount(limit):
+    if not isinstance(size, str):
+        return
+    limit = effective(job, fields, cluster).limits.get("memory")
+    if limit is not None and amount(size) > amount(limit):
         whose = "" if path == ("spec",) else f" of {path[-1]}"
         yield problem(
             "shm-above-memory-limit",

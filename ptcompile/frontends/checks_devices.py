@@ -10,7 +10,7 @@ from ptcompile import names
 from ptcompile.accelerators import is_cuda
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.frontends.amounts import effective, gpus_per_node, processes_per_node
+from ptcompile.frontends.amounts import effective, gpus_per_node
 from ptcompile.frontends.errors import bad, conflict, problem
 from ptcompile.spec import JobSpec, PodFields
 
@@ -74,11 +74,11 @@ def devices_of(
     nodes = [
         _Node(
             path,
-            gpus_per_node(job, fields, cluster),
-            processes_per_node(job, fields, cluster),
-            frozenset(name for name in effective(job, fields, cluster).limits if cluster.is_accelerator(name)),
+            cluster.accelerators_in(limits),
+            cluster.processes_in(limits, job.accelerator),
+            frozenset(name for name in limits if cluster.is_accelerator(name)),
         )
-        for path, fields in pods
+        for path, limits in ((path, effective(job, fields, cluster).limits) for path, fields in pods)
     ]
     others = (gpus_per_node(job, fields, cluster) for _, fields in beside)
     if cluster.accelerator(job.accelerator) is not None and not any((*(node.devices for node in nodes), *others)):

@@ -13,10 +13,10 @@ from typing import Any
 from ptcompile.diagnostics import Problem
 from ptcompile.plain import kind_of
 from ptcompile.rules.rule import Found, Rule
-from ptcompile.rules.subject import Subject
+from ptcompile.rules.subject import Stream, Subject
 from ptcompile.versions import Versions
 
-__all__ = ["FAMILIES", "Found", "Rule", "Subject", "every_rule", "rules_of", "run"]
+__all__ = ["FAMILIES", "Found", "Rule", "Stream", "Subject", "every_rule", "rules_of", "run"]
 
 _ANY = ("containers", "pods")
 
@@ -52,15 +52,18 @@ def run(
     manifest: Mapping[str, Any],
     *,
     versions: Versions | None = None,
-    others: Sequence[Mapping[str, Any]] = (),
+    others: Stream | Sequence[Mapping[str, Any]] = (),
     only: Collection[str] | None = None,
 ) -> Iterator[Problem]:
     """What the rules find in one object. `others` are the objects of its stream; `only` are the names to ask, or all.
 
+    Who asks for every object of a stream makes one `Stream` of it: else its order is found again each time.
+
     Total: any data, never an exception.
     """
     rules = rules_of(kind_of(manifest))
-    subject = Subject(manifest, versions=versions, others=others)
+    stream = others if isinstance(others, Stream) else Stream(others)
+    subject = Subject(manifest, versions=versions, stream=stream)
     for rule in rules:
         if only is None or rule.name in only:
             for found in rule.check(subject):

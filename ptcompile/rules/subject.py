@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -41,15 +40,15 @@ class Entry(NamedTuple):
     source: Json
 
 
-@dataclass(frozen=True)
 class Container:
     """One container of a template, with its path from the root of the object. What is read from it is read once."""
 
-    path: Path
-    spec: Json
-    init: bool
-    main: bool
-    """Whether it is the one that trains: named by its operator, else the first."""
+    def __init__(self, path: Path, spec: Json, *, init: bool, main: bool) -> None:
+        self.path = path
+        self.spec = spec
+        self.init = init
+        self.main = main
+        """Whether it is the one that trains: named by its operator, else the first."""
 
     @property
     def name(self) -> str:
@@ -89,18 +88,18 @@ class Container:
         return tuple(((*self.path, "volumeMounts", i), one) for i, one in _mappings(self.spec.get("volumeMounts")))
 
 
-@dataclass(frozen=True)
 class Template:
     """One pod template: where it stands, whose it is, how many pods come of it. A Pod is its own template."""
 
-    path: Path
-    """Of the mapping that has `metadata` and `spec`."""
-    data: Json
-    role: str
-    """Replica type, task or replicatedJob; empty where the kind has one template."""
-    replicas: int
-    main: str | None = None
-    """The container that trains, by its operator's rule; None where that is the first."""
+    def __init__(self, path: Path, data: Json, role: str, replicas: int, main: str | None = None) -> None:
+        self.path = path
+        """Of the mapping that has `metadata` and `spec`."""
+        self.data = data
+        self.role = role
+        """Replica type, task or replicatedJob; empty where the kind has one template."""
+        self.replicas = replicas
+        self.main = main
+        """The container that trains, by its operator's rule; None where that is the first."""
 
     @cached_property
     def spec(self) -> Json:
@@ -130,17 +129,44 @@ class Template:
             specs = _mappings(self.spec.get(key))
             chosen = next((i for i, one in specs if text(one.get("name")) == self.main), specs[0][0] if specs else -1)
             for i, one in specs:
-                yield Container((*self.path, "spec", key, i), one, init, not init and i == chosen)
+                yield Container((*self.path, "spec", key, i), one, init=init, main=not init and i == chosen)
+
+
+class Stream:
+    """The objects of a stream, as each of them finds the others: put in order once, whoever asks."""
+
+    def __init__(self, objects: Sequence[Json] = ()) -> None:
+        self.objects = objects
+
+    @cached_property
+    def by_place(self) -> dict[str, dict[tuple[str, str], list[Json]]]:
+        """By namespace, then by apiVersion and kind."""
+        found: dict[str, dict[tuple[str, str], list[Json]]] = {}
+        for one in self.objects:
+            found.setdefault(namespace(one), {}).setdefault(kind_of(one), []).append(one)
+        return found
+
+    @cached_property
+    def deciding(self) -> list[Json]:
+        """Those that make no pods, but may decide how others' pods live: Services, runtimes."""
+        from ptcompile.expand import EXPANDERS
+
+        return [one for one in self.objects if kind_of(one) not in EXPANDERS]
 
 
 class Subject:
     """One object among the others of its stream. Rules share what is derived here; nothing is derived twice."""
 
-    def __init__(self, manifest: Json, *, versions: Versions | None = None, others: Sequence[Json] = ()) -> None:
+    def __init__(self, manifest: Json, *, versions: Versions | None = None, stream: Stream | None = None) -> None:
         self.manifest = manifest
         self.versions = versions or Versions()
-        self.others = others
+        self.stream = stream or Stream()
         """All objects of the stream; this one may be among them."""
+
+    @property
+    def others(self) -> Sequence[Json]:
+        """All objects of the stream."""
+        return self.stream.objects
 
     @cached_property
     def kind(self) -> tuple[str, str]:
@@ -180,7 +206,7 @@ class Subject:
         """
         from ptcompile.simulation import simulate
 
-        jobs = simulate([self.manifest], versions=self.versions, others=self._beside).jobs
+        jobs = simulate([self.manifest], versions=self.versions, others=self.stream.deciding).jobs
         return jobs[0] if jobs else None
 
     @cached_property
@@ -215,12 +241,7 @@ class Subject:
     @cached_property
     def neighbours(self) -> dict[tuple[str, str], list[Json]]:
         """The objects of the stream in the same namespace, this one too, by apiVersion and kind."""
-        found: dict[tuple[str, str], list[Json]] = {}
-        space = namespace(self.manifest)
-        for one in self.others:
-            if namespace(one) == space:
-                found.setdefault(kind_of(one), []).append(one)
-        return found
+        return self.stream.by_place.get(namespace(self.manifest), {})
 
     @cached_property
     def firsts(self) -> tuple[Pod, ...]:
@@ -258,11 +279,7 @@ class Subject:
         """The runtime that a TrainJob names, and whether it is but assumed."""
         from ptcompile.trainruntimes import find
 
-        return find(self.manifest, self._beside, self.versions.trainer)
-
-    @property
-    def _beside(self) -> list[Json]:
-        return [one for one in self.others if one is not self.manifest]
+        return find(self.manifest, self.stream.deciding, self.versions.trainer)
 
 
 def _list(value: object) -> list[object]:

@@ -9,11 +9,10 @@ from ptcompile.plain import Json, at, items, kind_of, object_name, text
 from ptcompile.simulation.failure import on_failure
 from ptcompile.simulation.pod import Job, Pod
 from ptcompile.simulation.podgroup import POD_GROUPS, pod_group
-from ptcompile.simulation.same import same_world
 from ptcompile.simulation.world import Pods, World, joined
 from ptcompile.versions import Versions
 
-__all__ = ["Job", "Pod", "Pods", "World", "joined", "same_world", "simulate"]
+__all__ = ["Job", "Pod", "Pods", "World", "joined", "simulate"]
 
 _ASIDE = frozenset(
     {

@@ -6,8 +6,8 @@ torchrun's options and their spellings are those of PyTorch 2.13 (torch/distribu
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Literal
+from types import MappingProxyType
+from typing import Final, Literal, NamedTuple
 
 from ptcompile.simulation import shell
 
@@ -20,16 +20,16 @@ _SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ash"})
 _FLAGS = frozenset({"standalone", "module", "no-python", "run-path", "use-env", "virtual-local-rank", "help"})
 _SHORT = {"-m": "module", "-r": "redirects", "-t": "tee", "-h": "help"}
 _PYTHON_WITH_VALUE = frozenset({"-X", "-W", "-Q", "--check-hash-based-pycs"})
+_EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True)
-class Launch:
+class Launch(NamedTuple):
     """What a command line starts: the launcher, its options by their dashed names, and what it runs."""
 
     launcher: Launcher
-    options: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, str] = _EMPTY
     entry: tuple[str, ...] = ()
-    env: Mapping[str, str] = field(default_factory=dict)
+    env: Mapping[str, str] = _EMPTY
     """The environment that the launcher finds: the container's, with what a shell script sets before."""
     in_shell: bool = False
     words: tuple[str, ...] = ()

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ptcompile.expand import Role
 from ptcompile.plain import Json, at, items, object_name, text
@@ -17,8 +16,7 @@ Lead = tuple[Role, Pod, Rendezvous]
 """A role, its first pod, and what that makes of the rendezvous."""
 
 
-@dataclass(frozen=True, slots=True)
-class Meeting:
+class Meeting(NamedTuple):
     """The rendezvous of a job's training pods, as its first one sees it."""
 
     roles: tuple[tuple[Role, Rendezvous], ...]

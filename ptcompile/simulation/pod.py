@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from ptcompile.expand import ContainerView, Expansion, PodView, Role, kubelet
 from ptcompile.plain import Json, kind_of, namespace, object_name
@@ -17,15 +17,15 @@ RANDOM = "-*****"
 """Stands for the five random characters behind a pod's name, where a pod is shown."""
 
 
-@dataclass(frozen=True)
 class Pod:
     """One pod as its processes see it. `view` is the pod as its operator writes it.
 
     What costs something is computed once, when it is first asked for.
     """
 
-    view: PodView
-    job: Job
+    def __init__(self, view: PodView, job: Job) -> None:
+        self.view = view
+        self.job = job
 
     @property
     def name(self) -> str:
@@ -130,8 +130,7 @@ class Pod:
         return rendezvous(launch, launch.env, amounts.devices(self.resources))
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
+class Job(NamedTuple):
     """One workload manifest and all that comes of it."""
 
     manifest: Json

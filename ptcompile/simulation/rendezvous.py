@@ -4,8 +4,7 @@ torchrun finds in its environment."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from ptcompile.goflags import atoi
 from ptcompile.simulation.launch import Launch
@@ -28,6 +27,7 @@ DEFAULTS: dict[str, str] = {
     "master-addr": "127.0.0.1",
     "master-port": "29500",
 }
+_VARIABLES = {name: "PET_" + name.upper().replace("-", "_") for name in DEFAULTS}
 _DEVICES = frozenset({"auto", "gpu", "cuda"})
 _DEAF: dict[str, str] = {
     "accelerate": "accelerate launch does not read PET_* variables",
@@ -37,8 +37,7 @@ _DEAF: dict[str, str] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Rendezvous:
+class Rendezvous(NamedTuple):
     """How the processes of one pod find the others."""
 
     launcher: str
@@ -112,7 +111,7 @@ def rendezvous(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvo
 
 
 def _torchrun(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvous:
-    options = {name: launch.options.get(name, env.get(_variable(name), value)) for name, value in DEFAULTS.items()}
+    options = {name: launch.options.get(name, env.get(_VARIABLES[name], value)) for name, value in DEFAULTS.items()}
     notes = [_DEAF[launch.launcher]] if launch.launcher in _DEAF else []
     if launch.launcher == "image":
         notes.append("the image's own command is not known: so it is if that starts torchrun")
@@ -141,10 +140,6 @@ def _torchrun(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvou
         options=options,
         notes=(*notes, *problem),
     )
-
-
-def _variable(option: str) -> str:
-    return "PET_" + option.upper().replace("-", "_")
 
 
 def _nodes(text: str) -> tuple[int, int] | None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, overload
+from typing import Any, NamedTuple, overload
 
 from ptcompile.diagnostics import Diagnostic
 from ptcompile.expand import Role
@@ -80,14 +79,13 @@ def _per_job(job: Job, role: Role) -> int:
     return each if isinstance(each, int) else 1
 
 
-@dataclass(frozen=True, slots=True)
-class World:
+class World(NamedTuple):
     """All jobs of a stream. Nothing is left out in silence: `skipped` names the objects that make no pods."""
 
     jobs: tuple[Job, ...] = ()
     skipped: tuple[str, ...] = ()
     """Objects that nobody here knows how to run, as `Kind/name`."""
-    diagnostics: tuple[Diagnostic, ...] = field(default_factory=tuple)
+    diagnostics: tuple[Diagnostic, ...] = ()
     """What is wrong with the text, or with a spec that does not compile."""
 
     @property

@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 
 from ptcompile import compile
-from ptcompile.simulation import same_world, simulate
+from ptcompile.simulation import simulate
 from ptcompile.simulation.meeting import meeting
 from ptcompile.simulation.overview import overview
+from ptcompile.simulation.same import same_world
 from tests.making import smallest, text
 from tests.simulation.worlds import only
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from ptcompile.simulation import World, same_world, simulate
+from ptcompile.simulation import World, simulate
+from ptcompile.simulation.same import same_world
 from tests.simulation.worlds import GOLDEN, golden, pod_of, pytorchjob, volcano
 
 

@@ -73,7 +73,7 @@ which append their variables.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from typing import Final
 
 from ptcompile.diagnostics import Edit, Fix, Path, field_path
@@ -95,17 +95,21 @@ def _check(subject: Subject) -> Iterator[Found]:
     for path, written, view, _ in views(subject):
         if view.spec.get("envFrom"):
             continue
-        held = [text(entry.get("name")) for entry in view.env]
-        own = items(written.get("env"))
-        for i, entry in enumerate(own):
-            before = {text(e.get("name")) for e in view.env[: _position(view.env, entry)]}
-            late = list(_named(entry.get("value"), before))
+        env = view.env
+        held = {text(entry.get("name")): at for at, entry in reversed([*enumerate(env)])}  # of each name the first
+        places = {id(entry): at for at, entry in enumerate(env)}
+        for i, entry in enumerate(items(written.get("env"))):
+            named = list(_named(entry.get("value"), ()))
+            if not named:
+                continue
+            place = places[id(entry)] if id(entry) in places else _position(env, entry)
+            late = [name for name in named if held.get(name, place) >= place]
             if late:
-                yield _late((*path, "env", i, "value"), late, entry, known=set(held).issuperset(late))
+                yield _late((*path, "env", i, "value"), late, entry, known=held.keys() >= set(late))
         for key in ("command", "args"):
             words = written.get(key)
             for i, word in enumerate(words if isinstance(words, list) else ()):
-                missing = list(_named(word, set(held)))
+                missing = list(_named(word, held))
                 if missing:
                     yield _missing((*path, key, i), missing)
 
@@ -120,7 +124,7 @@ def _position(env: tuple[Json, ...], entry: Json) -> int:
     return next((i for i, one in enumerate(env) if one is entry or one == entry), len(env))
 
 
-def _named(value: object, known: set[str]) -> Iterator[str]:
+def _named(value: object, known: Container[str]) -> Iterator[str]:
     """The operators' variables that a text refers to and that are not known there."""
     for name in dict.fromkeys(_REFERENCE.findall(value) if isinstance(value, str) else ()):
         if name not in known and _OPERATORS.fullmatch(name):

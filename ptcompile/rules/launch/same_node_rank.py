@@ -102,7 +102,7 @@ def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
 def _ranks(one: Trainer) -> Iterator[tuple[str, str]]:
     """The ranks of a role's first two pods and its last one, as far as they are numbers."""
     for index in sorted({0, min(1, one.role.count - 1), one.role.count - 1}):
-        pod = one.pod.job.pod(one.role, index)
+        pod = one.pod.job.pod(one.role, index) if index else one.pod
         if pod.rendezvous.node_rank.isdigit():
             yield pod.rendezvous.node_rank, pod.shown
 
