@@ -1,7 +1,8 @@
 """The code of every rule, by name. A code is given once and never reused or renumbered.
 
 Families: 0xx files and specs, 1xx resources and GPUs, 2xx scheduling and queues, 3xx storage and shared memory,
-4xx env and rendezvous, 5xx what an API server or an operator's webhook refuses, 6xx conversion, 9xx ptcompile's own.
+4xx env and rendezvous, 5xx what an API server or an operator's webhook refuses, 6xx conversion, 7xx restarts and ends,
+9xx ptcompile's own.
 """
 
 CODES: dict[str, str] = {
@@ -53,4 +54,8 @@ CODES: dict[str, str] = {
     "controller-failure": "PTC553",
     # 6xx: conversion
     "not-carried-over": "PTC601",
+    # 7xx: restarts and ends
+    "no-retries-left": "PTC701",
+    "peers-fail-too": "PTC702",
+    "done-differently": "PTC703",
 }

@@ -60,15 +60,36 @@ class Elastic(Model):
 
 
 class RunPolicy(Model):
-    """When the job ends and what is left of it. 0 is a value; absent means the operator's own default."""
+    """What is tried again, when the job ends and what is left of it. 0 is a value; absent means the named default.
+
+    The words are Kubernetes': Ignore, Count and FailJob are the actions of a Job's podFailurePolicy, RestartPod and
+    RestartJob those of Volcano (1.12).
+    """
 
     clean_pod_policy: Literal["None", "All", "Running"] | None = Field(
         None, description="Which pods to delete at the end."
     )
     ttl_seconds_after_finished: Seconds | None = Field(None, description="Delete the job this long after its end.")
     active_deadline_seconds: int | None = Field(None, ge=1, description="End the job after this long.")
-    backoff_limit: Count | None = Field(None, description="How many failures are retried. 0: none.")
+    backoff_limit: Count | None = Field(
+        None,
+        description="How many failures are retried. 0: none, which is the default, and 6 where restartPolicy OnFailure "
+        "or onPodFailure ask for restarts.",
+    )
     suspend: bool = Field(False, description="Create the job without starting it.")
+    on_pod_failure: Literal["RestartPod", "RestartJob", "FailJob"] | None = Field(
+        None,
+        description="What follows when a pod fails: that pod again, all pods again, or the end of the job. Default: "
+        "without retries the end; with them the pod again for a range of nodes, else all pods where the operator can.",
+    )
+    on_disruption: Literal["Ignore", "Count", "FailJob"] | None = Field(
+        None,
+        description="What follows when a node goes (drained, preempted, lost): a new start that is not counted, one "
+        "that counts as a failure, or the end of the job. Default: Ignore for spot and a range of nodes, else Count.",
+    )
+    success_policy: Literal["Node0", "AllNodes"] | None = Field(
+        None, description="Whose success is the job's. Default: node 0's for a range of nodes, else the operator's own."
+    )
 
 
 class Volcano(Model):
@@ -132,7 +153,9 @@ class JobSpec(PodFields):
     master: RoleSpec | None = Field(None, description="Node 0, where it differs from the workers.")
     worker: RoleSpec | None = Field(None, description="The other nodes.")
     accelerator: str | None = Field(None, description="Which accelerator, by its name in the profile's catalogue.")
-    spot: bool = Field(False, description="May run on nodes that can be taken away.")
+    spot: bool = Field(
+        False, description="May run on nodes that can be taken away, and outlives that where the operator can."
+    )
     shared_memory: bool | Quantity = Field(
         True, description="Memory volume at /dev/shm; a quantity limits it, else the memory limit does."
     )

@@ -9,6 +9,7 @@ from ptcompile import names
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.frontends.checks_amounts import amounts_of
+from ptcompile.frontends.checks_endings import endings_of
 from ptcompile.frontends.errors import bad, conflict, problem
 from ptcompile.ir import Job, Target
 from ptcompile.spec import EnvSource, JobSpec, PodFields, Spec
@@ -35,6 +36,7 @@ def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
         if fields.image is None and job.image is None and (len(path) > 1 or not _roles(job)):
             yield problem("spec-missing-field", (*path, "image"), "is missing: every node needs one", "add image")
     yield from amounts_of(job, blocks(job), cluster)
+    yield from endings_of(job, blocks(job))
 
 
 def reserved_env(spec: Spec, job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:

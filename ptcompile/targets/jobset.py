@@ -8,13 +8,7 @@ Why each field (JobSet 0.12):
   Jobs in the order of the replicatedJobs, the master's first. torchrun reads it through the variable RANK.
 - enableDNSHostnames and publishNotReadyAddresses are written out: names resolve before pods are ready. The subdomain
   is left to its default, the JobSet's name, which is the name of the Service.
-- The Job's backoffLimit is 0 and the pods are never restarted: one replaced pod cannot rejoin a static rendezvous.
-  runPolicy.backoffLimit is failurePolicy.maxRestarts, which makes all Jobs anew. Absent, the first failure is the end.
-- With restartPolicy OnFailure the kubelet restarts in place, and runPolicy.backoffLimit is the Job's, which counts
-  that; absent it is left to Kubernetes (6).
-- A deadline is the Job's, so it counts from each try; a rule fails the JobSet when it passes, or it would be retried.
-- An elastic job is done when node 0 is, by the Job's successPolicy (Kubernetes 1.33). A node that is taken away is
-  replaced without being counted, by the Job's podFailurePolicy, where pods are not restarted in place.
+- How it ends and what is tried again: `jobset_endings`.
 """
 
 from __future__ import annotations
@@ -26,11 +20,10 @@ from ptcompile import podtemplate
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Job, PodTemplate, Role, Target, Wiring
-from ptcompile.targets.changes import there
+from ptcompile.targets import jobset_endings
 from ptcompile.targets.common import (
     COMPLETION_INDEX,
     RUN_POLICY,
-    SPEC,
     cannot,
     dns_1035,
     object_metadata,
@@ -42,7 +35,6 @@ from ptcompile.targets.common import (
     volcano_queue,
 )
 
-_DISRUPTED = {"type": "DisruptionTarget", "status": "True"}
 _GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
 
 
@@ -76,7 +68,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             "a JobSet keeps its finished pods as long as itself",
             "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a JobSet does",
         )
-    yield from range_needs_success_policy(job, cluster, "a JobSet")
+    yield from jobset_endings.unsupported(job, cluster, "a JobSet", by_role=_by_role(job))
     yield from volcano_queue(job, cluster, "a JobSet")
     for role in job.roles if _needs_rank(job) else ():
         if any(entry.get("name") == "RANK" for entry in role.template.main.env):
@@ -85,16 +77,6 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from own_host_names(job, "JobSet")
     yield from dns_1035(job, "the JobSet's Jobs and Service")
     yield from too_long(job, max((_last_pod(*entry) for entry in _replicated(job)), key=len), "the last pod")
-
-
-def range_needs_success_policy(job: Job, cluster: ClusterProfile, kind: str) -> Iterator[Problem]:
-    """A refusal of a range of nodes where no Job ends before all its pods have (Kubernetes before 1.33)."""
-    if job.elastic and not there("job-success-policy", cluster.versions()):
-        yield cannot(
-            (*SPEC, "elastic", "nnodes"),
-            f"{kind} ends an elastic job through its Job's success policy, which Kubernetes has since 1.33",
-            "give one number of nodes, or use the target pytorchjob or volcano",
-        )
 
 
 def _replicated(job: Job) -> list[tuple[Role, str, int, int]]:
@@ -114,7 +96,9 @@ def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
     if policy.suspend:
         spec["suspend"] = True
     spec["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
-    if failure := failure_policy(job, policy.active_deadline_seconds):
+    if _by_role(job) and (success := jobset_endings.success_policy(job)):
+        spec["successPolicy"] = success
+    if failure := jobset_endings.failure_policy(job, policy.active_deadline_seconds):
         spec["failurePolicy"] = failure
     if policy.ttl_seconds_after_finished is not None:
         spec["ttlSecondsAfterFinished"] = policy.ttl_seconds_after_finished
@@ -127,8 +111,10 @@ def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
                     "completionMode": "Indexed",
                     "completions": pods,
                     "parallelism": pods,
-                    **child_job(job, role, policy.active_deadline_seconds),
-                    "template": podtemplate.write(_with_rank(role.template, job), restartPolicy=restarts(role)),
+                    **jobset_endings.child_job(job, role, policy.active_deadline_seconds, by_role=_by_role(job)),
+                    "template": podtemplate.write(
+                        _with_rank(role.template, job), restartPolicy=role.restart_policy or "Never"
+                    ),
                 }
             },
         }
@@ -136,37 +122,6 @@ def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
     ]
     metadata = object_metadata(job, queue=True)
     return [{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": spec}]
-
-
-def restarts(role: Role) -> str:
-    """What the kubelet does with a failed container."""
-    return role.restart_policy or "Never"
-
-
-def child_job(job: Job, role: Role, deadline: int | None) -> dict[str, Any]:
-    """How a Job of the JobSet ends: its fields beside the number of pods and their template. `deadline` in seconds."""
-    retries = job.run_policy.backoff_limit if restarts(role) == "OnFailure" else 0
-    spec: dict[str, Any] = {}
-    if retries is not None:
-        spec["backoffLimit"] = retries
-    if job.elastic:
-        spec["successPolicy"] = {"rules": [{"succeededIndexes": "0"}]}
-        if restarts(role) == "Never":
-            spec["podFailurePolicy"] = {"rules": [{"action": "Ignore", "onPodConditions": [dict(_DISRUPTED)]}]}
-    if deadline is not None:
-        spec["activeDeadlineSeconds"] = deadline
-    return spec
-
-
-def failure_policy(job: Job, deadline: int | None) -> dict[str, Any] | None:
-    """How often all Jobs are made anew; None where the first failed one ends it. `deadline`: of a Job, in seconds."""
-    retries = job.run_policy.backoff_limit
-    if not retries or all(restarts(role) == "OnFailure" for role in job.roles):
-        return None
-    out: dict[str, Any] = {"maxRestarts": retries}
-    if deadline is not None:
-        out["rules"] = [{"name": "deadline", "action": "FailJobSet", "onJobFailureReasons": ["DeadlineExceeded"]}]
-    return out
 
 
 def _with_rank(template: PodTemplate, job: Job) -> PodTemplate:

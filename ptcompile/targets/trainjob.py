@@ -2,8 +2,8 @@
 
 A TrainJob needs a runtime. The rule: the built-in ClusterTrainingRuntime `torch-distributed` where it does what the
 job says, which restarts failed containers in place, up to six times; that is restartPolicy OnFailure without a
-backoffLimit. All that differs from it must also be within the reach of a TrainJob's own fields and of
-podSpecOverrides (2.0), podTemplateOverrides (2.1) or runtimePatches (2.2). Every other job brings its own
+backoffLimit, as on every target. All that differs from it must also be within the reach of a TrainJob's own fields and
+of podSpecOverrides (2.0), podTemplateOverrides (2.1) or runtimePatches (2.2). Every other job brings its own
 TrainingRuntime of the same name, in front of it, with the whole pod template.
 
 Why each field (Trainer 2.3):
@@ -16,9 +16,8 @@ Why each field (Trainer 2.3):
 - numProcPerNode is a number (all that 2.2 takes). The words auto, cpu and gpu are torchrun's and stay an argument,
   but for accelerators whose name has no "gpu" in it (MIG, TPU, Gaudi, Neuron): Trainer would count CPUs, and torchrun
   too, so `auto` is their number.
-- A range of nodes is nothing to Trainer: c10d arguments win over PET_NNODES, and the runtime's Job ends when node 0
-  does (successPolicy, Kubernetes 1.33).
-- runPolicy.backoffLimit is maxRestarts of the runtime's JobSet, since a TrainJob has no retries. activeDeadlineSeconds
+- A range of nodes is nothing to Trainer: c10d arguments win over PET_NNODES.
+- A TrainJob has no words for retries and success: the runtime's JobSet has (`jobset_endings`). activeDeadlineSeconds
   is the TrainJob's from 2.2, and the runtime's Job's before. A TTL of the JobSet would make Trainer create it again
   (issue 3779), so it is refused.
 - A plain command gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK from us: Trainer sets PET_* alone.
@@ -34,6 +33,7 @@ from ptcompile import podtemplate
 from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Job, Target, Wiring
+from ptcompile.targets import endings, jobset_endings
 from ptcompile.targets.changes import there
 from ptcompile.targets.common import (
     RUN_POLICY,
@@ -47,7 +47,6 @@ from ptcompile.targets.common import (
     restart_policies,
     too_long,
 )
-from ptcompile.targets.jobset import child_job, failure_policy, range_needs_success_policy, restarts
 from ptcompile.targets.trainjob_patch import NODE, Parts, parts
 from ptcompile.trainbuiltins import ANCESTOR, GROUP
 from ptcompile.trainruntimes import API_VERSION
@@ -98,7 +97,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             "a TrainJob has no time to live, and its JobSet would be created again when it goes",
             "leave it out and delete the TrainJob, or use the target jobset",
         )
-    yield from range_needs_success_policy(job, cluster, "a TrainJob")
+    yield from jobset_endings.unsupported(job, cluster, "a TrainJob", by_role=False)
     if _volcano_queue(job, cluster) and not there("trainer-volcano", cluster.versions()):
         yield cannot(
             (*SPEC, "queue"),
@@ -140,9 +139,14 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
 def _against_built_in(job: Job, cluster: ClusterProfile) -> Parts | None:
     """The job as a TrainJob against the built-in runtime; None where that runtime does something else."""
     versions, policy, role = cluster.versions(), job.run_policy, job.roles[0]
-    if restarts(role) != "OnFailure" or policy.backoff_limit is not None:
+    if role.restart_policy != "OnFailure" or policy.backoff_limit is not None:
         return None
-    if job.elastic or _volcano_queue(job, cluster) or _own_deadline(job, cluster) is not None:
+    if (
+        endings.ends_with_node_0(job)
+        or job.elastic
+        or _volcano_queue(job, cluster)
+        or _own_deadline(job, cluster) is not None
+    ):
         return None
     return parts(role.template, versions)
 
@@ -157,18 +161,21 @@ def _runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     role, deadline = job.roles[0], _own_deadline(job, cluster)
     queue = _volcano_queue(job, cluster)
     scheduler = role.template.extra.get("schedulerName") or ("volcano" if queue else None)
-    template = podtemplate.write(role.template, main=NODE, restartPolicy=restarts(role), schedulerName=scheduler)
+    ends = jobset_endings.child_job(job, role, deadline, by_role=False)
+    template = podtemplate.write(
+        role.template, main=NODE, restartPolicy=role.restart_policy or "Never", schedulerName=scheduler
+    )
     node = {
         "name": NODE,
         "template": {
             "metadata": {"labels": {ANCESTOR: "trainer"}},
-            "spec": {"completionMode": "Indexed", **child_job(job, role, deadline), "template": template},
+            "spec": {"completionMode": "Indexed", **ends, "template": template},
         },
     }
     jobset: dict[str, Any] = {}
     if queue:
         jobset["metadata"] = {"annotations": {"scheduling.volcano.sh/queue-name": queue}}
-    failure = failure_policy(job, deadline)
+    failure = jobset_endings.failure_policy(job, deadline)
     jobset["spec"] = {**({"failurePolicy": failure} if failure else {}), "replicatedJobs": [node]}
     spec: dict[str, Any] = {"mlPolicy": {"torch": {}}}
     if queue:

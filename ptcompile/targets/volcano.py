@@ -6,11 +6,7 @@ Why each field (Volcano 1.16.0-alpha.1):
 - svc with --publish-not-ready-addresses: names resolve before pods are ready.
 - minAvailable, of the job and of each task, is the number of pods for a fixed job: fewer would hold GPUs and wait for
   ranks that are not there. For a range it is the minimum.
-- restartPolicy Never and PodFailed, PodEvicted -> RestartJob: without a policy nothing is restarted, and a container
-  that the kubelet restarts never fails its pod. maxRetry is one more than the retries that the user wants, since the
-  try that reaches it fails the job; 0 would become 3 in the webhook.
-- TaskCompleted -> CompleteJob on the master: a worker that hangs at its end must not keep the job running.
-- With restartPolicy OnFailure the kubelet restarts in place, and only TaskFailed can see it.
+- How it ends and what is tried again: `volcano_endings`.
 """
 
 from __future__ import annotations
@@ -22,6 +18,7 @@ from ptcompile import podtemplate
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Job, Role, Target, Wiring
+from ptcompile.targets import volcano_endings
 from ptcompile.targets.common import (
     RUN_POLICY,
     cannot,
@@ -51,6 +48,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     if policy.clean_pod_policy == "All":
         help = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what Volcano does"
         yield cannot((*RUN_POLICY, "cleanPodPolicy"), "Volcano keeps finished pods as long as the job", help)
+    yield from volcano_endings.unsupported(job, cluster)
     if cluster.versions().kubernetes < _DIGIT_FIRST_SINCE:
         yield from dns_1035(job, "the job's Service")
     derived = {f"-{task}-{count - 1}": "the last pod's host name" for task, count, _ in _tasks(job)}
@@ -70,7 +68,7 @@ def _tasks(job: Job) -> list[tuple[str, int, Role]]:
     return [(master, 1, first), *(entry for entry in workers if entry[1] > 0)]
 
 
-def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
+def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     master, worker = job.task_names
     spec: dict[str, Any] = {
         "schedulerName": job.roles[0].template.extra.get("schedulerName", "volcano"),
@@ -80,16 +78,17 @@ def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
         spec["queue"] = job.queue
     if priority := job.roles[0].template.extra.get("priorityClassName"):
         spec["priorityClassName"] = priority
-    spec["maxRetry"] = (job.run_policy.backoff_limit or 0) + 1
+    ends = volcano_endings.of_job(job, cluster)
+    policies = ends.pop("policies", None)
+    spec |= ends
     if job.run_policy.ttl_seconds_after_finished is not None:
         spec["ttlSecondsAfterFinished"] = job.run_policy.ttl_seconds_after_finished
     spec["plugins"] = {
         "pytorch": [f"--master={master}", f"--worker={worker}", f"--port={job.master_port}"],
         "svc": ["--publish-not-ready-addresses"],
     }
-    in_place = all(role.restart_policy == "OnFailure" for role in job.roles)
-    events = ["PodEvicted"] if in_place else ["PodFailed", "PodEvicted"]
-    spec["policies"] = [{"events": events, "action": "RestartJob"}]
+    if policies:
+        spec["policies"] = policies
     spec["tasks"] = [_task(job, *entry) for entry in _tasks(job)]
     return [
         {
@@ -106,14 +105,7 @@ def _task(job: Job, name: str, count: int, role: Role) -> dict[str, Any]:
     if job.elastic:
         least = 1 if name == job.task_names[0] else job.min_nodes - 1
     task: dict[str, Any] = {"name": name, "replicas": count, "minAvailable": least}
-    policies: list[dict[str, Any]] = []
-    if name == job.task_names[0]:
-        policies.append({"event": "TaskCompleted", "action": "CompleteJob"})
-    if role.restart_policy == "OnFailure" and job.run_policy.backoff_limit:
-        task["maxRetry"] = job.run_policy.backoff_limit
-        policies.append({"event": "TaskFailed", "action": "TerminateJob"})
-    if policies:
-        task["policies"] = policies
+    task |= volcano_endings.of_task(job, role, master=name == job.task_names[0])
     task["template"] = podtemplate.write(role.template, restartPolicy=role.restart_policy or "Never")
     return task
 
