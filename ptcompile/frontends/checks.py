@@ -142,7 +142,7 @@ def _profile(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
         yield bad(("spec", "accelerator"), message, f"did you mean {near}?" if near else known)
     spot = cluster.spec.spot
     if job.spot and not (spot.node_labels or spot.tolerations or spot.match_expressions):
-        message = f"spec.spot: the profile {cluster.metadata.name!r} says nothing of spot nodes, so nothing changes"
+        message = f"spec.spot: the profile {cluster.metadata.name!r} says nothing of spot nodes, so it chooses none"
         yield problem(
             "spec-invalid-value", ("spec", "spot"), message, "add spec.spot to the profile", severity="warning"
         )

@@ -5,8 +5,7 @@
 - backoffLimit counts the restarts of containers in running pods and nothing else, so a pod that is made anew is not
   counted. Absent, it is without limit: it is always written beside OnFailure. 0 with OnFailure is the way to outlive
   nodes and no failure: the first restart of a container fails the job.
-- ExitCode is the user's to ask for: torchrun's own exit code is 1 whatever failed, also when its node is drained, and
-  that is one of the codes that fail the job.
+- ExitCode is the user's to ask for: torchrun exits with 1 whatever failed, which is one of the codes that fail the job.
 - A job that fails leaves its other pods as they are, restarting or waiting for peers, unless cleanPodPolicy says
   otherwise. So where the limit is ours, or onPodFailure is given, it is Running, as on all other targets.
 - Success is the Master's. Without a Master (a range of nodes) it is that of the first worker that succeeds.

@@ -26,6 +26,7 @@ from ptcompile.targets.common import (
     object_metadata,
     own_host_names,
     restart_policies,
+    role_path,
     too_long,
 )
 
@@ -56,6 +57,10 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     longest = max(derived, key=len)
     yield from too_long(job, longest, derived[longest])
     yield from own_host_names(job, "the svc plugin")
+    for role in job.roles:
+        if role.template.extra.get("hostNetwork") is True and role.template.sidecars:
+            why = "the pytorch plugin gives every container one port, which only one can have on the node's network"
+            yield cannot((*role_path(role), "hostNetwork"), why, "remove hostNetwork or the sidecars")
 
 
 def _tasks(job: Job) -> list[tuple[str, int, Role]]:

@@ -5,8 +5,8 @@
 - Without a policy for PodFailed a failed pod stays as it is. A container that the kubelet restarts never fails its pod:
   with restartPolicy OnFailure a policy for PodFailed is dead, and only TaskFailed, by the task's maxRetry, sees it.
 - A node that goes has its pod deleted, which is PodEvicted. Without a policy the controller makes that pod again and
-  counts nothing (issue 1866), which is right for a pod that joins the others alone. A policy RestartPod would act twice
-  before 1.15: on the failed pod, and on its own deletion of it (issue 4814).
+  counts nothing (issue 1866), which is right for a pod that joins the others alone. A policy that restarts parts of a
+  job on PodEvicted is counted, and may act on the controller's own deletions too (issue 4814).
 - RestartJob on PodEvicted is not counted where nothing else restarts the job: then failures terminate it, and maxRetry
   is the largest there is.
 - TaskCompleted -> CompleteJob on the master: a worker that hangs at its end must not keep the job running. Where all
