@@ -6,7 +6,7 @@ torchrun does not. With pods that never restart in place, a container that fails
 
 A pod that comes back alone meets the others by c10d, whose store is node 0's process: the loss of node 0 fails every
 torchrun. The others' processes fail with any node (a broken connection), so they need restarts of torchrun too: only
-changes of membership are not counted (PyTorch 2.13, `torch/distributed/elastic/agent/server/api.py`, `_invoke_run`).
+changes of membership are not counted (PyTorch 2.13, `_invoke_run` of torch.distributed.elastic).
 """
 
 from __future__ import annotations

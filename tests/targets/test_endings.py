@@ -242,7 +242,7 @@ SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
     # a pod that restarts in place for ever
     ("pod", "restartPolicy: OnFailure", [(*WARNING, "restartPolicy")]),
     ("pod", "restartPolicy: Always", []),
-    # the others' processes fail with a lost one (torch/distributed/elastic/agent/server/api.py)
+    # the others' processes fail with a lost one (PyTorch, `_invoke_run`)
     ("job", f"{FIXED}\nspot: true", [(*PEERS, "spot")]),
     ("job", f"{FIXED}\nspot: true" + policy("backoffLimit: 2"), [(*PEERS, "spot")]),
     ("jobset", f"{FIXED}\nspot: true", [(*PEERS, "spot")]),
