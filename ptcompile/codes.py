@@ -56,6 +56,10 @@ CODES: dict[str, str] = {
     "controller-failure": "PTC553",
     # 6xx: conversion
     "not-carried-over": "PTC601",
+    # 7xx: restart and end
+    "no-retries-left": "PTC701",
+    "peers-fail-too": "PTC702",
+    "done-differently": "PTC703",
     # 9xx: ptcompile's own comments
     "unused-ignore": "PTC901",
     "bad-ignore": "PTC902",

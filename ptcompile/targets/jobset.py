@@ -9,15 +9,8 @@ Why each field (JobSet 0.12):
 - enableDNSHostnames and publishNotReadyAddresses are written out: names resolve before pods are ready. The subdomain
   is left to its default, the JobSet's name, which is the name of the Service.
 - A role beside the trainers is a replicatedJob behind theirs, so that job-global-index stays their rank: one Job, pods
-  `<name>-<role>-0-<i>.<name>`. successPolicy targets the trainers' replicatedJobs alone: when they are done the JobSet
-  is, and the controller deletes the Jobs that still run.
-- The Job's backoffLimit is 0 and the pods are never restarted: one replaced pod cannot rejoin a static rendezvous.
-  runPolicy.backoffLimit is failurePolicy.maxRestarts, which makes all Jobs anew. Absent, the first failure is the end.
-- With restartPolicy OnFailure the kubelet restarts in place, and runPolicy.backoffLimit is the Job's, which counts
-  that; absent it is left to Kubernetes (6).
-- A deadline is the Job's, so it counts from each try; a rule fails the JobSet when it passes, or it would be retried.
-- An elastic job is done when node 0 is, by the Job's successPolicy (Kubernetes 1.33). A node that is taken away is
-  replaced without being counted, by the Job's podFailurePolicy, where pods are not restarted in place.
+  `<name>-<role>-0-<i>.<name>`.
+- How it ends and what is tried again: `jobset_endings`.
 """
 
 from __future__ import annotations
@@ -29,11 +22,10 @@ from ptcompile import podtemplate
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Job, PodTemplate, Role, Target, Wiring
-from ptcompile.targets.changes import there
+from ptcompile.targets import jobset_endings
 from ptcompile.targets.common import (
     COMPLETION_INDEX,
     RUN_POLICY,
-    SPEC,
     cannot,
     dns_1035,
     hosts_beside,
@@ -46,7 +38,6 @@ from ptcompile.targets.common import (
     volcano_queue,
 )
 
-_DISRUPTED = {"type": "DisruptionTarget", "status": "True"}
 _GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
 
 
@@ -81,7 +72,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             "a JobSet keeps its finished pods as long as itself",
             "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a JobSet does",
         )
-    yield from range_needs_success_policy(job, cluster, "a JobSet")
+    yield from jobset_endings.unsupported(job, cluster, "a JobSet", by_role=_by_role(job))
     yield from volcano_queue(job, cluster, "a JobSet")
     for role in job.trainers if _needs_rank(job) else ():
         if any(entry.get("name") == "RANK" for entry in role.template.main.env):
@@ -92,27 +83,12 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from too_long(job, max((_last_pod(*entry) for entry in _replicated(job)), key=len), "the last pod")
 
 
-def range_needs_success_policy(job: Job, cluster: ClusterProfile, kind: str) -> Iterator[Problem]:
-    """A refusal of a range of nodes where no Job ends before all its pods have (Kubernetes before 1.33)."""
-    if job.elastic and not there("job-success-policy", cluster.versions()):
-        yield cannot(
-            (*SPEC, "elastic", "nnodes"),
-            f"{kind} ends an elastic job through its Job's success policy, which Kubernetes has since 1.33",
-            "give one number of nodes, or use the target pytorchjob or volcano",
-        )
-
-
 def _replicated(job: Job) -> list[tuple[Role, str, int, int]]:
     """What becomes a replicatedJob: our role, its name, how many Jobs, how many pods in each."""
     beside = [(role, role.name, 1, role.replicas) for role in job.beside]
     if _by_role(job):
         return [*((role, role.name, role.replicas, 1) for role in job.trainers), *beside]
     return [(job.roles[0], "node", 1, job.nodes), *beside]
-
-
-def success_policy(names: list[str], job: Job) -> dict[str, Any] | None:
-    """Which replicatedJobs end the JobSet, by their names; None where all of them do."""
-    return {"operator": "All", "targetReplicatedJobs": names} if job.beside else None
 
 
 def _last_pod(_role: Role, name: str, jobs: int, pods: int) -> str:
@@ -125,9 +101,9 @@ def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
     if policy.suspend:
         spec["suspend"] = True
     spec["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
-    if success := success_policy([name for role, name, _, _ in _replicated(job) if role.trains], job):
+    if success := jobset_endings.success_policy(job, [name for role, name, _, _ in _replicated(job) if role.trains]):
         spec["successPolicy"] = success
-    if failure := failure_policy(job, policy.active_deadline_seconds):
+    if failure := jobset_endings.failure_policy(job, policy.active_deadline_seconds):
         spec["failurePolicy"] = failure
     if policy.ttl_seconds_after_finished is not None:
         spec["ttlSecondsAfterFinished"] = policy.ttl_seconds_after_finished
@@ -140,8 +116,8 @@ def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
                     "completionMode": "Indexed",
                     "completions": pods,
                     "parallelism": pods,
-                    **child_job(job, role, policy.active_deadline_seconds),
-                    "template": podtemplate.write(_with_rank(role, job), restartPolicy=restarts(role)),
+                    **jobset_endings.child_job(job, role, policy.active_deadline_seconds, by_role=_by_role(job)),
+                    "template": podtemplate.write(_with_rank(role, job), restartPolicy=role.restart_policy or "Never"),
                 }
             },
         }
@@ -149,37 +125,6 @@ def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
     ]
     metadata = object_metadata(job, queue=True)
     return [{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": spec}]
-
-
-def restarts(role: Role) -> str:
-    """What the kubelet does with a failed container."""
-    return role.restart_policy or "Never"
-
-
-def child_job(job: Job, role: Role, deadline: int | None) -> dict[str, Any]:
-    """How a Job of the JobSet ends: its fields beside the number of pods and their template. `deadline` in seconds."""
-    retries = job.run_policy.backoff_limit if restarts(role) == "OnFailure" else 0
-    spec: dict[str, Any] = {}
-    if retries is not None:
-        spec["backoffLimit"] = retries
-    if job.elastic and role.trains:
-        spec["successPolicy"] = {"rules": [{"succeededIndexes": "0"}]}
-        if restarts(role) == "Never":
-            spec["podFailurePolicy"] = {"rules": [{"action": "Ignore", "onPodConditions": [dict(_DISRUPTED)]}]}
-    if deadline is not None:
-        spec["activeDeadlineSeconds"] = deadline
-    return spec
-
-
-def failure_policy(job: Job, deadline: int | None) -> dict[str, Any] | None:
-    """How often all Jobs are made anew; None where the first failed one ends it. `deadline`: of a Job, in seconds."""
-    retries = job.run_policy.backoff_limit
-    if not retries or all(restarts(role) == "OnFailure" for role in job.roles):
-        return None
-    out: dict[str, Any] = {"maxRestarts": retries}
-    if deadline is not None:
-        out["rules"] = [{"name": "deadline", "action": "FailJobSet", "onJobFailureReasons": ["DeadlineExceeded"]}]
-    return out
 
 
 def _with_rank(role: Role, job: Job) -> PodTemplate:

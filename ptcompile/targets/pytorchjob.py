@@ -7,8 +7,7 @@ Why each field (training-operator 1.9.4):
   torchrun needs none of them as arguments. A role without pods is left out: `replicas: 0` is refused.
 - A range of nodes is Workers only, with elasticPolicy: with a Master it would be one torchrun more than the maximum.
 - `spec.nprocPerNode` is a string; elasticPolicy.nProcPerNode is deprecated and not counted in WORLD_SIZE.
-- restartPolicy is always written: Never, or OnFailure where the user allows retries, since backoffLimit counts the
-  restarts of containers and never sees a pod that is not restarted.
+- How it ends and what is tried again: `pytorchjob_endings`.
 - A port other than 23456 is a container port called pytorchjob-port, which is where the operator reads it.
 """
 
@@ -21,6 +20,7 @@ from ptcompile import podtemplate
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Job, PodTemplate, Role, Target, Wiring
+from ptcompile.targets import pytorchjob_endings
 from ptcompile.targets.common import dns_1035, object_metadata, only_trainers, restart_policies, too_long
 from ptcompile.vocabulary import split_endpoint
 
@@ -41,6 +41,7 @@ def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
     yield from only_trainers(job, "a PyTorchJob")
     yield from restart_policies(job, ("Never", "OnFailure", "Always", "ExitCode"), "the operator has four policies")
     yield from dns_1035(job, "the pods' Services")
+    yield from pytorchjob_endings.unsupported(job)
     last = max((count - 1 for key, count, _ in _replicas(job) if key == "Worker"), default=None)
     suffix = "-master-0" if last is None else f"-worker-{last}"
     yield from too_long(job, max("" if job.elastic else "-master-0", suffix, key=len), "the Service")
@@ -73,11 +74,10 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
             "rdzvId": job.launch.rdzv_id,
             "rdzvConf": [{"key": k, "value": v} for k, v in job.launch.rdzv_conf.items()],
         }
-    retried = "OnFailure" if job.run_policy.backoff_limit else "Never"
     spec["pytorchReplicaSpecs"] = {
         key: {
             "replicas": count,
-            "restartPolicy": role.restart_policy or retried,
+            "restartPolicy": pytorchjob_endings.restarts(job, role),
             "template": podtemplate.write(_with_port(role.template, job.master_port)),
         }
         for key, count, role in _replicas(job)
@@ -88,11 +88,12 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
 
 def _run_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     policy = job.run_policy
+    ends = pytorchjob_endings.run_policy(job)
     out: dict[str, Any] = {
-        "cleanPodPolicy": policy.clean_pod_policy,
+        "cleanPodPolicy": ends["cleanPodPolicy"],
         "ttlSecondsAfterFinished": policy.ttl_seconds_after_finished,
         "activeDeadlineSeconds": policy.active_deadline_seconds,
-        "backoffLimit": policy.backoff_limit,
+        "backoffLimit": ends["backoffLimit"],
         "suspend": policy.suspend or None,
     }
     if job.queue and cluster.spec.queue_system == "volcano":
