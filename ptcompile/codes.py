@@ -1,8 +1,8 @@
 """The code of every rule, by name. A code is given once and never reused or renumbered.
 
 Families: 0xx files and specs, 1xx resources and GPUs, 2xx scheduling and queues, 3xx storage and shared memory,
-4xx env, launch and rendezvous, 5xx what an API server or an operator's webhook refuses, 6xx conversion, 7xx restart
-and end, 8xx style, 9xx ptcompile's own.
+4xx env, launch and rendezvous, 5xx what an API server or an operator's webhook refuses, 6xx conversion, 7xx restarts
+and ends, 8xx style, 9xx ptcompile's own.
 """
 
 CODES: dict[str, str] = {
@@ -26,17 +26,73 @@ CODES: dict[str, str] = {
     "unsupported-by-target": "PTC026",
     "name-too-long": "PTC027",
     "unknown-target": "PTC028",
-    # 1xx: resources
+    # 1xx: resources and devices
     "request-above-limit": "PTC101",
     "gpu-request-differs-from-limit": "PTC102",
     "more-processes-than-gpus": "PTC103",
     "idle-gpus": "PTC104",
     "partial-fabric": "PTC110",
-    # 3xx: storage
+    "world-size-counts-processes": "PTC130",
+    "min-available-above-replicas": "PTC131",
+    "min-available-below-replicas": "PTC132",
+    "hpa-without-requests": "PTC133",
+    "hpa-without-range": "PTC134",
+    "elastic-range-reversed": "PTC135",
+    "elastic-replicas-out-of-range": "PTC136",
+    # 2xx: scheduling, queues, topology
+    "kueue-label-as-annotation": "PTC220",
+    "kueue-annotation-as-label": "PTC221",
+    "queue-label-in-template": "PTC222",
+    "topology-on-object": "PTC223",
+    "refused-topology-request": "PTC224",
+    "unsupported-by-kueue": "PTC225",
+    "unpaired-pod-group": "PTC226",
+    "queue-without-requests": "PTC227",
+    "multikueue-without-queue": "PTC228",
+    "refused-queue-label": "PTC229",
+    # 3xx: storage and shared memory
     "shm-above-memory-limit": "PTC301",
     "missing-shm": "PTC302",
-    # 4xx: env and rendezvous
+    # 4xx: env, launch and rendezvous
     "reserved-env": "PTC401",
+    "own-host-endpoint": "PTC402",
+    "local-endpoint": "PTC403",
+    "unresolvable-endpoint": "PTC404",
+    "roles-disagree": "PTC405",
+    "too-few-pods": "PTC406",
+    "too-many-pods": "PTC407",
+    "worlds-apart": "PTC408",
+    "standalone-on-many-pods": "PTC409",
+    "same-node-rank": "PTC410",
+    "master-without-rank-0": "PTC411",
+    "static-range": "PTC412",
+    "static-restarts": "PTC413",
+    "bad-nnodes": "PTC414",
+    "bad-nproc": "PTC415",
+    "bad-launch-number": "PTC416",
+    "bad-endpoint": "PTC417",
+    "bad-rdzv-conf": "PTC418",
+    "unknown-rdzv-backend": "PTC419",
+    "etcd-without-id": "PTC420",
+    "contradicting-launch-option": "PTC421",
+    "repeated-launch-option": "PTC422",
+    "unknown-launch-option": "PTC423",
+    "missing-script": "PTC424",
+    "python-as-script": "PTC425",
+    "ignored-rendezvous-option": "PTC426",
+    "unknown-pet-variable": "PTC427",
+    "bad-pet-switch": "PTC428",
+    "etcd-on-a-worker": "PTC429",
+    "miscounted-devices": "PTC430",
+    "host-core-processes": "PTC431",
+    "gpu-processes-without-gpu": "PTC432",
+    "launcher-alone": "PTC433",
+    "literal-variable": "PTC434",
+    "loopback-interface": "PTC435",
+    "gloo-interface-pattern": "PTC436",
+    "workers-without-rendezvous": "PTC437",
+    "workers-without-rank": "PTC438",
+    "elastic-with-master": "PTC439",
     # 5xx: what the API server answers, by the server's own kinds of error
     "unknown-field": "PTC501",
     "wrong-type": "PTC502",
@@ -56,10 +112,23 @@ CODES: dict[str, str] = {
     "controller-failure": "PTC553",
     # 6xx: conversion
     "not-carried-over": "PTC601",
-    # 7xx: restart and end
+    # 7xx: restarts and ends
     "no-retries-left": "PTC701",
     "peers-fail-too": "PTC702",
     "done-differently": "PTC703",
+    "restarts-for-ever": "PTC717",
+    "ignored-restart-policy": "PTC718",
+    "past-deadline": "PTC719",
+    "uncounted-restarts": "PTC720",
+    "endless-restart-policy": "PTC721",
+    "unknown-clean-pod-policy": "PTC722",
+    "restarts-multiply": "PTC723",
+    # 8xx: style
+    "ignored-scheduling-policy": "PTC830",
+    "roles-with-different-images": "PTC831",
+    "range-above-pods": "PTC832",
+    "env-that-torchrun-sets": "PTC833",
+    "unsuspended-in-queue": "PTC834",
     # 9xx: ptcompile's own comments
     "unused-ignore": "PTC901",
     "bad-ignore": "PTC902",

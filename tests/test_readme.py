@@ -10,9 +10,11 @@ import pytest
 from ptcompile import compile
 from ptcompile.catalogue.rows import ROWS
 from ptcompile.cli import COMMANDS
+from ptcompile.cli.config import load
 from ptcompile.fabrics import FABRICS
 from ptcompile.passes import PASSES
 from ptcompile.report import FORMATS
+from ptcompile.rules.catalogue import as_markdown
 from ptcompile.spec import Elastic, JobSpec, RunPolicy, Volcano
 from ptcompile.targets import TARGETS
 
@@ -25,7 +27,7 @@ def _blocks(language: str) -> list[str]:
 
 
 def test_the_example_gives_the_lines_that_are_shown() -> None:
-    spec, excerpt = _blocks("yaml")
+    spec, excerpt = _blocks("yaml")[:2]
     assert excerpt in compile(spec, filename="job.yaml").yaml()
 
 
@@ -63,3 +65,14 @@ def test_every_accelerator_and_fabric_is_listed() -> None:
 def test_what_it_links_to_is_there() -> None:
     for link in re.findall(r"\]\(([^)#:]+)\)", README):
         assert (ROOT / link).exists(), link
+
+
+def test_the_table_of_rules_is_that_of_the_rules() -> None:
+    """Where it is not: put what `ptcompile rules --output-format markdown` prints between the two comments."""
+    table = README.partition("--output-format markdown` -->\n")[2].partition("<!-- /rules -->")[0]
+    assert table == as_markdown()
+
+
+def test_the_configuration_is_taken(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text(_blocks("toml")[0])
+    assert load(str(tmp_path / "pyproject.toml")).fail_on == "warning"

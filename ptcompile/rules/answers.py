@@ -104,16 +104,9 @@ ANSWERS: Final[dict[str, Answer]] = {
     "gpu-request-differs-from-limit": Answer(
         "Request and limit of a device differ, and devices are not shared.", "ask for it once"
     ),
-    "more-processes-than-gpus": Answer(
-        "More processes start on a node than it has GPUs.", "ask for as many GPUs, or start as many processes"
-    ),
-    "idle-gpus": Answer(
-        "Fewer processes start on a node than it has GPUs.", "start a process for each GPU, or ask for fewer"
-    ),
     "shm-above-memory-limit": Answer(
         "Shared memory may grow above the memory limit, which it counts against.", "lower the one or raise the other"
     ),
-    "reserved-env": Answer("The operator overwrites a variable of yours.", "leave it out, or take another name"),
     "partial-fabric": Answer(
         "Some of what a fabric takes is there, and some is not: its variables without its device, or the other way.",
         "take the fabric's word for all of it, or add what the message names",

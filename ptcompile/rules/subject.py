@@ -12,6 +12,7 @@ from ptcompile.rules.templates import templates_of
 from ptcompile.versions import Versions
 
 if TYPE_CHECKING:
+    from ptcompile.rules.trainers import Trainer
     from ptcompile.simulation import Job
 
 
@@ -119,6 +120,28 @@ class Subject:
 
         jobs = simulate([self.manifest], versions=self.versions, others=self._beside).jobs
         return jobs[0] if jobs else None
+
+    @cached_property
+    def trainers(self) -> tuple[Trainer, ...]:
+        """The roles that train, each as its first pod sees it; none for a kind without pods, or a job without any."""
+        from ptcompile.rules.trainers import trainers
+
+        return trainers(self)
+
+    @cached_property
+    def parties(self) -> tuple[tuple[Trainer, ...], ...]:
+        """The trainers that torchrun starts, by whom they are to meet; none where a file does not decide it all."""
+        from ptcompile.rules.trainers import parties
+
+        return parties(self)
+
+    @cached_property
+    def meets_nowhere(self) -> bool:
+        """Whether a PyTorchJob of Workers alone has no rendezvous at all: one rule says so, the others need not."""
+        spec = self.spec
+        workers = self.kind == ("kubeflow.org/v1", "PyTorchJob") and "Master" not in at(spec, "pytorchReplicaSpecs")
+        flags = self.trainers[0].launch.options if self.trainers else {}
+        return workers and spec.get("elasticPolicy") is None and not {"master-addr", "rdzv-endpoint"} & flags.keys()
 
     @property
     def _beside(self) -> list[Json]:

@@ -32,6 +32,8 @@ class Launch:
     env: Mapping[str, str] = field(default_factory=dict)
     """The environment that the launcher finds: the container's, with what a shell script sets before."""
     in_shell: bool = False
+    words: tuple[str, ...] = ()
+    """What stands behind `torchrun`, word by word: options as they are given, the script and its arguments."""
 
 
 def read(argv: Sequence[str], env: Mapping[str, str], *, depth: int = 0) -> Launch:
@@ -46,7 +48,7 @@ def read(argv: Sequence[str], env: Mapping[str, str], *, depth: int = 0) -> Laun
     if not known:
         return Launch("command", entry=tuple(argv), env=env, in_shell=True)
     last = known[-1]
-    return Launch(last.launcher, last.options, last.entry, last.env, in_shell=True)
+    return Launch(last.launcher, last.options, last.entry, last.env, in_shell=True, words=last.words)
 
 
 def _script(argv: Sequence[str]) -> str | None:
@@ -69,7 +71,7 @@ def _plain(argv: Sequence[str], env: Mapping[str, str]) -> Launch:
     start = _torchrun(argv)
     if start is not None:
         options, entry = _options(argv[start:])
-        return Launch("torchrun", options, entry, env)
+        return Launch("torchrun", options, entry, env, words=tuple(argv[start:]))
     name = _base(argv[0])
     if name == "tune" and argv[1:2] == ["run"]:
         options, entry = _options(argv[2:])

@@ -73,10 +73,7 @@ class Meeting:
 
 def meeting(job: Job) -> Meeting | None:
     """How the job's pods meet; None for a job without pods."""
-    seen = [(role, pod, pod.rendezvous) for role, pod in job.firsts() if pod.main is not None]
-    leads = [one for one in seen if one[2].launcher in ("torchrun", "tune")]
-    leads = [one for one in leads if one[2].endpoint != ALONE] or leads
-    leads = leads or _plain(seen) or seen[:1]
+    leads = training(job)
     if not leads:
         return None
     roles = tuple((role, found) for role, _, found in leads)
@@ -86,6 +83,18 @@ def meeting(job: Job) -> Meeting | None:
     outside = named and not _is_of(job, first[2].host)
     made = Meeting(roles, host, outside, ())
     return Meeting(roles, host, outside, tuple(dict.fromkeys(_notes(job, made, [pod for _, pod, _ in leads]))))
+
+
+def training(job: Job) -> list[Lead]:
+    """The roles that train, each with its first pod and what that makes of its rendezvous.
+
+    Those that start torchrun to meet others; where none does, those that find others in their environment; else the
+    first one.
+    """
+    seen = [(role, pod, pod.rendezvous) for role, pod in job.firsts() if pod.main is not None]
+    leads = [one for one in seen if one[2].launcher in ("torchrun", "tune")]
+    leads = [one for one in leads if one[2].endpoint != ALONE] or leads
+    return leads or _plain(seen) or seen[:1]
 
 
 def _plain(seen: list[Lead]) -> list[Lead]:
