@@ -19,7 +19,6 @@ MEANT: dict[str, set[str]] = {
         f"many-processes-auto/{target}.yaml": {"host-core-processes"}
         for target in ("job", "jobset", "pytorchjob", "trainjob", "volcano")
     },
-    "nccl-document-004/pytorchjob.yaml": {"restarts-for-ever"},
 }
 """Findings on a golden manifest that its spec asked for, by file."""
 
