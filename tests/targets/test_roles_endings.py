@@ -126,9 +126,12 @@ def test_no_restarts_where_a_role_asks_for_them_is_a_warning() -> None:
     assert "no-retries-left" not in [one.name for one in problems]
 
 
+@pytest.mark.parametrize("policy", ["OnFailure", "Never"])
 @pytest.mark.parametrize("target", [name for name in TARGETS if name not in ABLE])
-def test_who_refuses_roles_says_nothing_of_their_restarts(target: str) -> None:
-    body = smallest("spot: true\nelastic: {maxRestarts: 1}\nroles: {loader: {}}")
-    problems = compiled(body, target, making.profile({"spot": {"nodeLabels": {"spot": "true"}}})).problems
-    assert [one.path for one in problems if one.severity == "error"] == [("spec", "roles", "loader")]
-    assert all(one.path[-1] == "spot" for one in problems if one.severity == "warning")
+def test_who_refuses_roles_says_nothing_of_their_restarts(target: str, policy: str) -> None:
+    cluster = making.profile({"spot": {"nodeLabels": {"spot": "true"}}})
+    body = "spot: true\nelastic: {maxRestarts: 1}\n"
+    with_role = compiled(smallest(f"{body}roles: {{loader: {{restartPolicy: {policy}}}}}"), target, cluster).problems
+    refusal = [one for one in with_role if one.path == ("spec", "roles", "loader")]
+    assert [one.name for one in refusal] == ["unsupported-by-target"]
+    assert [one for one in with_role if one not in refusal] == [*compiled(smallest(body), target, cluster).problems]
