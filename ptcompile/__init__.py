@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.about import __version__
-from ptcompile.api import CompileError, Result, compile
+from ptcompile.api import CompileError, Result, compile, explain
 from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.linting import Report, lint
 from ptcompile.simulating import simulate
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ptcompile.cluster import ClusterProfile
     from ptcompile.comparing import diff
     from ptcompile.diffing import Difference
+    from ptcompile.explaining.explanation import Explanation
     from ptcompile.simulation import World
     from ptcompile.spec import Spec
 
@@ -25,6 +26,7 @@ __all__ = [
     "CompileError",
     "Diagnostic",
     "Difference",
+    "Explanation",
     "Report",
     "Result",
     "Span",
@@ -33,6 +35,7 @@ __all__ = [
     "__version__",
     "compile",
     "diff",
+    "explain",
     "lint",
     "simulate",
 ]
@@ -60,4 +63,8 @@ def __getattr__(name: str) -> Any:
         from ptcompile.diffing import Difference
 
         return Difference
+    if name == "Explanation":
+        from ptcompile.explaining.explanation import Explanation
+
+        return Explanation
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

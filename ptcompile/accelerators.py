@@ -20,6 +20,9 @@ _WHOLE = frozenset(
 _SLICES = ("nvidia.com/mig-", "huawei.com/Ascend")
 """What the names of accelerators begin with that are one of a family, such as nvidia.com/mig-1g.5gb."""
 
+_PARTS = ("-memory", "-core", "-cores")
+"""What the names of an accelerator's parts end with, such as huawei.com/Ascend310P-memory (Volcano 1.16, vNPU)."""
+
 _OTHERS = ("habana.ai/", "google.com/tpu", "aws.amazon.com/neuron", "huawei.com/Ascend", "gpu.intel.com/")
 """What the names of accelerators begin with that CUDA's runtime, or ROCm's under its name, does not show."""
 
@@ -32,4 +35,6 @@ def is_cuda(name: str) -> bool:
 def is_accelerator(name: str) -> bool:
     """Whether a name stands for accelerators, or slices or shares of them; one's memory and cores do not."""
     domain, slash, rest = name.partition("/")
+    if name.endswith(_PARTS):
+        return False
     return domain + slash + rest.partition(".")[0] in _WHOLE or name.startswith(_SLICES)

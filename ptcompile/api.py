@@ -10,6 +10,7 @@ from ptcompile.diagnostics import Diagnostic, Path, Problem
 
 if TYPE_CHECKING:
     from ptcompile.cluster import ClusterProfile
+    from ptcompile.explaining.explanation import Explanation
     from ptcompile.spec import Spec
 
 
@@ -78,6 +79,30 @@ def compile(
     if not read.documents and not read.problems:
         found.append(stream.stamp(stream.nothing(), None, filename))
     return Result(tuple(manifests), tuple(found))
+
+
+def explain(
+    spec: str | bytes | Mapping[str, Any] | Spec,
+    *,
+    target: str | None = None,
+    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    filename: str | None = None,
+    cluster_filename: str | None = None,
+) -> Explanation:
+    """Why every value of the manifests of a stream is there: the pass that wrote it, the rule, the lines behind it.
+
+    Arguments as for `compile`; the file names are for positions only. Compiles each document again for every line of
+    it, some hundred times. Raises nothing for what a user may have written.
+    """
+    from ptcompile.explaining import explanation
+
+    profile, found = read_cluster(cluster, filename=cluster_filename)
+    if profile is None:
+        return explanation.Explanation((), (), (), tuple(found), {})
+    text = stream.read(cluster, cluster_filename) if isinstance(cluster, str | bytes) else None
+    return explanation.explain(
+        stream.read(spec, filename), profile, text, target=target, filename=filename, found=found
+    )
 
 
 def read_cluster(

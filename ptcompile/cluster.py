@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field
+from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
 
 from ptcompile import quantity
 from ptcompile.accelerators import is_accelerator
@@ -24,6 +24,7 @@ from ptcompile.clusterdevices import (
     counted_resource,
 )
 from ptcompile.clusterpods import check, in_schema
+from ptcompile.clusterqueues import OWN_SCHEDULER, GangScheduler, QueueSystem, Topology
 from ptcompile.versions import Versions, parse_version
 from ptcompile.vocabulary import Json, Model, Quantity
 
@@ -71,6 +72,7 @@ class OperatorVersions(Model):
     jobset: str | None = Field(None, pattern=r"^\d+\.\d+", description='Such as "0.10".')
     volcano: str | None = Field(None, pattern=r"^\d+\.\d+", description='Such as "1.12".')
     kueue: str | None = Field(None, pattern=r"^\d+\.\d+", description='Such as "0.19".')
+    kai: str | None = Field(None, pattern=r"^\d+\.\d+", description='KAI Scheduler, such as "0.15".')
 
 
 class OperatorImage(Model):
@@ -119,9 +121,21 @@ class ProfileSpec(Model):
     on_demand: list[NodeRequirement] = Field(
         [], description="What the nodes of jobs that are not spot must be, for their node affinity."
     )
-    queue_system: Literal["kueue", "volcano"] = Field(
+    queue_system: QueueSystem = Field(
         "kueue", description="Who admits a queue's jobs, where the target leaves the choice."
     )
+    gang_scheduler: GangScheduler | None = Field(
+        None,
+        description="Who places the pods of a job all at once, or none of them; the training-operator is started "
+        "with the same. Default: volcano or kai where the queues are theirs, else none.",
+    )
+    schedule_timeout_seconds: int | None = Field(
+        None, ge=1, description="How long scheduler-plugins holds places for a gang that is not complete."
+    )
+    multi_kueue: bool = Field(
+        False, description="Whether this is a MultiKueue manager: queued jobs run in other clusters, never here."
+    )
+    topology: Topology = Field(default_factory=Topology.model_construct, description="The network's levels.")
     defaults: Defaults = Field(
         default_factory=Defaults.model_construct, description="What every job gets that does not say otherwise."
     )
@@ -132,6 +146,14 @@ class ProfileSpec(Model):
     priorities: dict[str, int] = Field(
         {}, description="Values of priority classes by name, for `ptcompile platform`; 0 where a job names another."
     )
+
+    @field_validator("gang_scheduler")
+    @classmethod
+    def _queues_have_their_scheduler(cls, value: str | None, given: ValidationInfo) -> str | None:
+        system = given.data.get("queue_system")
+        if value is not None and system in OWN_SCHEDULER and value != system:
+            raise ValueError(f"the queues of {system} are {system}'s scheduler: leave it out, or write {system}")
+        return value
 
 
 class ProfileMetadata(Model):

@@ -14,7 +14,7 @@ from ptcompile.frontends.origin import locate, moved, settle
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.ir import Context, Job, Target
 from ptcompile.spec import Spec
-from ptcompile.targets import TARGETS, default_target
+from ptcompile.targets import TARGETS, budget, default_target, queueing
 from ptcompile.validate import validate
 
 Json = dict[str, Any]
@@ -51,7 +51,8 @@ def compile_document(data: Any, cluster: ClusterProfile, target: str | None = No
 def _for_target(
     data: Mapping[str, Any], spec: Spec, job: Job, cluster: ClusterProfile, target: Target, problems: list[Problem]
 ) -> Compiled:
-    refused = [settle(one, data) for one in target.unsupported(job, cluster)]
+    beyond = (*target.unsupported(job, cluster), *queueing.unsupported(job, cluster, target))
+    refused = [settle(one, data) for one in (*beyond, *budget.too_long(job, target))]
     problems = [*problems, *checks.reserved_env(spec, job, cluster, target), *dict.fromkeys(refused)]
     if _failed(problems):
         return Compiled((), tuple(problems), target)

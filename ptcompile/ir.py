@@ -7,7 +7,7 @@ that the compiler only carries stay plain mappings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
@@ -116,6 +116,14 @@ class RunPolicy(NamedTuple):
     success_policy: SuccessPolicy | None = None
 
 
+class Nearness(NamedTuple):
+    """How near to each other the pods must be: within one domain of a level of the profile's topology."""
+
+    level: str
+    required: bool
+    """Whether the job waits rather than run further apart."""
+
+
 class Job(NamedTuple):
     """One training job, on its way from what a person wrote to what a target emits."""
 
@@ -141,6 +149,9 @@ class Job(NamedTuple):
     master_port: int = 23456
     task_names: tuple[str, str] = ("master", "worker")
     """What Volcano calls the two tasks."""
+    priority: str | None = None
+    """The job's class in its queue; not that of its pods."""
+    topology: Nearness | None = None
 
     @property
     def trainers(self) -> tuple[Role, ...]:
@@ -156,6 +167,16 @@ class Job(NamedTuple):
     def nodes(self) -> int:
         """The number of pods that train."""
         return sum(role.replicas for role in self.trainers)
+
+    @property
+    def pods(self) -> int:
+        """The number of all pods."""
+        return sum(role.replicas for role in self.roles)
+
+    @property
+    def least_pods(self) -> int:
+        """The number of pods without which it cannot run: the fewest nodes, and all pods beside them."""
+        return self.min_nodes + self.pods - self.nodes
 
     @property
     def elastic(self) -> bool:
@@ -178,6 +199,19 @@ class Wiring(NamedTuple):
     """Of each role beside the trainers, the names of its pods that resolve from every pod, in order."""
 
 
+class Group(NamedTuple):
+    """Pods that share a name but for their index: a task, a replica type, a replicatedJob."""
+
+    name: str
+    pods: int
+    """Of each Job, where Jobs stand between."""
+    jobs: int = 1
+
+
+def _one_group(job: Job) -> Sequence[Group]:
+    return (Group("", job.nodes),)
+
+
 class Target(NamedTuple):
     """One operator's API."""
 
@@ -191,6 +225,10 @@ class Target(NamedTuple):
     """What this operator cannot express of a job, and as warnings what it does otherwise; paths are those of a spec."""
     emit: Callable[[Job, ClusterProfile], list[dict[str, Any]]]
     main_container: str = "pytorch"
+    groups: Callable[[Job], Sequence[Group]] = _one_group
+    """The operator's groups of pods, from which names are derived (`targets.budget`)."""
+    names_scheduler: frozenset[str] = frozenset()
+    """Gang schedulers that the operator writes into pods by itself."""
 
 
 class Context(NamedTuple):

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ptcompile import emit, trainruntimes
 from ptcompile.requirements import (
     Requirement,
-    by_volcano,
+    gang_software,
     kueue_api,
     namespaces,
     pods_of,
     priority_classes,
     queue_of,
     queue_software,
+    queue_system,
     software,
     target_of,
 )
@@ -57,6 +58,7 @@ def platform(cluster: ClusterProfile, specs: Sequence[Spec] = (), *, targets: It
     values = operator_values(cluster) if _runs_operator(wanted, cluster) else {}
     needs = [one for name in wanted for one in software(name, cluster)]
     needs += [one for name, spec in jobs for one in queue_software(name, spec, cluster)]
+    needs += [one for _, spec in jobs for one in gang_software(spec, cluster)]
     needs += [Requirement("resource", name, "", "on its nodes") for name in _catalogue(cluster)]
     manifests = (
         *_namespaces(specs, cluster, by_chart=bool(values)),
@@ -86,38 +88,50 @@ def _namespaces(specs: Sequence[Spec], cluster: ClusterProfile, *, by_chart: boo
 
 
 def _priorities(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> Iterator[Json]:
-    """Priority classes: the profile's, and those that jobs name, which get 0 and so change no order."""
-    named = priority_classes([pod for target, spec in jobs for pod in pods_of(spec, target, cluster)])
+    """Priority classes: the profile's, and those that jobs name, which get 0 and so change no order.
+
+    The class of a job in Kueue's queue is a WorkloadPriorityClass (Kueue 0.19).
+    """
+    of_pods = priority_classes([pod for target, spec in jobs for pod in pods_of(spec, target, cluster)])
+    of_jobs = {(queue_system(target, cluster), spec.spec.priority) for target, spec in jobs if spec.spec.priority}
+    named = [*of_pods, *(name for system, name in of_jobs if system != "kueue")]
     values = {**dict.fromkeys(named, 0), **cluster.spec.priorities}
     for name in sorted(values):
         yield {**_object("scheduling.k8s.io/v1", "PriorityClass", name), "value": values[name]}
+    for name in sorted(name for system, name in of_jobs if system == "kueue"):
+        workload = _object(kueue_api(cluster), "WorkloadPriorityClass", name)
+        yield {**workload, "value": cluster.spec.priorities.get(name, 0)}
 
 
 def _queues(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[Json]:
-    """The queues that the jobs name: Kueue's in each namespace, Volcano's once for the cluster."""
-    local: set[tuple[str, str]] = set()
-    volcano: set[str] = set()
+    """The queues that the jobs name: Kueue's in each namespace, Volcano's and KAI's once for the cluster."""
+    found: dict[str, set[tuple[str, str]]] = {"kueue": set(), "volcano": set(), "kai": set()}
     for target, one in jobs:
-        queue = queue_of(one, cluster)
-        if queue and by_volcano(target, cluster):
-            volcano.add(queue)
-        elif queue:
-            local.add((one.metadata.namespace or "default", queue))
-    return [
-        *(
-            {
-                "apiVersion": kueue_api(cluster),
-                "kind": "LocalQueue",
-                "metadata": {"name": name, "namespace": namespace},
-                "spec": {"clusterQueue": name},
-            }
-            for namespace, name in sorted(local)
-        ),
-        *(
-            {**_object("scheduling.volcano.sh/v1beta1", "Queue", name), "spec": {"weight": 1}}
-            for name in sorted(volcano - {"default"})
-        ),
+        if queue := queue_of(one, cluster):
+            system = queue_system(target, cluster)
+            space = (one.metadata.namespace or "default") if system == "kueue" else ""
+            found[system].add((space, queue))
+    local = [
+        {
+            "apiVersion": kueue_api(cluster),
+            "kind": "LocalQueue",
+            "metadata": {"name": name, "namespace": namespace},
+            "spec": {"clusterQueue": name},
+        }
+        for namespace, name in sorted(found["kueue"])
     ]
+    volcano = [
+        {**_object("scheduling.volcano.sh/v1beta1", "Queue", name), "spec": {"weight": 1}}
+        for _, name in sorted(found["volcano"])
+        if name != "default"
+    ]
+    kai = [{**_object("scheduling.run.ai/v2", "Queue", name), "spec": _KAI_QUEUE} for _, name in sorted(found["kai"])]
+    return [*local, *volcano, *kai]
+
+
+_SHARE = {"quota": 0, "limit": -1, "overQuotaWeight": 1}
+_KAI_QUEUE: Json = {"resources": {name: dict(_SHARE) for name in ("cpu", "gpu", "memory")}}
+"""No guarantee and no limit, as KAI's own default-queue (KAI Scheduler, docs/quickstart/default-queues.yaml)."""
 
 
 def _runtimes(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[Json]:

@@ -59,8 +59,9 @@ NEEDS: dict[str, Needs] = {
         ),
     ),
     "jobset": Needs("jobset", "jobset", ("jobsets.jobset.x-k8s.io/v1alpha2",)),
+    "kai": Needs("kai-scheduler", "kai", ("queues.scheduling.run.ai/v2", "podgroups.scheduling.run.ai/v2alpha2")),
 }
-"""Operators by target; `pod` and `job` need none. The CRDs are those of each operator's own release."""
+"""Operators by target; `pod` and `job` need none, and kai is no target. The CRDs are those of each one's release."""
 
 BESIDE = {"trainjob": "jobset"}
 """Trainer 2.x makes JobSets, so a target may need another's operator too."""
@@ -75,7 +76,8 @@ def requires(spec: Spec, cluster: ClusterProfile, target: str | None = None) -> 
     `target` is the name of a target, the spec's own or what a job without one gets, where it is absent.
     """
     chosen = target_of(spec, cluster, target)
-    out = [*software(chosen, cluster), *queue_software(chosen, spec, cluster)]
+    out = [*software(chosen, cluster), *queue_software(chosen, spec, cluster), *gang_software(spec, cluster)]
+    out = list(dict.fromkeys(out))
     out += [Requirement("namespace", name) for name in namespaces([spec])]
     pods = pods_of(spec, chosen, cluster)
     out += [Requirement("object", f"{kind}/{name}") for kind, name in _objects(pods, spec, chosen, cluster)]
@@ -117,12 +119,27 @@ def queue_software(target: str, spec: Spec, cluster: ClusterProfile) -> list[Req
     """Who admits the job, where it has a queue."""
     if not queue_of(spec, cluster):
         return []
-    return _of(NEEDS["volcano"] if by_volcano(target, cluster) else _kueue(cluster), cluster)
+    system = queue_system(target, cluster)
+    return _of(_kueue(cluster) if system == "kueue" else NEEDS[system], cluster)
 
 
-def by_volcano(target: str, cluster: ClusterProfile) -> bool:
-    """Whose queue it is. Only pytorchjob leaves the choice to the profile."""
-    return target == "volcano" or (target == "pytorchjob" and cluster.spec.queue_system == "volcano")
+def gang_software(spec: Spec, cluster: ClusterProfile) -> list[Requirement]:
+    """Who places the job's pods together, where the profile names a gang scheduler."""
+    from ptcompile import queues
+    from ptcompile.frontends.spec import lower
+
+    placer = queues.gang(lower(spec, cluster), cluster)
+    if placer == "none":
+        return []
+    if placer in NEEDS:
+        return _of(NEEDS[placer], cluster)
+    operator = Requirement("operator", placer, "", "places the pods of a job together")
+    return [operator, Requirement("crd", "podgroups.scheduling.x-k8s.io/v1alpha1", "", placer)]
+
+
+def queue_system(target: str, cluster: ClusterProfile) -> str:
+    """Whose queue it is: a Volcano Job's is Volcano's, any other the profile's to say."""
+    return "volcano" if target == "volcano" else cluster.spec.queue_system
 
 
 def kueue_api(cluster: ClusterProfile) -> str:
@@ -167,7 +184,10 @@ def _objects(
     """Objects that a job names and does not make: classes, accounts, claims, Secrets, ConfigMaps, the queue."""
     out = [("PriorityClass", name) for name in priority_classes(pods)]
     if queue := queue_of(spec, cluster):
-        out.append(("Queue" if by_volcano(target, cluster) else "LocalQueue", queue))
+        out.append(("LocalQueue" if queue_system(target, cluster) == "kueue" else "Queue", queue))
+    if spec.spec.priority:
+        kueue = queue_system(target, cluster) == "kueue"
+        out.append(("WorkloadPriorityClass" if kueue else "PriorityClass", spec.spec.priority))
     out += [one for pod in pods for one in _of_pod(pod)]
     return dict.fromkeys(out)
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict, Field, model_validator
 
 from ptcompile.vocabulary import (
     Count,
     DnsLabel,
+    DnsSubdomain,
     Json,
     Metadata,
     Model,
@@ -107,6 +108,21 @@ class Volcano(Model):
 
     master_task: DnsLabel = Field("master", description="Name of the task with node 0 (--master).")
     worker_task: DnsLabel = Field("worker", description="Name of the task with the other nodes (--worker).")
+
+
+class Topology(Model):
+    """How near to each other the pods run: within one domain of a level that the profile names. One of the two."""
+
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+
+    required: str | None = Field(None, description="Level, such as rack; the job waits until it fits into one.")
+    preferred: str | None = Field(None, description="Level, such as rack; the job runs further apart where it must.")
+
+    @model_validator(mode="after")
+    def _one_of_the_two(self) -> Topology:
+        if len(self.given()) != 1:
+            raise ValueError("a job is near by one level: give one of required and preferred")
+        return self
 
 
 RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
@@ -218,7 +234,11 @@ class JobSpec(PodFields):
     run_policy: RunPolicy = Field(
         default_factory=RunPolicy.model_construct, description="When the job ends and what is left of it."
     )
-    queue: str | None = Field(None, description="Queue that admits the job (Kueue, or Volcano's).")
+    queue: DnsSubdomain | None = Field(None, description="Queue that admits the job (Kueue's, Volcano's or KAI's).")
+    priority: DnsSubdomain | None = Field(
+        None, description="Class of the job in its queue: who is admitted first. (Of its pods: priorityClassName.)"
+    )
+    topology: Topology | None = Field(None, description="How near to each other the pods run.")
     master_port: Port = Field(23456, description="Port of node 0 where the nodes meet.")
     volcano: Volcano = Field(default_factory=Volcano.model_construct, description="Task names on Volcano.")
     roles: dict[str, SideRole] = Field(

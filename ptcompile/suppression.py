@@ -131,7 +131,7 @@ def add_ignores(text: str, found: Sequence[Diagnostic]) -> tuple[str, int]:
     by_line: dict[int, dict[str, None]] = {}
     done = 0
     for one in found:
-        if one.span is not None and one.path and not source.in_scalar(one.span.line, 1):
+        if one.span is not None and one.resource is not None and not source.in_scalar(one.span.line, 1):
             by_line.setdefault(one.span.line, {})[one.code] = None
             done += 1
     for line in sorted(by_line, reverse=True):

@@ -17,6 +17,7 @@ class Versions(NamedTuple):
     jobset: Version = (0, 12)
     volcano: Version = (1, 16)
     kueue: Version = (0, 19)
+    kai: Version = (0, 15)
 
 
 def parse_version(text: str) -> Version:

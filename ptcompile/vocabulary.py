@@ -39,6 +39,10 @@ class Model(BaseModel):
 DnsLabel = Annotated[str, Field(json_schema_extra={"pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 63})]
 """A DNS label. The pattern is for editors alone: the front end says better what is wrong."""
 
+_SUBDOMAIN = r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$"
+DnsSubdomain = Annotated[str, Field(json_schema_extra={"pattern": _SUBDOMAIN, "maxLength": 253})]
+"""A DNS subdomain, the name of most objects; for editors alone, as `DnsLabel`."""
+
 
 class Metadata(Model):
     """Name, namespace, labels and annotations of the objects."""

@@ -17,6 +17,7 @@ from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from ptcompile import Diagnostic, Result, api, compile
 from ptcompile.targets import TARGETS
+from ptcompile.versions import Versions
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "golden"
@@ -57,6 +58,11 @@ class Case:
         if profile is None:
             return Result((), tuple(found))
         return compile(self.spec, target=target, cluster=profile, filename="spec.yaml")
+
+    def versions(self) -> Versions:
+        """The releases of the case's cluster."""
+        profile, _ = api.read_cluster(self.cluster, filename="cluster.yaml")
+        return profile.versions() if profile is not None else Versions()
 
     def texts(self) -> dict[str | None, str]:
         """The texts that diagnostics point into, by file name."""

@@ -49,7 +49,7 @@ def manifest(source: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER
     """The object that holds the pods of a spec that compiles."""
     done = compiled(source, target, cluster)
     assert not [p for p in done.problems if p.severity == "error"], done.problems
-    return next(one for one in done.manifests if one["kind"] != "Service")
+    return next(one for one in done.manifests if one["kind"] not in {"Service", "PodGroup"})
 
 
 def profile(spec: Mapping[str, Any]) -> ClusterProfile:

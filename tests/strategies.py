@@ -196,6 +196,7 @@ def specs(draw: st.DrawFn, *, catalogue: bool = False) -> Json:
             runPolicy=RUN_POLICY,
             sharedMemory=st.booleans() | st.just("256Mi"),
             queue=NAME,
+            priority=NAME,
             masterPort=st.integers(1024, 65535),
         )
     )
@@ -206,6 +207,7 @@ def specs(draw: st.DrawFn, *, catalogue: bool = False) -> Json:
         job["env"] = {**job.get("env", {}), "X_WHERE": " ".join(names)}
     _no_contradiction(job)
     if catalogue:
+        job |= draw(_optional(topology=st.sampled_from([{"required": "rack"}, {"preferred": "rack"}])))
         cards = ["big", "nvidia-h100", "nvidia-a100-40gb/1g.5gb"]
         if (elastic or {}).get("nprocPerNode") != "gpu":
             cards.append("odd")  # CUDA sees none of it
@@ -245,6 +247,28 @@ def _elastic(draw: st.DrawFn, gpus: int | None) -> Json:
     )
 
 
+VERSIONS = _optional(
+    kubernetes=st.sampled_from(["1.30", "1.32", "1.33", "1.34", "1.36", "1.37"]),
+    trainingOperator=st.sampled_from(["1.6", "1.7", "1.8", "1.9"]),
+    trainer=st.sampled_from(["2.0", "2.1", "2.2", "2.3"]),
+    volcano=st.sampled_from(["1.6", "1.7", "1.11", "1.12", "1.16"]),
+    jobset=st.sampled_from(["0.8", "0.12"]),
+    kueue=st.sampled_from(["0.14", "0.19"]),
+    kai=st.sampled_from(["0.12", "0.13", "0.15"]),
+)
+QUEUES: list[Json] = [
+    {},
+    {"queueSystem": "kueue", "gangScheduler": "none"},
+    {"gangScheduler": "volcano"},
+    {"gangScheduler": "scheduler-plugins"},
+    {"gangScheduler": "kai"},
+    {"queueSystem": "volcano"},
+    {"queueSystem": "volcano", "gangScheduler": "volcano"},
+    {"queueSystem": "kai"},
+]
+"""Who admits and who places."""
+
+
 @st.composite
 def profiles(draw: st.DrawFn) -> Json:
     """A ClusterProfile document."""
@@ -268,12 +292,16 @@ def profiles(draw: st.DrawFn) -> Json:
                 resourceName=st.sampled_from(["nvidia.com/gpu", "amd.com/gpu"]),
                 tolerations=st.lists(TOLERATION.filter(lambda one: "key" in one), max_size=2),
             ),
-            versions=st.fixed_dictionaries({"kubernetes": st.sampled_from(["1.33", "1.34", "1.36"])}),
-            queueSystem=st.sampled_from(["kueue", "volcano"]),
+            versions=VERSIONS,
+            scheduleTimeoutSeconds=st.integers(1, 600),
+            multiKueue=st.booleans(),
             cloud=st.sampled_from(["gke", "eks", "aks"]),
             defaults=defaults,
         )
     )
+    spec |= draw(st.sampled_from(QUEUES))
+    level = draw(_optional(nodeLabel=st.just("example.com/rack"), tier=st.integers(0, 3)))
+    spec["topology"] = {"levels": {"rack": level}, **draw(_optional(name=NAME))}
     taint = {"key": "big", "operator": "Exists", "effect": "NoSchedule"}
     odd = {"resourceName": "aws.amazon.com/neuron", "nodeLabels": {}, "processesPerDevice": 2, "env": {"X_ODD": "1"}}
     spec["accelerators"] = {"big": {"nodeLabels": {"example.com/card": "big"}, "tolerations": [taint]}, "odd": odd}

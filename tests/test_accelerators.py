@@ -16,6 +16,8 @@ DEVICES = {
     "google.com/tpu": True,
     "nvidia.com/gpumem": False,  # HAMi and Volcano vGPU: MiB, not devices
     "nvidia.com/gpucores": False,
+    "huawei.com/Ascend310P": True,
+    "huawei.com/Ascend310P-memory": False,  # Volcano vNPU: MiB
     "rdma/hca": False,
     "cpu": False,
 }

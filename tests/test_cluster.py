@@ -62,6 +62,7 @@ def test_a_toleration_has_only_what_was_given() -> None:
 
 
 @pytest.mark.parametrize("spec", [{"gpus": {}}, {"gpu": {"resource": "x"}}, {"queueSystem": "slurm"},
+                                  {"queueSystem": "kai", "gangScheduler": "volcano"}, {"gangScheduler": "slurm"},
                                   {"defaults": {"limits": {"cpu": "x"}}}, {"accelerators": {"a": {}}}])  # fmt: skip
 def test_mistakes_are_refused(spec: dict[str, object]) -> None:
     with pytest.raises(ValidationError):

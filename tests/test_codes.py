@@ -25,6 +25,7 @@ def test_these_codes_are_never_given_to_another() -> None:
         "spec-invalid-value": "PTC024", "spec-conflict": "PTC025", "unsupported-by-target": "PTC026",
         "name-too-long": "PTC027", "unknown-target": "PTC028", "request-above-limit": "PTC101",
         "gpu-request-differs-from-limit": "PTC102", "more-processes-than-gpus": "PTC103", "idle-gpus": "PTC104",
+        "queued-differently": "PTC206",
         "shm-above-memory-limit": "PTC301", "reserved-env": "PTC401", "unknown-field": "PTC501", "wrong-type": "PTC502",
         "required-value": "PTC510", "invalid-value": "PTC511", "webhook-refusal": "PTC551",
     }  # fmt: skip

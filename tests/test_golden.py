@@ -34,7 +34,14 @@ MAIN_CONTAINERS = frozenset(target.main_container for target in TARGETS.values()
 OWN_CONTAINERS = frozenset({*MAIN_CONTAINERS, "init-pytorch"})
 """The one that trains, and the training-operator's own that waits for the master."""
 
-NEED_A_TARGET = {"data-loader", "digit-first-old", "parameter-server", "roles-differ", "volcano-document-003"}
+NEED_A_TARGET = {
+    "data-loader",
+    "digit-first-old",
+    "parameter-server",
+    "queue-kueue-beside",
+    "roles-differ",
+    "volcano-document-003",
+}
 """Cases that neither of the targets without an operator can express."""
 
 MEETING = ("nnodes", "nproc-per-node", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf", "max-restarts")
@@ -144,9 +151,10 @@ class Node(NamedTuple):
     entry: list[str]
 
 
-def _world(manifests: tuple[dict[str, Any], ...]) -> tuple[Expansion, list[Node]]:
+def _world(case: Case, target: str) -> tuple[Expansion, list[Node]]:
     """What the manifests make, and its pods that train."""
-    made = [one for one in (expand(m, others=manifests) for m in manifests) if len(one.pods)]
+    manifests, versions = case.compile(target).manifests, case.versions()
+    made = [one for one in (expand(m, versions=versions, others=manifests) for m in manifests) if len(one.pods)]
     assert len(made) == 1
     return made[0], [_node(pod) for pod in made[0].pods if _trains(pod)]
 
@@ -180,7 +188,7 @@ WORLDS = tuple((case, target) for case, target in PAIRS if case.compile(target).
 
 @pytest.mark.parametrize(("case", "target"), WORLDS, ids=pair_name)
 def test_ranks_are_unique_and_the_meeting_point_answers(case: Case, target: str) -> None:
-    made, nodes = _world(case.compile(target).manifests)
+    made, nodes = _world(case, target)
     assert not made.refused
     names = [node.pod.name for node in nodes]
     assert len(set(names)) == len(names)
@@ -237,7 +245,7 @@ BESIDE = tuple((case, target) for case, target in WORLDS if "roles" in yaml.safe
 @pytest.mark.parametrize(("case", "target"), BESIDE, ids=pair_name)
 def test_every_pod_finds_the_roles_beside_the_trainers(case: Case, target: str) -> None:
     """By names that resolve, in the order of their pods; and they know nothing of ranks and torchrun."""
-    made, nodes = _world(case.compile(target).manifests)
+    made, nodes = _world(case, target)
     for role, said in yaml.safe_load(case.spec)["spec"]["roles"].items():
         pods = [pod for pod in made.pods if pod.role == role]
         assert len(pods) == said.get("replicas", 1)
@@ -259,7 +267,7 @@ def test_there_are_roles_beside_the_trainers_on_three_targets() -> None:
 
 @pytest.mark.parametrize("case", GOOD, ids=pair_name)
 def test_every_target_makes_the_same_world(case: Case) -> None:
-    worlds = {target: _described(_world(case.compile(target).manifests)[1]) for one, target in WORLDS if one == case}
+    worlds = {target: _described(_world(case, target)[1]) for one, target in WORLDS if one == case}
     first = next(iter(worlds.values()), None)
     for target, world in worlds.items():
         assert world == first, target

@@ -45,8 +45,9 @@ TARGET = st.sampled_from([None, *TARGETS])
 def test_law_1_goldens(case: Case, target: str) -> None:
     result = case.compile(target)
     for manifest in result.manifests:
-        assert not [one for one in validate(manifest) if one.severity == "error" and one.stage in {"apply", "pod"}]
-    linted = lint(result.yaml()) if result.manifests else None
+        found = validate(manifest, versions=case.versions())
+        assert not [one for one in found if one.severity == "error" and one.stage in {"apply", "pod"}]
+    linted = lint(result.yaml(), cluster=case.cluster) if result.manifests else None
     assert linted is None or (linted.ok and not linted.unchecked and linted.documents == len(result.manifests))
 
 

@@ -98,3 +98,17 @@ def test_runtimes_of_trainjobs() -> None:
     found = [(one["kind"], one["metadata"]["name"]) for one in setup.manifests]
     assert found == [("Namespace", "ml"), ("ClusterTrainingRuntime", "torch-distributed"), ("TrainingRuntime", "own")]
     assert lint(setup.text()).ok
+
+
+def test_queues_and_classes_by_who_admits() -> None:
+    """Kueue has a class of its own for jobs; KAI's queue gives no guarantee and sets no limit."""
+    job = spec({"nodes": 2, "queue": "gold", "priority": "high"})
+    made = {
+        system: platform.platform(profile({"queueSystem": system, "priorities": {"high": 7}}), [job]).manifests
+        for system in ("kueue", "volcano", "kai")
+    }
+    kinds = {system: [(one["kind"], one["metadata"]["name"]) for one in objects] for system, objects in made.items()}
+    assert kinds["kueue"] == [("PriorityClass", "high"), ("WorkloadPriorityClass", "high"), ("LocalQueue", "gold")]
+    assert kinds["volcano"] == kinds["kai"] == [("PriorityClass", "high"), ("Queue", "gold")]
+    assert made["kueue"][1]["value"] == 7
+    assert made["kai"][1]["spec"]["resources"]["gpu"] == {"quota": 0, "limit": -1, "overQuotaWeight": 1}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ptcompile import compile
+from ptcompile import compile, explain
 from ptcompile.catalogue.rows import ROWS
 from ptcompile.cli import COMMANDS
 from ptcompile.cli.config import load
@@ -35,6 +35,11 @@ def test_the_mistake_gives_the_text_that_is_shown() -> None:
     spec = _blocks("yaml")[0].replace("gpu: 8", "gpu: 4")
     result = compile(spec, filename="job.yaml")
     assert FORMATS["full"](result.diagnostics, {"job.yaml": spec}) == _blocks("text")[0]
+
+
+def test_the_explanation_is_the_text_that_is_shown() -> None:
+    explanation = explain(_blocks("yaml")[0], filename="job.yaml")
+    assert explanation.text("command[--rdzv-backend]") in _blocks("text")
 
 
 def test_the_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -84,3 +84,34 @@ def test_what_the_profile_s_pods_name_counts_too() -> None:
         "Secret/registry",
         "Secret/token",
     ]
+
+
+@pytest.mark.parametrize(
+    ("profile", "target", "operators", "objects"),
+    [
+        ({}, "trainjob", ["trainer", "jobset", "kueue"], ["WorkloadPriorityClass/high", "LocalQueue/gold"]),
+        (
+            {"queueSystem": "volcano"},
+            "trainjob",
+            ["trainer", "jobset", "volcano"],
+            ["PriorityClass/high", "Queue/gold"],
+        ),
+        ({"queueSystem": "volcano"}, "job", ["volcano"], ["PriorityClass/high", "Queue/gold"]),
+        ({"queueSystem": "kai"}, "jobset", ["jobset", "kai-scheduler"], ["PriorityClass/high", "Queue/gold"]),
+        ({}, "volcano", ["volcano"], ["PriorityClass/high", "Queue/gold"]),
+        (
+            {"gangScheduler": "scheduler-plugins"},
+            "job",
+            ["kueue", "scheduler-plugins"],
+            ["WorkloadPriorityClass/high", "LocalQueue/gold"],
+        ),
+    ],
+)
+def test_who_admits_and_who_places(
+    profile: dict[str, Any], target: str, operators: list[str], objects: list[str]
+) -> None:
+    cluster = ClusterProfile.model_validate({"spec": profile})
+    found = requirements.requires(spec({"nodes": 2, "queue": "gold", "priority": "high"}), cluster, target)
+    assert names(found, "operator") == operators
+    assert sorted(names(found, "object")) == sorted(objects)
+    assert len(set(found)) == len(found)

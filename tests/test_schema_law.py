@@ -35,7 +35,8 @@ def _taken(document: dict[str, Any]) -> bool:
     model, _ = READERS[document["kind"]](document)
     if not isinstance(model, Spec):
         return model is not None
-    anything = model.model_copy(update={"spec": model.spec.model_copy(update={"accelerator": None, "fabric": None})})
+    names_of_the_profile = {"accelerator": None, "fabric": None, "topology": None}
+    anything = model.model_copy(update={"spec": model.spec.model_copy(update=names_of_the_profile)})
     return not any(problem.severity == "error" for problem in checks.check(anything, DEFAULT_CLUSTER))
 
 

@@ -11,11 +11,31 @@ import sys
 from collections.abc import Callable, Sequence
 
 from ptcompile import __version__
-from ptcompile.cli import diff_command, files, init_command, platform_command, rules_command, simulate_command
+from ptcompile.cli import (
+    diff_command,
+    explain_command,
+    files,
+    init_command,
+    platform_command,
+    rules_command,
+    simulate_command,
+)
 from ptcompile.cli.options import add_output_format
 
-COMMANDS = ("compile", "lint", "simulate", "diff", "platform", "requires", "schema", "targets", "rules", "init")
-RESERVED = ("explain", "convert")
+COMMANDS = (
+    "compile",
+    "lint",
+    "simulate",
+    "explain",
+    "diff",
+    "platform",
+    "requires",
+    "schema",
+    "targets",
+    "rules",
+    "init",
+)
+RESERVED = ("convert",)
 """Words that are commands of their own in a coming version, and so never files here."""
 
 EPILOG = """\
@@ -27,22 +47,21 @@ examples:
   ptcompile lint manifests/                what an API server would say of any manifest, offline
   helm template . | ptcompile lint -       the same for rendered templates
   ptcompile simulate spec.yaml             what every pod would see, on every operator
+  ptcompile explain spec.yaml volumes      which pass, rule and line of the spec wrote that part
   ptcompile explain PTC302                 what a finding means, with an example
   ptcompile diff old.yaml new.yaml         what a change means for the pods, then path by path
   ptcompile specs/ -o manifests/ --check   whether the manifests in git are what the specs say
   ptcompile platform cluster.yaml specs/   what the cluster must have before these jobs run
   ptcompile init -o spec.yaml              a spec to start from
 
-The first word may be a command (compile, lint, simulate, diff, platform, requires, schema, targets, rules, init);
-without one it is compile. `ptcompile COMMAND --help` tells more. A file that is called like a command is ./compile.
+The first word may be a command (compile, lint, simulate, explain, diff, platform, requires, schema, targets, rules,
+init); without one it is compile. `ptcompile COMMAND --help` tells more. A file called like a command is ./compile.
 """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
-    if words[:1] == ["explain"] and len(words) == 2 and rules_command.is_code(words[1]):
-        return rules_command.explain(words[1])
     if words and words[0] in RESERVED:
         sys.stderr.write(f"ptcompile: this version has no command {words[0]!r} yet (a file: ./{words[0]})\n")
         return 2
@@ -66,14 +85,18 @@ def _parser() -> argparse.ArgumentParser:
     _add_compile(commands)
     _add_lint(commands)
     simulate_command.add(commands)
+    explain_command.add(commands)
     diff_command.add(commands)
     platform_command.add(commands)
     rules_command.add(commands)
     schema = commands.add_parser("schema", help="print a JSON Schema: of our own kinds for editors, of JSON results")
-    schema.add_argument("what", choices=("spec", "cluster", "report", "world", "diff"))
+    schema.add_argument("what", choices=("spec", "cluster", "report", "world", "diff", "explanation"))
     schema.set_defaults(run=_schema)
     init_command.add(commands)
-    commands.add_parser("targets", help="list the targets").set_defaults(run=_targets)
+    targets = commands.add_parser("targets", help="the targets, and what each can express")
+    targets.add_argument("--format", choices=("text", "json"), default="text", help="of the table (text)")
+    targets.add_argument("--versions", action="store_true", help="what each release of an operator changed instead")
+    targets.set_defaults(run=_targets)
     return parser
 
 
@@ -140,10 +163,16 @@ def _schema(options: argparse.Namespace) -> int:
     return files.write_stdout(SCHEMAS[options.what]())
 
 
-def _targets(_options: argparse.Namespace) -> int:
-    from ptcompile.targets import TARGETS
+def _targets(options: argparse.Namespace) -> int:
+    import json
 
-    return files.write_stdout("".join(f"{name:<12} {target.title}\n" for name, target in TARGETS.items()))
+    from ptcompile import capabilities
+
+    if options.versions:
+        return files.write_stdout(capabilities.versions())
+    if options.format == "json":
+        return files.write_stdout(json.dumps(capabilities.to_dict(), indent=2) + "\n")
+    return files.write_stdout(capabilities.text())
 
 
 def run() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 
 from ptcompile.cli import files
@@ -20,8 +21,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def is_code(word: str) -> bool:
-    """Whether a word is written as a code or the name of a rule, and so is no file."""
-    return _CODE.fullmatch(word) is not None
+    """Whether a word is written as a code or the name of a rule, and is no file."""
+    return _CODE.fullmatch(word) is not None and not os.path.exists(word)
 
 
 def explain(word: str) -> int:

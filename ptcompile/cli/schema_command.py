@@ -37,11 +37,19 @@ def _diff() -> str:
     return json.dumps(json_schema(), indent=2) + "\n"
 
 
+def _explanation() -> str:
+    """Written by hand, and so printed as it stands."""
+    from ptcompile.validate.schemas import schema_text
+
+    return schema_text("explanation.schema.json")
+
+
 SCHEMAS: dict[str, Callable[[], str]] = {
     "spec": _spec,
     "cluster": _cluster,
     "report": _report,
     "world": _world,
     "diff": _diff,
+    "explanation": _explanation,
 }
 """What each word prints."""

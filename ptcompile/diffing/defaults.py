@@ -68,16 +68,19 @@ ROWS: dict[Path, Any] = {
     ("Service", "spec", "sessionAffinity"): "None",
     ("Service", "spec", "internalTrafficPolicy"): "Cluster",
     ("batch/Job", "spec", "completionMode"): "NonIndexed",
+    ("batch/Job", "spec", "managedBy"): "kubernetes.io/job-controller",
     ("onPodConditions", "*", "status"): "True",
     # training-operator 1.9: in the controller
     ("pytorchReplicaSpecs", "*", "replicas"): 1,
     ("pytorchReplicaSpecs", "*", "restartPolicy"): "OnFailure",
     ("PyTorchJob", "spec", "nprocPerNode"): "auto",
     ("PyTorchJob", "spec", "runPolicy", "cleanPodPolicy"): "None",
+    ("PyTorchJob", "spec", "runPolicy", "managedBy"): "kubeflow.org/training-operator",
     # Volcano 1.16: CRD and mutating webhook; 0 retries are 3 too
     ("batch.volcano.sh/Job", "spec", "queue"): "default",
     ("batch.volcano.sh/Job", "spec", "schedulerName"): "volcano",
     ("batch.volcano.sh/Job", "spec", "maxRetry"): 3,
+    ("scheduling.volcano.sh/PodGroup", "spec", "queue"): "default",
     ("tasks", "*", "maxRetry"): 3,
     ("tasks", "*", "replicas"): 0,
     ("tasks", "*", "template", "spec", "schedulerName"): NOTHING,  # it is the job's
@@ -88,6 +91,7 @@ ROWS: dict[Path, Any] = {
     ("replicatedJobs", "*", "groupName"): "default",
     ("replicatedJobs", "*", "template", "spec", "completionMode"): "Indexed",
     ("replicatedJobs", "*", "template", "spec", "template", "spec", "restartPolicy"): "OnFailure",
+    ("JobSet", "spec", "managedBy"): "jobset.sigs.k8s.io/jobset-controller",
     ("network", "enableDNSHostnames"): True,
     ("network", "publishNotReadyAddresses"): True,
     ("successPolicy", "operator"): "All",
@@ -179,10 +183,10 @@ def default(path: Path, side: Json) -> Any:
 
 
 def _place(path: Path, side: Json) -> Path:
-    """The kind and the path, with `*` for names: `Job` of two groups is told apart."""
+    """The kind and the path, with `*` for names: a kind of two groups is told apart."""
     kind, version = str(side.get("kind")), str(side.get("apiVersion"))
     group = version.rpartition("/")[0]
-    out = [f"{group}/{kind}" if kind == "Job" else kind]
+    out = [f"{group}/{kind}" if kind in {"Job", "PodGroup"} else kind]
     for i, part in enumerate(path):
         held = path[i - 1] if i else ""
         out.append("*" if part.startswith("[") or held == "pytorchReplicaSpecs" else part)

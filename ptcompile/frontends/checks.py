@@ -32,6 +32,7 @@ def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from _shape(job)
     yield from _torchrun(job)
     yield from _profile(job, cluster)
+    yield from _queue(job, cluster)
     yield from _volcano(job)
     yield from roles_of(job, cluster)
     for path, fields in blocks(job):
@@ -153,6 +154,20 @@ def _profile(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
         yield problem(
             "spec-invalid-value", ("spec", "spot"), message, "add spec.spot to the profile", severity="warning"
         )
+
+
+def _queue(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
+    for field, name in {"queue": job.queue, "priority": job.priority}.items():
+        if name is not None and (reason := names.why_not_dns_subdomain(name)):
+            yield bad(("spec", field), f"{name!r} {reason}", "such as team-a")
+    given = {} if job.topology is None else job.topology.given()
+    levels = cluster.spec.topology.levels
+    for how, level in given.items():
+        if level not in levels:
+            near = names.suggest(level, levels)
+            known = f"the levels are {', '.join(levels)}" if levels else "the profile names no levels"
+            message = f"{level!r} is no level of the profile {cluster.metadata.name!r}"
+            yield bad(("spec", "topology", how), message, f"did you mean {near}?" if near else known)
 
 
 def _volcano(job: JobSpec) -> Iterator[Problem]:

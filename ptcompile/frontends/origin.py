@@ -7,6 +7,7 @@ from typing import Any
 
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.podtemplate import MERGE_KEYS
+from ptcompile.queues import KAI_PRIORITY, KAI_QUEUE, KUEUE_PRIORITY, KUEUE_QUEUE
 
 _CONTAINER = {
     "image": "image",
@@ -50,6 +51,9 @@ _LISTS = {"Job": 2, "JobSet": 2, "TrainingRuntime": 4}
 _OWN = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})
 """What a role beside the trainers does not have from the job."""
 
+_QUEUE_WORDS = {KUEUE_QUEUE: "queue", KAI_QUEUE: "queue", KUEUE_PRIORITY: "priority", KAI_PRIORITY: "priority"}
+"""Labels of the object that is admitted, and the word of the spec that each comes from."""
+
 _RUN_POLICY = {"ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit", "suspend", "cleanPodPolicy"}
 
 
@@ -73,7 +77,8 @@ def locate(
     if missing:
         return min(missing, key=missing.__getitem__)
     if path[:1] == ("metadata",):
-        return path
+        word = _QUEUE_WORDS.get(str(path[-1]), "")
+        return ("spec", word) if word in (spec.get("spec") or {}) else path
     if beyond := _patch(path, spec, manifest, beside[:1] or _blocks(path, manifest)):
         return beyond
     if beside:
@@ -95,11 +100,15 @@ def moved(problem: Problem, path: Path) -> Problem:
 def settle(problem: Problem, spec: Mapping[str, Any]) -> Problem:
     """A problem of a role's field at the job's, where the role leaves it to the job."""
     path, job = problem.path, spec.get("spec")
-    if len(path) < 3 or path[0] != "spec" or path[1] not in {"master", "worker"} or not isinstance(job, Mapping):
+    depth = 3 if path[1:2] == ("roles",) else 2
+    if len(path) <= depth or path[0] != "spec" or path[1] not in {"master", "worker", "roles"}:
         return problem
-    role = job.get(path[1])
-    said = isinstance(role, Mapping) and path[2] in role
-    return problem if said or path[2] not in job else moved(problem, ("spec", *path[2:]))
+    role: Any = job
+    for part in path[1:depth]:
+        role = role.get(part) if isinstance(role, Mapping) else None
+    said = isinstance(role, Mapping) and path[depth] in role
+    left = isinstance(job, Mapping) and path[depth] in job and not (depth == 3 and path[depth] in _OWN)
+    return moved(problem, ("spec", *path[depth:])) if left and not said else problem
 
 
 def _patch(path: Path, spec: Mapping[str, Any], manifest: Mapping[str, Any], blocks: Sequence[Path]) -> Path | None:

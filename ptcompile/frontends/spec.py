@@ -71,7 +71,16 @@ def lower(spec: Spec, cluster: ClusterProfile) -> ir.Job:
         queue=job.queue,
         master_port=job.master_port,
         task_names=(job.volcano.master_task, job.volcano.worker_task),
+        priority=job.priority,
+        topology=_nearness(job),
     )
+
+
+def _nearness(job: JobSpec) -> ir.Nearness | None:
+    wish = job.topology
+    if wish is None:
+        return None
+    return ir.Nearness(wish.required or wish.preferred or "", required=wish.required is not None)
 
 
 def _roles(job: JobSpec) -> tuple[ir.Role, ...]:

@@ -13,6 +13,7 @@ from ptcompile.passes.placement import placement
 from ptcompile.passes.processes import processes
 from ptcompile.passes.rendezvous import rendezvous
 from ptcompile.passes.resources import resources
+from ptcompile.passes.scheduling import scheduling
 from ptcompile.passes.shm import shm
 from ptcompile.passes.tolerations import tolerations
 
@@ -21,6 +22,7 @@ PASSES: tuple[Pass, ...] = (
     processes,  # once the devices are named, and before all that asks how many processes run
     fabric,  # before placement, whose pod template lies below all; before tolerations, which ask for devices
     placement,  # where the named accelerator and spot nodes are
+    scheduling,  # after placement, which fills queue and scheduler from the profile's defaults
     tolerations,  # after placement: the catalogue entry's taints and the GPU's are one sorted list
     shm,  # a volume of the pod, before nothing else that looks at volumes
     rendezvous,  # what torchrun or a plain command is told

@@ -13,6 +13,16 @@ def accelerators(container: Container) -> int:
     return counted(container.amounts("limits")) or counted(container.amounts("requests"))
 
 
+GPUS = ("nvidia.com/gpu", "amd.com/gpu")
+"""Whole GPUs: neither slices nor shares, and no other accelerators."""
+
+
+def gpus(container: Container) -> int:
+    """Whole GPUs in a container's limits; 0 where nothing can be read."""
+    limits = container.amounts("limits")
+    return sum(_count(limits[name]) for name in GPUS if name in limits)
+
+
 def counted(amounts: Json) -> int:
     """How many accelerators these amounts are."""
     return sum(_count(amount) for name, amount in amounts.items() if is_accelerator(str(name)))

@@ -104,8 +104,9 @@ ANSWERS: Final[dict[str, Answer]] = {
     "gpu-request-differs-from-limit": Answer(
         "Request and limit of a device differ, and devices are not shared.", "ask for it once"
     ),
-    "shm-above-memory-limit": Answer(
-        "Shared memory may grow above the memory limit, which it counts against.", "lower the one or raise the other"
+    "queued-differently": Answer(
+        "An operator or a queue system means something else by a queue, a gang or a topology than the spec does.",
+        "take what the help names, or live with what the message says",
     ),
     "partial-fabric": Answer(
         "Some of what a fabric takes is there, and some is not: its variables without its device, or the other way.",

@@ -3,21 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.diagnostics import Path
-from ptcompile.plain import Json, at, kind_of, mapping, text
+from ptcompile.plain import Json, at, kind_of, mapping, namespace, text
 from ptcompile.rules.templates import templates_of
 from ptcompile.versions import Versions
 
 if TYPE_CHECKING:
     from ptcompile.rules.trainers import Trainer
     from ptcompile.simulation import Job
+    from ptcompile.simulation.meeting import Meeting
 
 
-class Container(NamedTuple):
-    """One container of a template, with its path from the root of the object."""
+class Word(NamedTuple):
+    """One word of a command line, with its path from the root of the object."""
+
+    path: Path
+    text: str
+
+
+class Entry(NamedTuple):
+    """One env entry: its path, its name, and its value, or None where it has a source instead."""
+
+    path: Path
+    name: str
+    value: str | None
+    source: Json
+
+
+@dataclass(frozen=True)
+class Container:
+    """One container of a template, with its path from the root of the object. What is read from it is read once."""
 
     path: Path
     spec: Json
@@ -34,8 +53,37 @@ class Container(NamedTuple):
         """`limits` or `requests` as written."""
         return at(self.spec, "resources", half)
 
+    @cached_property
+    def argv(self) -> tuple[Word, ...]:
+        """The words of `command`, then those of `args`; what is no string is left out."""
+        return tuple(
+            Word((*self.path, key, i), word)
+            for key in ("command", "args")
+            for i, word in enumerate(_list(self.spec.get(key)))
+            if isinstance(word, str)
+        )
 
-class Template(NamedTuple):
+    @cached_property
+    def env(self) -> tuple[Entry, ...]:
+        """The env entries in the order they are written."""
+        return tuple(
+            Entry(
+                (*self.path, "env", i),
+                text(entry.get("name")),
+                None if at(entry, "valueFrom") else text(entry.get("value")),
+                at(entry, "valueFrom"),
+            )
+            for i, entry in _mappings(self.spec.get("env"))
+        )
+
+    @cached_property
+    def mounts(self) -> tuple[tuple[Path, Json], ...]:
+        """The volume mounts with their paths."""
+        return tuple(((*self.path, "volumeMounts", i), one) for i, one in _mappings(self.spec.get("volumeMounts")))
+
+
+@dataclass(frozen=True)
+class Template:
     """One pod template: where it stands, whose it is, how many pods come of it. A Pod is its own template."""
 
     path: Path
@@ -47,25 +95,32 @@ class Template(NamedTuple):
     main: str | None = None
     """The container that trains, by its operator's rule; None where that is the first."""
 
-    @property
+    @cached_property
     def spec(self) -> Json:
         """The pod's spec, empty where there is none."""
         return at(self.data, "spec")
 
-    @property
+    @cached_property
+    def volumes(self) -> dict[str, tuple[Path, Json]]:
+        """The pod's volumes by name, with their paths."""
+        return {
+            text(one.get("name")): ((*self.path, "spec", "volumes", i), one)
+            for i, one in _mappings(self.spec.get("volumes"))
+        }
+
+    @cached_property
     def containers(self) -> tuple[Container, ...]:
         """Init containers first; a mapping is a container, and anything else is left out."""
         return tuple(self._containers())
 
-    @property
+    @cached_property
     def mains(self) -> tuple[Container, ...]:
         """The container that trains: one, or none in a template without containers."""
-        return tuple(one for one in self._containers() if one.main)
+        return tuple(one for one in self.containers if one.main)
 
     def _containers(self) -> Iterator[Container]:
         for key, init in (("initContainers", True), ("containers", False)):
-            listed = self.spec.get(key)
-            specs = [(i, one) for i, one in enumerate(listed) if mapping(one)] if isinstance(listed, list) else []
+            specs = _mappings(self.spec.get(key))
             chosen = next((i for i, one in specs if text(one.get("name")) == self.main), specs[0][0] if specs else -1)
             for i, one in specs:
                 yield Container((*self.path, "spec", key, i), one, init, not init and i == chosen)
@@ -143,6 +198,32 @@ class Subject:
         flags = self.trainers[0].launch.options if self.trainers else {}
         return workers and spec.get("elasticPolicy") is None and not {"master-addr", "rdzv-endpoint"} & flags.keys()
 
+    @cached_property
+    def meeting(self) -> Meeting | None:
+        """How the pods of the job meet; None for kinds without pods."""
+        from ptcompile.simulation.meeting import meeting
+
+        return meeting(self.job) if self.job is not None else None
+
+    @cached_property
+    def neighbours(self) -> dict[tuple[str, str], list[Json]]:
+        """The objects of the stream in the same namespace, this one too, by apiVersion and kind."""
+        found: dict[tuple[str, str], list[Json]] = {}
+        space = namespace(self.manifest)
+        for one in self.others:
+            if namespace(one) == space:
+                found.setdefault(kind_of(one), []).append(one)
+        return found
+
     @property
     def _beside(self) -> list[Json]:
         return [one for one in self.others if one is not self.manifest]
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _mappings(value: object) -> list[tuple[int, Json]]:
+    """The mappings of a list that are not empty, with their indexes."""
+    return [(i, mapping(one)) for i, one in enumerate(_list(value)) if mapping(one)]

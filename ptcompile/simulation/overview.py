@@ -133,6 +133,8 @@ def group_lines(group: Json | None) -> list[str]:
     """The pod group in one line, or nothing."""
     if group is None:
         return []
+    if group.get("missing"):
+        return [f"{group.get('name')} is in no file: the pods wait until it is there"]
     least = ", ".join(f"{amount} {name}" for name, amount in mapping(group.get("minResources")).items())
     only = f" (only with {group['onlyWith']})" if group.get("onlyWith") else ""
     queue = f", queue {group['queue']}" if group.get("queue") else ""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ptcompile.expand import Expansion, Role
-from ptcompile.plain import Json, at, integer, kind_of, mapping, text
+from ptcompile.plain import Json, at, integer, kind_of, mapping, object_name, text
 from ptcompile.quantity import Quantity
 from ptcompile.simulation import amounts
 
@@ -14,11 +14,23 @@ Shares = list[tuple[Role, int]]
 """Roles, each with the number of its pods that count."""
 
 
-def pod_group(manifest: Json, expansion: Expansion) -> Json | None:
-    """The operator's PodGroup with `minResources` in it; None where there is no gang."""
+POD_GROUPS = {
+    ("scheduling.volcano.sh/v1beta1", "PodGroup"): "volcano",
+    ("scheduling.x-k8s.io/v1alpha1", "PodGroup"): "coscheduling",
+}
+"""The kinds of PodGroup that stand in files, and who reads them: Volcano 1.16, scheduler-plugins."""
+
+_ANNOTATION, _LABEL = "scheduling.k8s.io/group-name", "scheduling.x-k8s.io/pod-group"
+
+
+def pod_group(manifest: Json, expansion: Expansion, others: Sequence[Json] = ()) -> Json | None:
+    """The operator's PodGroup with `minResources` in it, else the one of the same stream that the pods name.
+
+    None where there is no gang. `others` are all objects of the stream.
+    """
     group = expansion.pod_group
     if group is None:
-        return None
+        return _named(expansion, others)
     given = at(manifest, "spec", "runPolicy", "schedulingPolicy").get("minResources")
     if isinstance(given, dict):
         return {**group, "minResources": given}
@@ -30,6 +42,24 @@ def pod_group(manifest: Json, expansion: Expansion) -> Json | None:
             total = amounts.added(total, amounts.times(one, count))
     out: dict[str, Any] = {**group, "minResources": amounts.as_text(total)}
     return out
+
+
+def _named(expansion: Expansion, others: Sequence[Json]) -> Json | None:
+    """A PodGroup that is there already, as it stands; with a note where the pods name one that is in no file."""
+    first = next((role.pod(0) for role in expansion.roles if role.count), None)
+    if first is None:
+        return None
+    wanted = {"volcano": first.annotations.get(_ANNOTATION), "coscheduling": first.labels.get(_LABEL)}
+    for scheduler, name in wanted.items():
+        if name is None:
+            continue
+        there = [one for one in others if POD_GROUPS.get(kind_of(one)) == scheduler and object_name(one) == name]
+        spec = at(there[0], "spec") if there else {}
+        size = integer(spec.get("minMember")) if there else None
+        more = {key: spec[key] for key in ("queue", "priorityClassName", "networkTopology") if key in spec}
+        out: dict[str, Any] = {"name": name, "scheduler": scheduler, "minMember": size, **more}
+        return out | {"minResources": dict(mapping(spec.get("minResources")))} if there else out | {"missing": True}
+    return None
 
 
 def _asked(spec: Json, kind: str) -> dict[str, Quantity]:

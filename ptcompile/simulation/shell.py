@@ -64,9 +64,10 @@ def commands(script: str, env: Mapping[str, str]) -> list[tuple[list[str], dict[
     return out
 
 
-def _statements(script: str) -> list[list[str]]:
-    """The words of each statement, quotes taken off; variables still stand in them."""
-    statements: list[list[str]] = [[]]
+def separated(script: str) -> list[tuple[list[str], str]]:
+    """The words of each statement, quotes off, and the sign that ends it: `;`, `&&`, `|`, a newline or nothing."""
+    statements: list[tuple[list[str], str]] = []
+    words: list[str] = []
     word: str | None = None
     for match in _token.finditer(script):
         kind = match.lastgroup
@@ -74,10 +75,16 @@ def _statements(script: str) -> list[list[str]]:
             word = (word or "") + (match[kind] if kind else "")
             continue
         if word is not None:
-            statements[-1].append(word)
+            words.append(word)
             word = None
         if kind == "end":
-            statements.append([])
+            statements.append((words, match[0].strip("\n") or "\n"))
+            words = []
     if word is not None:
-        statements[-1].append(word)
-    return [words for words in statements if words]
+        words.append(word)
+    return [*statements, (words, "")]
+
+
+def _statements(script: str) -> list[list[str]]:
+    """The words of each statement, quotes taken off; variables still stand in them."""
+    return [words for words, _ in separated(script) if words]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ptcompile.cluster import ClusterProfile
 from ptcompile.ir import Job, Target
+from ptcompile.queues import queue_of
 from ptcompile.targets.job import JOB
 from ptcompile.targets.jobset import JOBSET
 from ptcompile.targets.pod import POD
@@ -20,6 +21,6 @@ def default_target(job: Job, cluster: ClusterProfile) -> Target:
     Neither needs an operator in the cluster. What a Pod does only roughly, such as outlive its node, a Job does. A job
     with a queue goes to Volcano where the cluster's queues are its.
     """
-    if not any(POD.unsupported(job, cluster)):
-        return POD
-    return VOLCANO if job.queue and cluster.spec.queue_system == "volcano" else JOB
+    if queue_of(job, cluster) and cluster.spec.queue_system == "volcano":
+        return VOLCANO
+    return JOB if any(POD.unsupported(job, cluster)) else POD

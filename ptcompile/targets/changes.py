@@ -42,6 +42,12 @@ CHANGES: dict[str, Change] = {
         "spec.nprocPerNode, PET_* variables, WORLD_SIZE counts processes",
         "training-operator 1.7, kubeflow.md 1.5",
     ),
+    "nproc-without-master": Change(
+        "training_operator",
+        (1, 8),
+        "spec.nprocPerNode reaches workers without a Master",
+        "training-operator 1.8, kubeflow.md 1.5 History",
+    ),
     "training-webhook": Change(
         "training_operator",
         (1, 8),
@@ -96,6 +102,19 @@ CHANGES: dict[str, Change] = {
     ),
     "volcano-partitions": Change(
         "volcano", (1, 14), "partitionPolicy, RestartPartition, highestTierName", "Volcano 1.14, volcano.md 0"
+    ),
+    "volcano-topology": Change(
+        "volcano", (1, 11), "networkTopology of a Job and a PodGroup", "Volcano 1.11 release notes, volcano.md 1.1"
+    ),
+    "job-managed-by": Change(
+        "kubernetes", (1, 32), "managedBy of a Job is heeded", "Kubernetes 1.32, Kueue's page on Jobs in MultiKueue"
+    ),
+    "kai-trainjob": Change("kai", (0, 13), "the pods of a TrainJob are one gang", "KAI Scheduler 0.13 CHANGELOG"),
+    "kai-job": Change(
+        "kai", (0, 15), "kai.scheduler/batch-min-member makes a Job a gang", "KAI Scheduler pull request 1308"
+    ),
+    "kueue-runtime-patches": Change(
+        "kueue", (0, 17), "a TrainJob is started through its runtimePatches", "Kueue issue 14722, kubeflow.md 4"
     ),
     "kueue-v1beta2": Change("kueue", (0, 15), "kueue.x-k8s.io/v1beta2", "Kueue 0.15 release notes"),
 }

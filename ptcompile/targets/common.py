@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ptcompile import names
+from ptcompile import names, queues
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Authority, Path, Problem, field_path
 from ptcompile.ir import Job, Json, Role
-
-KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
-"""Kueue 0.19 reads the queue from this label of the object it admits, never from an annotation."""
 
 COMPLETION_INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 """Where a pod of an Indexed Job finds its index (Kubernetes 1.36)."""
@@ -30,30 +27,34 @@ def plain_env(job: Job, host: str, rank: str = COMPLETION_INDEX) -> tuple[Json, 
     )
 
 
-def object_metadata(job: Job, *, queue: bool = False) -> dict[str, Any]:
-    """Metadata of the object with the job's name; with Kueue's label where `queue` says so and the job has one."""
-    labels = dict(job.labels)
-    if queue and job.queue:
-        labels[KUEUE_QUEUE] = job.queue
+def object_metadata(job: Job, cluster: ClusterProfile | None = None, target: str = "") -> dict[str, Any]:
+    """Metadata of an object with the job's name; with a cluster, of the one that Kueue or KAI admits on a target."""
+    labels, annotations = dict(job.labels), dict(job.annotations)
+    if cluster is not None:
+        labels |= queues.object_labels(job, cluster)
+        annotations |= queues.object_annotations(job, cluster, target)
     out: dict[str, Any] = {"name": job.name}
     if job.namespace:
         out["namespace"] = job.namespace
     if labels:
         out["labels"] = labels
-    if job.annotations:
-        out["annotations"] = dict(job.annotations)
+    if annotations:
+        out["annotations"] = annotations
     return out
+
+
+def managed_by(job: Job, cluster: ClusterProfile) -> dict[str, str]:
+    """The field by which a kind's own controller leaves an object to Kueue, on a MultiKueue manager (Kueue 0.19).
+
+    Kueue writes it itself where the queue is one of MultiKueue's; said here, nothing starts while its webhook is away.
+    """
+    dispatched = cluster.spec.multi_kueue and queues.queue_of(job, cluster) is not None
+    return {"managedBy": queues.MULTI_KUEUE} if dispatched else {}
 
 
 def cannot(path: Path, message: str, help: str | None = None, authority: Authority = "ptcompile") -> Problem:
     """A refusal: this target has no way to say what the spec says at `path`."""
     return Problem("unsupported-by-target", path, f"{field_path(path)}: {message}", help, authority=authority)
-
-
-def volcano_queue(job: Job, cluster: ClusterProfile, kind: str) -> Iterator[Problem]:
-    """A refusal where the cluster's queues are Volcano's and the kind is no gang there (Volcano 1.16)."""
-    if job.queue and cluster.spec.queue_system == "volcano":
-        yield cannot(("spec", "queue"), f"{kind} is no member of a Volcano queue by itself", "use the target volcano")
 
 
 def role_path(role: Role) -> Path:
@@ -91,19 +92,6 @@ def hosts_beside(job: Job, between: str = "") -> dict[str, tuple[str, ...]]:
         role.name: tuple(f"{job.name}-{role.name}{between}-{i}.{job.name}" for i in range(role.replicas))
         for role in job.beside
     }
-
-
-def too_long(job: Job, suffix: str, what: str, *, limit: int = 63) -> Iterator[Problem]:
-    """A refusal where the job's name with its longest derived suffix is over the limit of characters."""
-    room = limit - len(suffix)
-    if len(job.name) > room:
-        yield Problem(
-            "name-too-long",
-            ("metadata", "name"),
-            f"metadata.name: {job.name!r} has {len(job.name)} characters and leaves no room for {what} "
-            f"<name>{suffix}, which may have {limit}",
-            f"at most {room} characters, such as {job.name[:room].rstrip('-.')!r}",
-        )
 
 
 def dns_1035(job: Job, what: str) -> Iterator[Problem]:

@@ -22,19 +22,20 @@ from ptcompile import podtemplate
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Job, Target, Wiring
-from ptcompile.targets import batch_endings, endings
+from ptcompile.queues import KAI_MIN_MEMBER
+from ptcompile.queues import gang as gang_of
+from ptcompile.targets import batch_endings, endings, gang
 from ptcompile.targets.common import (
     RUN_POLICY,
     cannot,
     dns_1035,
     equal_roles,
+    managed_by,
     object_metadata,
     only_trainers,
     own_host_names,
     plain_env,
     restart_policies,
-    too_long,
-    volcano_queue,
 )
 
 _DIGIT_FIRST_SINCE = (1, 36)
@@ -48,7 +49,6 @@ def _wiring(job: Job) -> Wiring:
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from equal_roles(job, "a batch/v1 Job")
     yield from only_trainers(job, "a batch/v1 Job")
-    yield from volcano_queue(job, cluster, "a batch/v1 Job")
     yield from own_host_names(job, "the Job controller")
     yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a batch/v1 Job end")
     if job.run_policy.clean_pod_policy == "All":
@@ -61,16 +61,16 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from endings.only_its_pod(job, "a batch/v1 Job")
     yield from batch_endings.disruption_needs_never(job, "a batch/v1 Job")
     yield from endings.peers_fail_too(job, each=True)
-    yield from too_long(job, f"-{job.nodes - 1}", "the last pod's host name")
     if job.nodes > 1 and cluster.versions().kubernetes < _DIGIT_FIRST_SINCE:
         yield from dns_1035(job, "the job's Service")
 
 
-def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
+def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     role, policy, several = job.roles[0], job.run_policy, job.nodes > 1
     spec: dict[str, Any] = {}
     if policy.suspend:
         spec["suspend"] = True
+    spec |= managed_by(job, cluster)
     spec |= {"completionMode": "Indexed", "completions": job.nodes, "parallelism": job.nodes}
     spec |= batch_endings.fields(
         endings.retries(job),
@@ -82,16 +82,26 @@ def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
         spec["activeDeadlineSeconds"] = policy.active_deadline_seconds
     if policy.ttl_seconds_after_finished is not None:
         spec["ttlSecondsAfterFinished"] = policy.ttl_seconds_after_finished
+    template = gang.marked(role.template, job, cluster)
     spec["template"] = podtemplate.write(
-        role.template, restartPolicy=role.restart_policy or "Never", subdomain=job.name if several else None
+        template, restartPolicy=role.restart_policy or "Never", subdomain=job.name if several else None
     )
     manifest = {
         "apiVersion": "batch/v1",
         "kind": "Job",
-        "metadata": object_metadata(job, queue=True),
+        "metadata": _metadata(job, cluster),
         "spec": spec,
     }
-    return [_service(job), manifest] if several else [manifest]
+    beside = [_service(job)] if several else []
+    return [*beside, *gang.pod_group(job, cluster, "job"), manifest]
+
+
+def _metadata(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+    """KAI takes a Job's pods one by one unless an annotation says how many start together (KAI 0.15)."""
+    metadata = object_metadata(job, cluster, "job")
+    if gang_of(job, cluster) == "kai":
+        metadata["annotations"] = {**metadata.get("annotations", {}), KAI_MIN_MEMBER: str(job.min_nodes)}
+    return metadata
 
 
 def _service(job: Job) -> dict[str, Any]:

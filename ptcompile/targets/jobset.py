@@ -21,21 +21,22 @@ from typing import Any
 from ptcompile import podtemplate
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
-from ptcompile.ir import Job, PodTemplate, Role, Target, Wiring
-from ptcompile.targets import jobset_endings
+from ptcompile.ir import Group, Job, PodTemplate, Role, Target, Wiring
+from ptcompile.queues import KAI_MIN_MEMBER
+from ptcompile.queues import gang as gang_of
+from ptcompile.targets import gang, jobset_endings
 from ptcompile.targets.common import (
     COMPLETION_INDEX,
     RUN_POLICY,
     cannot,
     dns_1035,
     hosts_beside,
+    managed_by,
     object_metadata,
     own_host_names,
     plain_env,
     restart_policies,
     role_path,
-    too_long,
-    volcano_queue,
 )
 
 _GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
@@ -73,14 +74,12 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a JobSet does",
         )
     yield from jobset_endings.unsupported(job, cluster, "a JobSet", by_role=_by_role(job))
-    yield from volcano_queue(job, cluster, "a JobSet")
     for role in job.trainers if _needs_rank(job) else ():
         if any(entry.get("name") == "RANK" for entry in role.template.main.env):
             why = "torchrun reads the node's rank from RANK here, which JobSet's label gives"
             yield cannot((*role_path(role), "env", "RANK"), why, "remove RANK, or say nodes instead of two roles")
     yield from own_host_names(job, "JobSet")
     yield from dns_1035(job, "the JobSet's Jobs and Service")
-    yield from too_long(job, max((_last_pod(*entry) for entry in _replicated(job)), key=len), "the last pod")
 
 
 def _replicated(job: Job) -> list[tuple[Role, str, int, int]]:
@@ -91,15 +90,16 @@ def _replicated(job: Job) -> list[tuple[Role, str, int, int]]:
     return [(job.roles[0], "node", 1, job.nodes), *beside]
 
 
-def _last_pod(_role: Role, name: str, jobs: int, pods: int) -> str:
-    return f"-{name}-{jobs - 1}-{pods - 1}-xxxxx"
+def _groups(job: Job) -> list[Group]:
+    return [Group(name, pods, jobs) for _, name, jobs, pods in _replicated(job)]
 
 
-def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
+def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     policy = job.run_policy
     spec: dict[str, Any] = {}
     if policy.suspend:
         spec["suspend"] = True
+    spec |= managed_by(job, cluster)
     spec["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
     if success := jobset_endings.success_policy(job, [name for role, name, _, _ in _replicated(job) if role.trains]):
         spec["successPolicy"] = success
@@ -112,19 +112,33 @@ def _emit(job: Job, _cluster: ClusterProfile) -> list[dict[str, Any]]:
             "name": name,
             "replicas": jobs,
             "template": {
+                **(fewest_for_kai(job, cluster) if role.trains else {}),
                 "spec": {
                     "completionMode": "Indexed",
                     "completions": pods,
                     "parallelism": pods,
                     **jobset_endings.child_job(job, role, policy.active_deadline_seconds, by_role=_by_role(job)),
-                    "template": podtemplate.write(_with_rank(role, job), restartPolicy=role.restart_policy or "Never"),
-                }
+                    "template": _pods(role, job, cluster),
+                },
             },
         }
         for role, name, jobs, pods in _replicated(job)
     ]
-    metadata = object_metadata(job, queue=True)
-    return [{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": spec}]
+    metadata = object_metadata(job, cluster, "jobset")
+    manifest = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": spec}
+    return [*gang.pod_group(job, cluster, "jobset"), manifest]
+
+
+def _pods(role: Role, job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+    template = gang.marked(_with_rank(role, job), job, cluster)
+    return podtemplate.write(template, restartPolicy=role.restart_policy or "Never")
+
+
+def fewest_for_kai(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+    """Metadata of the Job template of a range of nodes: KAI takes all of a Job's pods for the gang (KAI 0.15)."""
+    if not job.elastic or gang_of(job, cluster) != "kai":
+        return {}
+    return {"metadata": {"annotations": {KAI_MIN_MEMBER: str(job.min_nodes)}}}
 
 
 def _with_rank(role: Role, job: Job) -> PodTemplate:
@@ -143,4 +157,5 @@ JOBSET = Target(
     overwrites={"JOB_COMPLETION_INDEX": None},
     unsupported=_unsupported,
     emit=_emit,
+    groups=_groups,
 )

@@ -14,7 +14,7 @@ from ptcompile import podtemplate
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Job, Target, Wiring
-from ptcompile.targets import endings
+from ptcompile.targets import endings, gang
 from ptcompile.targets.common import (
     RUN_POLICY,
     SPEC,
@@ -23,7 +23,6 @@ from ptcompile.targets.common import (
     only_trainers,
     restart_policies,
     role_path,
-    volcano_queue,
 )
 
 
@@ -32,13 +31,12 @@ def _wiring(job: Job) -> Wiring:
     return Wiring(host="localhost", node_rank="0", env=tuple({"name": k, "value": v} for k, v in env.items()))
 
 
-def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
     if job.nodes > 1:
         yield cannot(
             SPEC, f"a Pod is one node, and the job has {job.nodes}", "use the target job, pytorchjob or volcano"
         )
     yield from only_trainers(job, "a Pod")
-    yield from volcano_queue(job, cluster, "a Pod")
     yield from restart_policies(job, ("Never", "OnFailure", "Always"), "a pod has no ExitCode policy")
     policy = job.run_policy
     needs_job = {
@@ -70,11 +68,11 @@ def _endings(job: Job) -> Iterator[Problem]:
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     role = job.roles[0]
     template = podtemplate.write(
-        role.template,
+        gang.lone(role.template, job, cluster),
         restartPolicy=role.restart_policy or "Never",
         activeDeadlineSeconds=job.run_policy.active_deadline_seconds,
     )
-    metadata = object_metadata(job, queue=True)
+    metadata = object_metadata(job, cluster, "pod")
     defaults = cluster.spec.defaults
     for key, below in (("labels", defaults.labels), ("annotations", defaults.annotations)):
         own = {k: v for k, v in template.get("metadata", {}).get(key, {}).items() if below.get(k) != v}

@@ -6,8 +6,11 @@ Why each field (training-operator 1.9.4):
   The operator then injects PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR, PET_MASTER_PORT and PET_NPROC_PER_NODE, and
   torchrun needs none of them as arguments. A role without pods is left out: `replicas: 0` is refused.
 - A range of nodes is Workers only, with elasticPolicy: with a Master it would be one torchrun more than the maximum.
-- `spec.nprocPerNode` is a string; elasticPolicy.nProcPerNode is deprecated and not counted in WORLD_SIZE.
+- `spec.nprocPerNode` is a string; elasticPolicy.nProcPerNode is deprecated and not counted in WORLD_SIZE. It is
+  what the operator 1.7 hands on to workers without a Master.
 - How it ends and what is tried again: `pytorchjob_endings`.
+- schedulingPolicy is what the operator makes the PodGroup from, where it was started with a gang scheduler; the name
+  of the scheduler it fills in itself.
 - A port other than 23456 is a container port called pytorchjob-port, which is where the operator reads it.
 """
 
@@ -19,9 +22,19 @@ from typing import Any
 from ptcompile import podtemplate
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
-from ptcompile.ir import Job, PodTemplate, Role, Target, Wiring
+from ptcompile.ir import Group, Job, PodTemplate, Role, Target, Wiring
 from ptcompile.targets import pytorchjob_endings
-from ptcompile.targets.common import dns_1035, object_metadata, only_trainers, restart_policies, too_long
+from ptcompile.targets.changes import there
+from ptcompile.targets.common import (
+    SPEC,
+    cannot,
+    dns_1035,
+    managed_by,
+    object_metadata,
+    only_trainers,
+    restart_policies,
+)
+from ptcompile.targets.gang import scheduling_policy
 from ptcompile.vocabulary import split_endpoint
 
 _PORT = 23456
@@ -37,14 +50,19 @@ def _wiring(job: Job) -> Wiring:
     return Wiring(host=f"{job.name}-master-0", injected=_STATIC)
 
 
-def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
+def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from only_trainers(job, "a PyTorchJob")
+    if not there("nproc-per-node", cluster.versions()):
+        yield cannot(
+            SPEC, "training-operator 1.7 was the first to tell torchrun of its nodes", "use the target job or jobset"
+        )
+    processes = job.launch.nproc_per_node if job.launch else 1
+    if _nproc_by_elastic(job, cluster) and not isinstance(processes, int):
+        message = "training-operator 1.7 tells torchrun of a range's processes only as a number"
+        yield cannot((*SPEC, "elastic", "nprocPerNode"), message, "write a number")
     yield from restart_policies(job, ("Never", "OnFailure", "Always", "ExitCode"), "the operator has four policies")
     yield from dns_1035(job, "the pods' Services")
     yield from pytorchjob_endings.unsupported(job)
-    last = max((count - 1 for key, count, _ in _replicas(job) if key == "Worker"), default=None)
-    suffix = "-master-0" if last is None else f"-worker-{last}"
-    yield from too_long(job, max("" if job.elastic else "-master-0", suffix, key=len), "the Service")
 
 
 def _replicas(job: Job) -> list[tuple[str, int, Role]]:
@@ -58,16 +76,27 @@ def _replicas(job: Job) -> list[tuple[str, int, Role]]:
     return [("Master", 1, first), *(entry for entry in workers if entry[1] > 0)]
 
 
+def _nproc_by_elastic(job: Job, cluster: ClusterProfile) -> bool:
+    """Whether spec.nprocPerNode reaches no worker: training-operator 1.7 hands it on where there is a Master."""
+    return job.elastic and not there("nproc-without-master", cluster.versions())
+
+
+def _groups(job: Job) -> list[Group]:
+    return [Group(key.lower(), count) for key, count, _ in _replicas(job)]
+
+
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     spec: dict[str, Any] = {}
     if run_policy := _run_policy(job, cluster):
         spec["runPolicy"] = run_policy
-    if job.launch is not None:
+    by_elastic = _nproc_by_elastic(job, cluster)
+    if job.launch is not None and not by_elastic:
         spec["nprocPerNode"] = str(job.launch.nproc_per_node)
     if job.elastic and job.launch is not None:
         spec["elasticPolicy"] = {
             "minReplicas": job.min_nodes,
             "maxReplicas": job.nodes,
+            **({"nProcPerNode": job.launch.nproc_per_node} if by_elastic else {}),
             "maxRestarts": job.launch.max_restarts,
             "rdzvBackend": job.launch.rdzv_backend,
             **_etcd(job.launch.rdzv_endpoint),
@@ -82,7 +111,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         }
         for key, count, role in _replicas(job)
     }
-    metadata = object_metadata(job, queue=cluster.spec.queue_system == "kueue")
+    metadata = object_metadata(job, cluster, "pytorchjob")
     return [{"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": metadata, "spec": spec}]
 
 
@@ -95,9 +124,9 @@ def _run_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
         "activeDeadlineSeconds": policy.active_deadline_seconds,
         "backoffLimit": ends["backoffLimit"],
         "suspend": policy.suspend or None,
+        **managed_by(job, cluster),
+        "schedulingPolicy": scheduling_policy(job, cluster),
     }
-    if job.queue and cluster.spec.queue_system == "volcano":
-        out["schedulingPolicy"] = {"minAvailable": job.min_nodes, "queue": job.queue}
     return {key: value for key, value in out.items() if value is not None}
 
 
@@ -128,4 +157,6 @@ PYTORCHJOB = Target(
     },
     unsupported=_unsupported,
     emit=_emit,
+    groups=_groups,
+    names_scheduler=frozenset({"volcano", "scheduler-plugins"}),
 )

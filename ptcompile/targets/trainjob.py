@@ -24,7 +24,8 @@ Why each field (Trainer 2.3):
 - A role beside the trainers is a replicatedJob of the runtime without the ancestor label, which Trainer leaves as it
   is: pods `<name>-<role>-0-<i>.<name>`. successPolicy of the runtime's JobSet targets `node` alone, so the TrainJob
   ends with the trainers. A PodGroup counts all of them.
-- A queue of Volcano is a podGroupPolicy of the runtime, which names no scheduler, so the pod template does.
+- A gang scheduler is a podGroupPolicy of the runtime, which names no scheduler, so the pod template does. Trainer takes
+  Volcano's queue from an annotation of the runtime's template and the PodGroup's priority from the pods' class.
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ from typing import Any
 from ptcompile import podtemplate
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
-from ptcompile.ir import Job, Role, Target, Wiring
+from ptcompile.ir import Group, Job, Role, Target, Wiring, map_templates
+from ptcompile.queues import VOLCANO_QUEUE
 from ptcompile.targets import endings, jobset_endings
 from ptcompile.targets.changes import there
 from ptcompile.targets.common import (
@@ -45,12 +47,14 @@ from ptcompile.targets.common import (
     dns_1035,
     equal_roles,
     hosts_beside,
+    managed_by,
     object_metadata,
     own_host_names,
     plain_env,
     restart_policies,
-    too_long,
 )
+from ptcompile.targets.gang import pod_group_policy, with_priority
+from ptcompile.targets.jobset import fewest_for_kai
 from ptcompile.targets.trainjob_patch import NODE, Parts, parts
 from ptcompile.trainbuiltins import ANCESTOR, GROUP
 from ptcompile.trainruntimes import API_VERSION
@@ -100,20 +104,12 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             "leave it out and delete the TrainJob, or use the target jobset",
         )
     yield from jobset_endings.unsupported(job, cluster, "a TrainJob", by_role=False)
-    if _volcano_queue(job, cluster) and not there("trainer-volcano", cluster.versions()):
-        yield cannot(
-            (*SPEC, "queue"),
-            "Trainer knows Volcano's queues since 2.1",
-            "use the target volcano or pytorchjob, or a newer Trainer",
-        )
     yield from own_host_names(job, "Trainer's JobSet")
     yield from dns_1035(job, "a TrainJob and its Service")
-    pods = [(NODE, job.nodes), *((role.name, role.replicas) for role in job.beside)]
-    yield from too_long(job, max((f"-{name}-0-{n - 1}-xxxxx" for name, n in pods), key=len), "the last pod")
 
 
-def _volcano_queue(job: Job, cluster: ClusterProfile) -> str | None:
-    return job.queue if cluster.spec.queue_system == "volcano" else None
+def _groups(job: Job) -> list[Group]:
+    return [Group(NODE, job.nodes), *(Group(role.name, role.replicas) for role in job.beside)]
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
@@ -134,8 +130,9 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     deadline = job.run_policy.active_deadline_seconds
     if deadline is not None and there("trainjob-deadline", cluster.versions()):
         spec["activeDeadlineSeconds"] = deadline
+    spec |= managed_by(job, cluster)
     spec |= {"runtimeRef": ref, "trainer": podtemplate.ordered(trainer, ("numNodes", "numProcPerNode")), **changes}
-    metadata = object_metadata(job, queue=cluster.spec.queue_system == "kueue")
+    metadata = object_metadata(job, cluster, "trainjob")
     return [*runtimes, {"apiVersion": API_VERSION, "kind": "TrainJob", "metadata": metadata, "spec": spec}]
 
 
@@ -145,7 +142,7 @@ def _against_built_in(job: Job, cluster: ClusterProfile) -> Parts | None:
     if role.restart_policy != "OnFailure" or policy.backoff_limit is not None:
         return None
     plain = not (job.beside or job.elastic or endings.ends_with_node_0(job))
-    if not plain or _volcano_queue(job, cluster) or _own_deadline(job, cluster) is not None:
+    if not plain or pod_group_policy(job, cluster) or _own_deadline(job, cluster) is not None:
         return None
     return parts(role.template, versions)
 
@@ -157,28 +154,29 @@ def _own_deadline(job: Job, cluster: ClusterProfile) -> int | None:
 
 def _runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     """The job's own TrainingRuntime: the whole pod template, and how its Job and JobSet end."""
-    deadline, queue = _own_deadline(job, cluster), _volcano_queue(job, cluster)
+    deadline, policy = _own_deadline(job, cluster), pod_group_policy(job, cluster)
+    by_volcano = policy is not None and "volcano" in policy
+    pods = map_templates(job, lambda template: with_priority(template, job, cluster)) if by_volcano else job
     node = {
         "name": NODE,
         "template": {
-            "metadata": {"labels": {ANCESTOR: "trainer"}},
-            "spec": _child(job, job.roles[0], deadline, queue, main=NODE),
+            "metadata": {"labels": {ANCESTOR: "trainer"}, **fewest_for_kai(job, cluster).get("metadata", {})},
+            "spec": _child(job, pods.roles[0], deadline, main=NODE),
         },
     }
     beside = [
-        {"name": role.name, "replicas": 1, "template": {"spec": _child(job, role, deadline, queue)}}
-        for role in job.beside
+        {"name": role.name, "replicas": 1, "template": {"spec": _child(job, role, deadline)}} for role in pods.beside
     ]
     jobset: dict[str, Any] = {}
-    if queue:
-        jobset["metadata"] = {"annotations": {"scheduling.volcano.sh/queue-name": queue}}
+    if by_volcano and cluster.spec.queue_system == "volcano" and job.queue:
+        jobset["metadata"] = {"annotations": {VOLCANO_QUEUE: job.queue}}
     success = jobset_endings.success_policy(job, [NODE])
     failure = jobset_endings.failure_policy(job, deadline)
     ends = {"successPolicy": success, "failurePolicy": failure}
     jobset["spec"] = {**{k: v for k, v in ends.items() if v}, "replicatedJobs": [node, *beside]}
     spec: dict[str, Any] = {"mlPolicy": {"torch": {}}}
-    if queue:
-        spec["podGroupPolicy"] = {"volcano": {}}
+    if policy is not None:
+        spec["podGroupPolicy"] = policy
     metadata = object_metadata(job)
     metadata["labels"] = {**metadata.get("labels", {}), f"{GROUP}/framework": "torch"}
     return {
@@ -189,12 +187,9 @@ def _runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     }
 
 
-def _child(job: Job, role: Role, deadline: int | None, queue: str | None, main: str | None = None) -> dict[str, Any]:
+def _child(job: Job, role: Role, deadline: int | None, main: str | None = None) -> dict[str, Any]:
     """A Job of the runtime. Trainer counts the nodes; the pods of other roles are counted here."""
-    scheduler = role.template.extra.get("schedulerName") or ("volcano" if queue else None)
-    template = podtemplate.write(
-        role.template, main=main, restartPolicy=role.restart_policy or "Never", schedulerName=scheduler
-    )
+    template = podtemplate.write(role.template, main=main, restartPolicy=role.restart_policy or "Never")
     count = {} if role.trains else {"completions": role.replicas, "parallelism": role.replicas}
     ends = jobset_endings.child_job(job, role, deadline, by_role=False)
     return {"completionMode": "Indexed", **count, **ends, "template": template}
@@ -211,4 +206,5 @@ TRAINJOB = Target(
     unsupported=_unsupported,
     emit=_emit,
     main_container=NODE,
+    groups=_groups,
 )

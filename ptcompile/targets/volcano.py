@@ -6,6 +6,8 @@ Why each field (Volcano 1.16.0-alpha.1):
 - svc with --publish-not-ready-addresses: names resolve before pods are ready.
 - minAvailable, of the job and of each task, is the number of pods for a fixed job: fewer would hold GPUs and wait for
   ranks that are not there. For a range it is the minimum.
+- queue, priorityClassName and networkTopology are the Job's; Volcano copies them into its PodGroup. The job's priority
+  stands before that of its pods.
 - A role beside the trainers is a task of its own that the plugin gives no RANK and does not count (since 1.12); its
   pods are `<name>-<role>-<i>.<name>`. It belongs to the gang: trainers without their data loader would hold GPUs and
   wait, and a gang that counts pods which dependsOn holds back never starts (issues 2298, 2944).
@@ -20,11 +22,13 @@ from typing import Any
 from ptcompile import podtemplate
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
-from ptcompile.ir import Job, Role, Target, Wiring
+from ptcompile.ir import Group, Job, Role, Target, Wiring
+from ptcompile.queues import network_topology
 from ptcompile.targets import volcano_endings
 from ptcompile.targets.changes import there
 from ptcompile.targets.common import (
     RUN_POLICY,
+    SPEC,
     cannot,
     dns_1035,
     hosts_beside,
@@ -32,7 +36,6 @@ from ptcompile.targets.common import (
     own_host_names,
     restart_policies,
     role_path,
-    too_long,
 )
 
 _DIGIT_FIRST_SINCE = (1, 36)
@@ -44,6 +47,8 @@ def _wiring(job: Job) -> Wiring:
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+    if not there("volcano-pytorch-plugin", cluster.versions()):
+        yield cannot(SPEC, "Volcano has its pytorch plugin since 1.7", "use the target job or jobset")
     yield from restart_policies(job, ("Never", "OnFailure"), "a pod that always restarts never completes its task")
     policy = job.run_policy
     another = "use the target job, jobset or pytorchjob"
@@ -61,10 +66,6 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from volcano_endings.unsupported(job, cluster)
     if cluster.versions().kubernetes < _DIGIT_FIRST_SINCE:
         yield from dns_1035(job, "the job's Service")
-    derived = {f"-{task}-{count - 1}": "the last pod's host name" for task, count, _ in _tasks(job)}
-    derived["-svc"] = "the svc plugin's volume"
-    longest = max(derived, key=len)
-    yield from too_long(job, longest, derived[longest])
     yield from own_host_names(job, "the svc plugin")
     for role in job.roles:
         if role.template.extra.get("hostNetwork") is True and role.template.sidecars:
@@ -83,16 +84,22 @@ def _tasks(job: Job) -> list[tuple[str, int, Role]]:
     return [(master, 1, first), *(entry for entry in workers if entry[1] > 0), *beside]
 
 
+def _groups(job: Job) -> list[Group]:
+    return [Group(name, count) for name, count, _ in _tasks(job)]
+
+
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     master, worker = job.task_names
     spec: dict[str, Any] = {
         "schedulerName": job.roles[0].template.extra.get("schedulerName", "volcano"),
-        "minAvailable": job.min_nodes + sum(role.replicas for role in job.beside),
+        "minAvailable": job.least_pods,
     }
     if job.queue:
         spec["queue"] = job.queue
-    if priority := job.roles[0].template.extra.get("priorityClassName"):
+    if priority := job.priority or job.roles[0].template.extra.get("priorityClassName"):
         spec["priorityClassName"] = priority
+    if near := network_topology(job, cluster, "volcano"):
+        spec["networkTopology"] = near
     ends = volcano_endings.of_job(job, cluster)
     policies = ends.pop("policies", None)
     spec |= ends
@@ -133,4 +140,6 @@ VOLCANO = Target(
     overwrites=dict.fromkeys(("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")),
     unsupported=_unsupported,
     emit=_emit,
+    groups=_groups,
+    names_scheduler=frozenset({"volcano"}),
 )

@@ -36,6 +36,8 @@ CUSTOM: Final[dict[tuple[str, str], str]] = {
     ("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime"): (
         "trainer.kubeflow.org/clustertrainingruntime_v1alpha1.json"
     ),
+    ("scheduling.volcano.sh/v1beta1", "PodGroup"): "scheduling.volcano.sh/podgroup_v1beta1.json",
+    ("scheduling.x-k8s.io/v1alpha1", "PodGroup"): "scheduling.x-k8s.io/podgroup_v1alpha1.json",
 }
 """The operators' kinds, and their schema."""
 

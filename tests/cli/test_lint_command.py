@@ -23,7 +23,7 @@ spec:
       command: [torchrun, --nproc-per-node, "8", train.py]
       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
 """
-REFUSED = POD.replace("restartPolicy: Never", "restrtPolicy: Never")
+REFUSED = POD.replace("  containers:", "  hostNetwrk: false\n  containers:")
 
 
 @pytest.fixture

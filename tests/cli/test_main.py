@@ -68,7 +68,11 @@ def test_a_warning_does_not_stop_the_manifests(tmp_path: Path, capsys: Capture) 
 
 def test_targets(capsys: Capture) -> None:
     ran = here(capsys, "targets")
-    assert [line.split()[0] for line in ran.out.splitlines()] == list(TARGETS)
+    titles, _, table = ran.out.partition("\n\n")
+    assert [line.split()[0] for line in titles.splitlines()] == list(TARGETS)
+    assert table.splitlines()[0].split() == list(TARGETS)
+    assert list(json.loads(here(capsys, "targets", "--format", "json").out)["targets"]) == list(TARGETS)
+    assert "podSpecOverrides" in here(capsys, "targets", "--versions").out
 
 
 @pytest.mark.parametrize("what", ["spec", "cluster"])

@@ -182,7 +182,7 @@ def test_kueue_s_queue_is_a_label_of_the_jobset() -> None:
     """kubeflow.md 4: JobSet, metadata.labels."""
     made = manifest(smallest("queue: team-a"), "jobset")
     assert made["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "team-a"}
-    assert found("queue: team-a", VOLCANO_QUEUES) == [("unsupported-by-target", ("spec", "queue"))]
+    assert "labels" not in manifest(smallest("queue: team-a"), "jobset", VOLCANO_QUEUES)["metadata"]
 
 
 @pytest.mark.parametrize(("body", "room"), [("nodes: 2", 48), ("nodes: 100", 47), (ROLES, 46), ("", 48)])

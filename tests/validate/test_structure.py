@@ -128,6 +128,23 @@ CLEAN: dict[tuple[str, str], Json] = {
         "ClusterTrainingRuntime",
         spec={"mlPolicy": {"mpi": {"numProcPerNode": 1}}, "template": {"spec": JOBSET_SPEC}},
     ),
+    ("scheduling.volcano.sh/v1beta1", "PodGroup"): obj(
+        "scheduling.volcano.sh/v1beta1",
+        "PodGroup",
+        spec={
+            "minMember": 2,
+            "minResources": {"cpu": "2", "nvidia.com/gpu": 8},
+            "minTaskMember": {"master": 1},
+            "networkTopology": {"mode": "hard", "highestTierAllowed": 1},
+            "subGroupPolicy": [{"name": "a", "subGroupSize": 2}],
+            "queue": "q",
+        },
+    ),
+    ("scheduling.x-k8s.io/v1alpha1", "PodGroup"): obj(
+        "scheduling.x-k8s.io/v1alpha1",
+        "PodGroup",
+        spec={"minMember": 2, "minResources": {"cpu": "2"}, "scheduleTimeoutSeconds": 60},
+    ),
 }
 
 
@@ -159,6 +176,10 @@ def test_clean(kind: tuple[str, str]) -> None:
 POD, VOLCANO, PYTORCH = ("v1", "Pod"), ("batch.volcano.sh/v1alpha1", "Job"), ("kubeflow.org/v1", "PyTorchJob")
 JOB, SECRET, SERVICE = ("batch/v1", "Job"), ("v1", "Secret"), ("v1", "Service")
 JOBSET, TRAINJOB, RUNTIME = ("jobset.x-k8s.io/v1alpha2", "JobSet"), (TRAINER, "TrainJob"), (TRAINER, "TrainingRuntime")
+VOLCANO_GROUP, PLUGINS_GROUP = (
+    ("scheduling.volcano.sh/v1beta1", "PodGroup"),
+    ("scheduling.x-k8s.io/v1alpha1", "PodGroup"),
+)
 MAIN: Path = ("spec", "containers", 0)
 TASK: Path = ("spec", "tasks", 0)
 TASK_MAIN: Path = (*TASK, "template", "spec", "containers", 0)
@@ -169,6 +190,11 @@ CASES: list[tuple[str, tuple[str, str], Path, Any, str | None, str]] = [
     ("volcano.md D1", POD, (*MAIN, "env", 0, "value"), True, "wrong-type", "not boolean (true)"),
     ("volcano.md D1", POD, (*MAIN, "command", 1), 0.1, "wrong-type", "not number (0.1)"),
     ("volcano.md D1", ("v1", "ConfigMap"), ("data", "a"), 1, "wrong-type", "must be of type string"),
+    ("volcano.md 3.2", VOLCANO_GROUP, ("spec", "minmember"), 1, "unknown-field", "unknown field"),
+    ("volcano.md 1.1", VOLCANO_GROUP, ("spec", "networkTopology", "mode"), "firm", "unsupported-value", ""),
+    ("volcano.md 3.2", VOLCANO_GROUP, ("spec", "minResources", "cpu"), "2 cores", "invalid-quantity", ""),
+    ("crd.yaml", PLUGINS_GROUP, ("spec", "queue"), "q", "unknown-field", "unknown field"),
+    ("crd.yaml", PLUGINS_GROUP, ("spec", "minMember"), "2", "wrong-type", "must be of type"),
     ("volcano.md D2", POD, (*MAIN, "env", 0, "value"), None, None, ""),
     ("volcano.md D3", POD, (*MAIN, "command"), "python x.py", "wrong-type", "must be of type array"),
     ("volcano.md D4", POD, (*MAIN, "ports", 0, "containerPort"), "80", "wrong-type", "must be of type int32"),

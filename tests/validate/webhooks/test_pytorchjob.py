@@ -102,6 +102,7 @@ def test_6_1_21_a_warning_and_no_refusal() -> None:
     webhook = WEBHOOKS["kubeflow.org/v1", "PyTorchJob"]
     problem = one(list(webhook.check(job, Versions())))
     assert (problem.severity, problem.stage) == ("warning", "style")
+    assert not list(webhook.check(job, Versions(training_operator=(1, 7))))  # the controller warns of nothing
 
 
 def test_not_checked_by_the_webhook() -> None:

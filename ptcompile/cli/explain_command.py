@@ -1,0 +1,96 @@
+"""`ptcompile explain`: which pass, which rule and which line of the spec wrote each part of the manifests."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+from ptcompile import api
+from ptcompile.cli import files, rules_command, startup
+from ptcompile.cli.files import File, UsageError
+from ptcompile.cli.findings import Findings
+from ptcompile.cli.options import add_output_format, check_target
+
+if TYPE_CHECKING:
+    from ptcompile.explaining.explanation import Explanation
+    from ptcompile.explaining.model import Cause
+
+_EPILOG = """\
+Without PATH: what each pass added or changed. With one: every value at or below it, the pass or target that wrote it,
+the rule, and the lines of the spec and the profile without which it would be another.
+
+  ptcompile explain spec.yaml
+  ptcompile explain spec.yaml spec.template.spec.volumes
+  ptcompile explain spec.yaml 'containers[pytorch].env[NCCL_DEBUG]' --cluster prod.yaml
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the command and its options into the parser."""
+    one = commands.add_parser(
+        "explain",
+        help="which pass, rule and line of the spec wrote each part",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    one.add_argument("spec", metavar="SPEC", help="a file, - for standard input, or a code: PTC302")
+    one.add_argument("path", nargs="?", metavar="PATH", help="of a manifest, whole or a part: env.NCCL_DEBUG, volumes")
+    one.add_argument("--target", metavar="T", help="the operator's API (see ptcompile targets)")
+    one.add_argument("--cluster", metavar="FILE", help="the platform's profile (kind: ClusterProfile)")
+    one.add_argument("--format", choices=("text", "json"), default="text", help="of the result (text)")
+    add_output_format(one)
+    one.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Explain the manifests of one file, or a code. 1 where a spec does not compile."""
+    if options.path is None and rules_command.is_code(options.spec):
+        return rules_command.explain(options.spec)
+    startup.build_spec()
+    check_target(options.target)
+    findings = Findings(options.output_format)
+    inputs, unreadable = files.read_all([options.spec])
+    findings.unreadable(unreadable)
+    if not inputs:
+        return findings.finish()
+    if len(inputs) > 1:
+        raise UsageError(f"{options.spec} has {len(inputs)} files, and explain reads one")
+    explanation = _explained(inputs[0], options, findings)
+    status = findings.finish()
+    if not explanation.jobs:
+        return status
+    return max(status, files.write_stdout(_shown(explanation, options)))
+
+
+def _explained(file: File, options: argparse.Namespace, findings: Findings) -> Explanation:
+    profile = File(options.cluster, files.read(options.cluster), True) if options.cluster else None
+    explanation = api.explain(
+        file.content,
+        target=options.target,
+        cluster=profile and profile.content,
+        filename=file.name,
+        cluster_filename=options.cluster,
+    )
+    about = {one.name: one for one in (file, profile) if one is not None}
+    for one in about.values():
+        findings.add(one, [found for found in explanation.diagnostics if found.filename == one.name])
+    return explanation
+
+
+def _shown(explanation: Explanation, options: argparse.Namespace) -> str:
+    if options.path is not None:
+        explanation = explanation._replace(causes=_at(explanation, options.path))
+    if options.format == "json":
+        return json.dumps(explanation.to_dict(), indent=2) + "\n"
+    return explanation.text(options.path)
+
+
+def _at(explanation: Explanation, path: str) -> tuple[Cause, ...]:
+    """The causes at a path. Raises `UsageError` where there is none, with a path that is near."""
+    found = explanation.at(path)
+    if not found:
+        near = explanation.near(path)
+        raise UsageError(f"no manifest has {path!r}" + (f"; did you mean {near}?" if near else ""))
+    return found

@@ -1,0 +1,155 @@
+"""Why the manifests of a spec are as they are: the causes of all values, and what each pass did."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from ptcompile import stream
+from ptcompile.cluster import ClusterProfile
+from ptcompile.compiler import compile_document
+from ptcompile.diagnostics import Diagnostic
+from ptcompile.explaining.model import Cause, Input, Step
+from ptcompile.explaining.provenance import provenance
+from ptcompile.explaining.shown import matches, words
+from ptcompile.explaining.trace import trace
+from ptcompile.explaining.variants import File
+from ptcompile.secrets import HIDDEN, secret_paths
+from ptcompile.source import Document, Source
+
+Json = dict[str, Any]
+
+
+class Text(NamedTuple):
+    """The spec or the profile as it was given."""
+
+    filename: str | None
+    lines: tuple[str, ...]
+    """Without their ends, secrets masked; none where it was no text."""
+
+
+class Explained(NamedTuple):
+    """One job: who wrote its manifests, and what the passes did on the way."""
+
+    resource: str
+    """`TrainingJob/name`."""
+    target: str
+    chosen_by: str
+    """ "caller", "spec", or "default": what the job needs."""
+    manifests: tuple[int, ...]
+    """Indexes among the manifests of the explanation."""
+    steps: tuple[Step, ...]
+
+
+class Explanation(NamedTuple):
+    """Why the manifests of a stream of specs are as they are. A document with an error is in `diagnostics` alone."""
+
+    jobs: tuple[Explained, ...]
+    manifests: tuple[Json, ...]
+    """What `compile` gives, unmasked."""
+    causes: tuple[Cause, ...]
+    """One for each value of the manifests, in their order."""
+    diagnostics: tuple[Diagnostic, ...]
+    texts: Mapping[File, Text]
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error. Warnings are fine."""
+        return not any(d.severity == "error" for d in self.diagnostics)
+
+    def at(self, query: str) -> tuple[Cause, ...]:
+        """The causes at and below a path of a manifest, or of any part of one where none begins so.
+
+        `spec.template.spec.containers[0].env[1]`, `containers[pytorch].env[NCCL_DEBUG]`, `env.NCCL_DEBUG`, `volumes`.
+        """
+        wanted = words(query)
+        found = (
+            tuple(
+                one for one in self.causes if matches(wanted, one.path, self.manifests[one.manifest], anywhere=inside)
+            )
+            for inside in (False, True)
+        )
+        return next((causes for causes in found if causes), ()) if wanted else ()
+
+    def near(self, query: str) -> str | None:
+        """A path that is there and much like one that is not."""
+        from ptcompile.explaining.near import near
+
+        return near(query, self.causes)
+
+    def text(self, query: str | None = None) -> str:
+        """For people: what each pass did, or the causes at and below a path; empty where nothing is there."""
+        from ptcompile.explaining.text import causes_text, trace_text
+
+        return trace_text(self) if query is None else causes_text(self, self.at(query))
+
+    def to_dict(self) -> Json:
+        """The JSON form (schemas/explanation.schema.json); secret variables are masked."""
+        from ptcompile.explaining.as_json import to_dict
+
+        return to_dict(self)
+
+
+def explain(
+    read: Source,
+    cluster: ClusterProfile,
+    cluster_source: Source | None,
+    *,
+    target: str | None,
+    filename: str | None,
+    found: Sequence[Diagnostic],
+) -> Explanation:
+    """Every TrainingJob of a stream explained. `cluster_source` is the profile's text, `found` what was found in it."""
+    profile = cluster_source.documents[0] if cluster_source is not None and cluster_source.documents else None
+    diagnostics = [*found, *(stream.stamp(problem, None, filename) for problem in read.problems)]
+    jobs: list[Explained] = []
+    manifests: list[Json] = []
+    causes: list[Cause] = []
+    for document in read.documents:
+        compiled = compile_document(document.data, cluster, target)
+        diagnostics += [stream.stamp(problem, document, filename) for problem in compiled.problems]
+        if compiled.manifests and compiled.target is not None:
+            first = len(manifests)
+            manifests += compiled.manifests
+            own = provenance(document.data, cluster, compiled.target, chosen=target is not None)
+            causes += [
+                one._replace(
+                    manifest=first + one.manifest, inputs=tuple(_placed(i, document, profile) for i in one.inputs)
+                )
+                for one in own
+            ]
+            job = Explained(
+                stream.resource(document.data) or "TrainingJob",
+                compiled.target.name,
+                "caller" if target else "spec" if document.data["spec"].get("target") else "default",
+                tuple(range(first, len(manifests))),
+                trace(compiled.steps),
+            )
+            jobs.append(job)
+    if not read.documents and not read.problems:
+        diagnostics.append(stream.stamp(stream.nothing(), None, filename))
+    texts: dict[File, Text] = {"spec": _text(read, filename)}
+    if cluster_source is not None:
+        texts["cluster"] = _text(cluster_source, cluster_source.filename)
+    return Explanation(tuple(jobs), tuple(manifests), tuple(causes), tuple(diagnostics), texts)
+
+
+def _placed(one: Input, spec: Document, cluster: Document | None) -> Input:
+    document = spec if one.file == "spec" else cluster
+    return one if document is None or not one.given else one._replace(span=document.span(one.path))
+
+
+def _text(source: Source, filename: str | None) -> Text:
+    """The lines of a file, with the values of secret variables masked."""
+    lines = source.lines if source.text else []
+    found = (document.span(path) for document in source.documents for path in secret_paths(document.data))
+    for span in sorted((one for one in found if one is not None), reverse=True):  # the last first: columns stay right
+        before, after = lines[span.line - 1][: span.column - 1], lines[span.end_line - 1][span.end_column - 1 :]
+        if span.line < span.end_line:
+            inside = lines[span.end_line - 1][: span.end_column - 1]
+            lines[span.line : span.end_line] = [HIDDEN] * (span.end_line - span.line - 1) + [
+                (HIDDEN if inside.strip() else inside) + after
+            ]
+            after = ""
+        lines[span.line - 1] = before + HIDDEN + after
+    return Text(filename, tuple(lines))

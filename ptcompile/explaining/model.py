@@ -1,0 +1,75 @@
+"""What an explanation says: for every value of a manifest its cause, and for every pass what it did."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NamedTuple
+
+from ptcompile.diagnostics import Path, Span
+from ptcompile.explaining.leaves import MISSING
+from ptcompile.explaining.variants import File
+
+
+class Input(NamedTuple):
+    """One line of the spec or the profile that a value depends on.
+
+    Neither `left_out` nor `other_value` holds where the value would stand there without the line as well: another line
+    or a default says the same.
+    """
+
+    file: File
+    path: Path
+    """In the spec's or profile's document."""
+    value: Any
+    """What stands there; the value of a secret variable is masked."""
+    left_out: bool
+    """Leaving the line out changes or removes the value."""
+    other_value: bool
+    """Another value on the line changes or removes the value: what stands there reaches the manifest."""
+    given: bool = True
+    """Whether somebody wrote it; else it is a default of the profile."""
+    span: Span | None = None
+    """Where it stands; None for what is no text and for defaults."""
+
+
+class Cause(NamedTuple):
+    """Why one value of a manifest is there: exactly one for each scalar, empty mapping and empty list."""
+
+    manifest: int
+    """Index among the manifests."""
+    path: Path
+    shown: str
+    """The path as people read it, list items by name: `spec.containers[pytorch].image`."""
+    value: Any
+    """The value of a secret variable is masked."""
+    by: str
+    """Who wrote it: "spec" (carried over from what the user wrote), the name of a pass, or "target"."""
+    rule: str
+    """Why, in one sentence."""
+    inputs: tuple[Input, ...]
+    """The lines it depends on: first those whose values reach it, the most particular first."""
+
+
+class Change(NamedTuple):
+    """One thing that a pass added, changed or removed."""
+
+    roles: tuple[str, ...]
+    """The roles whose pod template it is in; none for what belongs to the job."""
+    path: Path
+    """In the pod template, or in the job (`metadata`, `queue`)."""
+    shown: str
+    """The path as people read it, list items by name."""
+    before: Any
+    """The value before the pass, or `MISSING`; secret variables are masked."""
+    after: Any
+
+    @property
+    def kind(self) -> Literal["added", "changed", "removed"]:
+        """What happened."""
+        return "added" if self.before is MISSING else "removed" if self.after is MISSING else "changed"
+
+
+class Step(NamedTuple):
+    """What one pass did to a job."""
+
+    name: str
+    changes: tuple[Change, ...]

@@ -1,0 +1,111 @@
+"""Why a value stands in a manifest: one sentence for each thing that a pass or a target writes.
+
+Found by the words on the way to a value, from the value upwards: a key, a key with the one above it
+(`containers.name`), the name of a list item, or an option (`--nnodes`). The empty word is for all else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ptcompile.diagnostics import Path
+from ptcompile.explaining.leaves import identity
+from ptcompile.explaining.sentences_targets import ALL_TARGETS, OF_TARGET
+from ptcompile.ir import Target
+
+SPEC: Mapping[str, str] = {
+    "": "What you wrote is carried over.",
+    "dnsPolicy": "A pod on its node's network finds the names of Services with ClusterFirstWithHostNet alone.",
+}
+"""What a job says before the first pass."""
+
+_WHO_WINS = (
+    "A role's amount wins over the job's, the job's over the profile's; `gpu` is the resource that the profile names."
+)
+
+OF_PASS: Mapping[str, Mapping[str, str]] = {
+    "resources": {
+        "requests": f"A plain amount is request and limit, and a missing request is the limit. {_WHO_WINS}",
+        "limits": f"A plain amount is request and limit, and a missing limit is the request. {_WHO_WINS}",
+    },
+    "placement": {
+        "affinity": "What the profile says of the named accelerator's nodes and of spot nodes must hold in every term "
+        "of the required node affinity.",
+        "nodeSelector": "The profile's node selector fills the labels that you did not select by.",
+        "serviceAccountName": "Pods that name no service account get the profile's.",
+        "schedulerName": "Pods that name no scheduler get the profile's.",
+        "imagePullSecrets": "Pods that name no registry credentials get the profile's.",
+        "queue": "A job that names no queue gets the profile's.",
+        "kueue.x-k8s.io/queue-name": "A job that names no queue gets the profile's; Kueue reads it from this label.",
+        "scheduling.volcano.sh/queue-name": "A job that names no queue gets the profile's.",
+        "": "The profile's pod template lies under the job's own, and fills what it leaves open.",
+    },
+    "tolerations": {
+        "": "Pods that ask for an accelerator tolerate the taints of its nodes, as the profile names them; so do those "
+        "of spot jobs and of resources with taints of their own. Yours stand first.",
+    },
+    "shm": {
+        "volumeMounts": "Without a volume /dev/shm has 64 MiB, too few for DataLoader workers and NCCL: the container "
+        "that trains gets a memory volume there, unless you mount your own or say sharedMemory: false.",
+        "volumes": "The volume at /dev/shm is in memory, and the pod's memory limit is its limit.",
+        "sizeLimit": "The size that sharedMemory asks for is the limit of the volume at /dev/shm.",
+    },
+    "rendezvous": {
+        "command": "torchrun starts the script or module, without a shell.",
+        "--standalone": "One node meets nobody: torchrun keeps the rendezvous to itself.",
+        "--nnodes": "torchrun is told the number of nodes, or the fewest and the most.",
+        "--nproc-per-node": "torchrun is told the processes of a node; unsaid, they are one for each GPU.",
+        "--node-rank": "The kubelet puts the node's number in place of $(...), which this operator hands over so.",
+        "--master-addr": "Nodes of a fixed number meet at node 0, by a name that resolves from every pod.",
+        "--master-port": "Nodes of a fixed number meet at node 0, on masterPort.",
+        "--rdzv-backend": "A range of nodes, or nodes that restart, meet through torchrun's c10d store: nodes that met "
+        "statically cannot meet again.",
+        "--rdzv-endpoint": "The store is on node 0 and masterPort, unless you name an etcd server.",
+        "--rdzv-id": "The meeting is called after the job, unless you name it.",
+        "--rdzv-conf": "Nodes wait 15 minutes for each other, unless rdzvConfigs says otherwise.",
+        "--max-restarts": "torchrun restarts the whole group of processes this often.",
+        "--monitor-interval": "torchrun looks at its processes every 5 seconds, unless you say otherwise.",
+        "--start-method": "torchrun starts the processes of a Python function in this way.",
+        "env": "A plain command finds where node 0 is, how many nodes there are and which one it is, as no operator "
+        "tells it here.",
+    },
+    "env": {
+        "OMP_NUM_THREADS": "Where several processes share a node each computes with one thread, as torchrun would "
+        "have it for its own children.",
+        "": "The profile's variables stand before yours, and yours win.",
+    },
+    "metadata": {
+        "labels": "The profile's labels stand on objects and pods, and yours win.",
+        "annotations": "The profile's annotations stand on objects and pods, and yours win.",
+    },
+}
+"""By pass."""
+
+
+def sentence(by: str, target: Target, path: Path, manifests: Sequence[Any]) -> str:
+    """The sentence about the value at a path, which begins with the manifest's index; `by` as in `Cause`."""
+    words = list(_words(path, manifests))
+    tables = {"spec": (SPEC,), "target": (OF_TARGET[target.name], ALL_TARGETS)}.get(by) or (OF_PASS.get(by, {}),)
+    for table in tables:
+        found = next((table[word] for word in words if word in table), None)
+        if found is not None:
+            return found
+    return f"The target writes {target.title}." if by == "target" else f"The pass {by} wrote it."
+
+
+def _words(path: Path, manifests: Sequence[Any]) -> Iterator[str]:
+    """The words on the way, from the value upwards, and the empty word."""
+    found: list[str] = []
+    data: Any = manifests[int(path[0])]
+    field = ""
+    for part in path[1:]:
+        data = data[part]
+        if isinstance(part, str):
+            found += [part, f"{field}.{part}"]
+            field = part
+        else:
+            known = identity(data, field)
+            found += [known] if isinstance(known, str) else []
+    yield from reversed(found)
+    yield ""

@@ -1,0 +1,83 @@
+"""Paths and values as people read and write them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ptcompile import emit
+from ptcompile.diagnostics import Path, field_path
+from ptcompile.explaining.leaves import identity
+from ptcompile.podtemplate import MERGE_KEYS
+from ptcompile.report.common import printable
+
+_WORD = re.compile(r"\[([^\]]*)\]|([^.\[\]]+)")
+
+
+def shown_path(path: Path, data: Any) -> str:
+    """A path in the API server's notation, list items by name where they have one of their own.
+
+    >>> shown_path(("env", 0, "value"), {"env": [{"name": "NCCL_DEBUG", "value": "INFO"}]})
+    'env[NCCL_DEBUG].value'
+    """
+    out, field = "", ""
+    for part in path:
+        items = data
+        data = data[part]
+        if isinstance(part, int):
+            out += f"[{_name(items, part, field)}]"
+        else:
+            step = field_path((part,))
+            out += step if not out or step.startswith("[") else f".{step}"
+            field = part
+    return out
+
+
+def _name(items: Sequence[Any], index: int, field: str) -> str | int:
+    """The name of a list item where no other item has it and it is no number, else its index."""
+    names = [one.get(MERGE_KEYS.get(field, "name")) if isinstance(one, Mapping) else None for one in items]
+    name = names[index]
+    return name if isinstance(name, str) and not name.isdigit() and names.count(name) == 1 else index
+
+
+def words(query: str) -> list[str]:
+    """The parts of a path that somebody typed: `env[NCCL_DEBUG]`, `env.NCCL_DEBUG`, `command[--nnodes]`, `[0].name`."""
+    return [bracket.strip("\"'") if bracket else word for bracket, word in _WORD.findall(query)]
+
+
+def matches(query: Sequence[str], path: Path, data: Any, *, anywhere: bool = False) -> bool:
+    """Whether a path begins with what was typed, or with `anywhere` has it somewhere. An item goes by index or name."""
+    steps = list(_steps(path, data))
+    starts = range(len(steps) - len(query) + 1) if anywhere else range(min(1, len(steps) - len(query) + 1))
+    return any(all(word in step for word, step in zip(query, steps[start:], strict=False)) for start in starts)
+
+
+def _steps(path: Path, data: Any) -> Iterator[tuple[str, ...]]:
+    """For each part of a path the words that mean it."""
+    field = ""
+    for part in path:
+        data = data[part]
+        if isinstance(part, int):
+            yield str(part), str(identity(data, field))
+        else:
+            field = part
+            yield (part,)
+
+
+def shown_value(value: Any, width: int = 100) -> str:
+    """A value in one line of at most `width` characters, as YAML's flow style writes it."""
+    text = printable(_flow(value))
+    return text if len(text) <= width else f"{text[: width - 4]} ..."
+
+
+def _flow(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{key}: {_flow(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(_flow, value)) + "]"
+    if not isinstance(value, str):
+        return json.dumps(value)
+    line = emit.emit({"": value}).partition(": ")[2].removesuffix("\n")
+    return line if "\n" not in value and "\n" not in line else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,149 @@
+"""An explanation for people: what each pass did, and why one part of a manifest is there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from ptcompile import stream
+from ptcompile.diagnostics import Path, field_path
+from ptcompile.explaining.model import Cause, Change, Input, Step
+from ptcompile.explaining.shown import shown_path, shown_value
+from ptcompile.report.common import printable
+
+if TYPE_CHECKING:
+    from ptcompile.explaining.explanation import Explained, Explanation
+
+_WHY = {"caller": "you asked for it", "spec": "spec.target", "default": "what the job needs"}
+_MANY = 6
+"""Lines of the spec that are shown of one value; JSON has all."""
+
+
+def trace_text(explanation: Explanation) -> str:
+    """Each job: its target and manifests, what the passes did, and what the target wrote on its own account."""
+    return "\n".join("".join(f"{line}\n" for line in _job(job, explanation)) for job in explanation.jobs)
+
+
+def _job(job: Explained, explanation: Explanation) -> Iterator[str]:
+    own = [one for one in explanation.causes if one.manifest in job.manifests]
+    made = ", ".join(stream.resource(explanation.manifests[i]) or "" for i in job.manifests)
+    yield printable(f"{job.resource} -> {made}  (target {job.target}: {_WHY[job.chosen_by]})")
+    yield ""
+    said = sum(one.by == "spec" for one in own)
+    yield f"spec: {said} of {len(own)} values stand there as you wrote them"
+    roles = {role for step in job.steps for change in step.changes for role in change.roles}
+    for step in job.steps:
+        yield from _step(step, len(roles))
+    yield f"target {job.target}:"
+    several = len(job.manifests) > 1
+    written = [one for one in own if one.by == "target"]
+    for shown, group in groupby(written, key=lambda one: _above(one, explanation, several=several)):
+        values = [one.value for one in group]
+        yield f"  + {printable(shown)}: {shown_value(values[0] if len(values) == 1 else values)}"
+
+
+def _above(cause: Cause, explanation: Explanation, *, several: bool) -> str:
+    """A cause's path, or that of the list whose plain item it is; with its object where there are several."""
+    manifest = explanation.manifests[cause.manifest]
+    path = cause.path[:-1] if isinstance(cause.path[-1], int) else cause.path
+    kind = f"{manifest['kind']}: " if several else ""
+    return kind + shown_path(path, manifest)
+
+
+def _step(step: Step, roles: int) -> Iterator[str]:
+    yield f"{step.name}:{'' if step.changes else ' nothing to do'}"
+    for change in step.changes:
+        yield f"  {_change(change, roles)}"
+
+
+def _change(change: Change, roles: int) -> str:
+    where = "" if len(change.roles) == roles else f"{', '.join(change.roles) or 'job'}: "
+    path = printable(f"{where}{change.shown}")
+    if change.kind == "changed":
+        return f"~ {path}: {shown_value(change.before, 48)} -> {shown_value(change.after, 48)}"
+    added = change.kind == "added"
+    return f"{'+' if added else '-'} {path}: {shown_value(change.after if added else change.before)}"
+
+
+def causes_text(explanation: Explanation, causes: Sequence[Cause]) -> str:
+    """The causes in their order; those that stand together and have the same reasons are one paragraph."""
+    several = len({one.manifest for one in causes}) > 1
+    blocks = [
+        "".join(f"{line}\n" for line in _paragraph(list(group), explanation, several=several))
+        for _, group in groupby(causes, key=_reasons)
+    ]
+    return "\n".join(blocks)
+
+
+def _reasons(cause: Cause) -> tuple[object, ...]:
+    return cause.manifest, cause.by, cause.rule, frozenset(_line(one) for one in cause.inputs)
+
+
+def _line(one: Input) -> tuple[object, ...]:
+    """What a line of a file is known by; where there is no file, the path of what holds the value."""
+    return one.file, one.path[:-1] if one.span is None else one.span.line
+
+
+def _paragraph(causes: Sequence[Cause], explanation: Explanation, *, several: bool) -> Iterator[str]:
+    first = causes[0]
+    if several:
+        yield printable(f"# {stream.resource(explanation.manifests[first.manifest])}")
+    for one in causes:
+        yield f"{printable(one.shown)}: {shown_value(one.value)}"
+    target = next((job.target for job in explanation.jobs if first.manifest in job.manifests), "")
+    author = {"spec": "the spec", "target": f"the target {target}"}.get(first.by, f"the pass {first.by}")
+    yield f"  written by  {author}"
+    yield f"  rule        {first.rule}"
+    if not first.inputs:
+        yield "  value from  nothing in the spec or the profile"
+    inputs = [one for cause in causes for one in cause.inputs]
+    values = {(one.file, one.path): one for one in inputs if one.other_value}
+    around = {(file, path[:length]) for file, path in values for length in range(len(path) + 1)}
+    others = {(one.file, one.path): one for one in inputs if (one.file, one.path) not in around}
+    yield from _inputs(values.values(), "value from", explanation)
+    yield from _inputs((one for one in others.values() if one.left_out), "there for", explanation)
+    yield from _inputs((one for one in others.values() if not one.left_out), "said at", explanation)
+
+
+def _inputs(inputs: Iterable[Input], label: str, explanation: Explanation) -> Iterator[str]:
+    """The lines, each once, with the paths on it."""
+    by_line: dict[tuple[object, ...], list[Input]] = {}
+    for one in inputs:
+        by_line.setdefault(_line(one), []).append(one)
+    for same in list(by_line.values())[:_MANY]:
+        yield f"  {label:<10}  {_place(same, explanation)}"
+        first, text = same[0], explanation.texts.get(same[0].file)
+        if first.span is not None and text is not None and first.span.line <= len(text.lines):
+            yield f"  {'':<10}  {first.span.line} | {_cut(text.lines[first.span.line - 1])}"
+        label = ""
+    if len(by_line) > _MANY:
+        yield f"  {'':<10}  and {len(by_line) - _MANY} lines more"
+
+
+def _place(inputs: Sequence[Input], explanation: Explanation) -> str:
+    """Where lines stand, and what they say where there is no line to show."""
+    first, text = inputs[0], explanation.texts.get(inputs[0].file)
+    if not first.given:
+        name = "the built-in profile" if text is None else "the profile's default"
+    else:
+        name = (text.filename if text else None) or ("the profile" if first.file == "cluster" else "the spec")
+    where = name if first.span is None else f"{name}:{first.span.line}:{first.span.column}"
+    value = ""
+    if first.span is None:
+        values = {str(one.path[-1]): one.value for one in inputs}
+        value = f": {shown_value(values if len(inputs) > 1 else first.value, 80)}"
+    return printable(f"{where}  {_paths([one.path for one in inputs], named=first.span is not None)}") + value
+
+
+def _paths(paths: Sequence[Path], *, named: bool) -> str:
+    """Several paths as one text: what they share, and the last keys behind it unless the values name them."""
+    above = {path[:-1] for path in paths}
+    if len(paths) == 1 or len(above) > 1:
+        return ", ".join(map(field_path, paths))
+    keys = ", ".join(str(path[-1]) for path in paths)
+    return field_path(above.pop()) + (f".{{{keys}}}" if named else "")
+
+
+def _cut(line: str) -> str:
+    return printable(line.strip().expandtabs() if len(line) <= 120 else f"{line.strip()[:116]} ...")

@@ -1,0 +1,86 @@
+"""`ptcompile explain`: options, streams, exit status."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import here, process, spec
+
+Capture = pytest.CaptureFixture[str]
+
+
+def test_the_trace(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "explain", spec(tmp_path))
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out.startswith("TrainingJob/train -> Pod/train  (target pod: what the job needs)\n")
+
+
+def test_one_path_with_its_line(tmp_path: Path, capsys: Capture) -> None:
+    path = spec(tmp_path, body="nodes: 3")
+    ran = here(capsys, "explain", path, "completions", "--target", "job")
+    assert (ran.status, ran.err) == (0, "")
+    assert f"  value from  {path}:7:10  spec.nodes\n              7 | nodes: 3\n" in ran.out
+
+
+def test_the_profile_s_lines(tmp_path: Path, capsys: Capture) -> None:
+    profile = tmp_path / "prod.yaml"
+    profile.write_text("kind: ClusterProfile\nspec:\n  defaults: {env: {REGION: eu}}\n", encoding="utf-8")
+    ran = here(capsys, "explain", spec(tmp_path), "env.REGION", "--cluster", profile)
+    assert f"{profile}:3:28  spec.defaults.env.REGION" in ran.out
+
+
+def test_json_has_the_whole_or_what_was_asked_for(tmp_path: Path, capsys: Capture) -> None:
+    whole = json.loads(here(capsys, "explain", spec(tmp_path), "--format", "json").out)
+    part = json.loads(here(capsys, "explain", spec(tmp_path), "volumes", "--format", "json").out)
+    assert [one["shown"] for one in part["causes"]] == ["spec.volumes[shm].name", "spec.volumes[shm].emptyDir.medium"]
+    assert [one for one in whole["causes"] if one in part["causes"]] == part["causes"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ((), "SPEC"),
+        (("SPEC", "volumez"), "no manifest has 'volumez'; did you mean spec.volumes?"),
+        (("SPEC", "xyzzy"), "no manifest has 'xyzzy'\n"),
+        (("SPEC", "--target", "pods"), "no target 'pods'"),
+        (("SPEC", "--cluster", "/nowhere.yaml"), "/nowhere.yaml"),
+        (("/nowhere.yaml",), "/nowhere.yaml"),
+        (("FOLDER",), "has 2 files"),
+    ],
+)
+def test_wrong_usage(words: tuple[str, ...], told: str, tmp_path: Path, capsys: Capture) -> None:
+    places = {"SPEC": spec(tmp_path), "FOLDER": spec(tmp_path / "f", "a.yaml").parent}
+    spec(tmp_path / "f", "b.yaml")
+    ran = here(capsys, "explain", *[places.get(word, word) for word in words])
+    assert (ran.status, ran.out) == (2, "")
+    assert told in ran.err
+
+
+def test_what_does_not_compile(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "explain", spec(tmp_path, body="nods: 1"))
+    assert (ran.status, ran.out) == (1, "")
+    assert "spec.yaml:7:3" in ran.err
+
+
+def test_a_bad_profile(tmp_path: Path, capsys: Capture) -> None:
+    profile = tmp_path / "prod.yaml"
+    profile.write_text("kind: ClusterProfile\nspec: {gpus: 1}\n", encoding="utf-8")
+    ran = here(capsys, "explain", spec(tmp_path), "--cluster", profile)
+    assert (ran.status, ran.out) == (1, "")
+    assert "prod.yaml:2:8" in ran.err
+
+
+def test_a_warning_is_told_beside_the_result(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "explain", spec(tmp_path, body="spot: true"))
+    assert ran.status == 0
+    assert "warning[" in ran.err
+    assert ran.out.startswith("TrainingJob/")
+
+
+def test_standard_input_as_people_run_it(tmp_path: Path) -> None:
+    ran = process("explain", "-", "image", stdin=spec(tmp_path).read_bytes())
+    assert (ran.status, ran.err) == (0, "")
+    assert "<stdin>:5:10  spec.image" in ran.out

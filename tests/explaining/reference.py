@@ -1,0 +1,69 @@
+"""What an explanation is held against: another way to leave a line out, and another way to compare manifests.
+
+Nothing of `ptcompile.explaining` is used here.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from ptcompile import passes
+from ptcompile.cluster import ClusterProfile
+from ptcompile.diagnostics import Path
+from ptcompile.frontends.spec import lower, read_cluster, read_spec
+from ptcompile.ir import Context
+from ptcompile.targets import TARGETS, default_target
+
+Json = dict[str, Any]
+
+
+def every_leaf(value: Any, path: Path = ()) -> list[tuple[Path, Any]]:
+    """All scalars and empty containers."""
+    inner = (
+        list(value.items()) if isinstance(value, dict) else list(enumerate(value)) if isinstance(value, list) else []
+    )
+    return [leaf for key, one in inner for leaf in every_leaf(one, (*path, key))] if inner else [(path, value)]
+
+
+def without(data: Json, path: Path) -> Json:
+    """A copy of the data without what stands at a path."""
+    whole = copy.deepcopy(data)
+    holder: Any = whole
+    for part in path[:-1]:
+        holder = holder[part]
+    del holder[path[-1]]
+    return whole
+
+
+def emitted(data: Json, cluster: Json | ClusterProfile, target: str | None) -> list[Json]:
+    """The manifests of a spec that nobody has checked."""
+    spec, problems = read_spec(data)
+    profile = cluster if isinstance(cluster, ClusterProfile) else read_cluster(cluster)[0]
+    assert spec is not None, problems
+    assert profile is not None
+    job = lower(spec, profile)
+    chosen = TARGETS[target] if target is not None else default_target(job, profile)
+    job, _ = passes.run(job, Context(profile, chosen))
+    return chosen.emit(job, profile)
+
+
+def told(manifests: Sequence[Json]) -> Counter[tuple[str, str]]:
+    """How often manifests say a value in a place, where the place of a list item is its name, or nowhere."""
+    return Counter((place(path, manifests), repr(value)) for path, value in every_leaf(list(manifests)))
+
+
+def place(path: Path, manifests: Any) -> str:
+    """A path with list items by what they are called."""
+    out, data = "", manifests
+    for part in path:
+        data = data[part]
+        out += f"/{part}" if isinstance(part, str) else f"/[{_called(data)}]"
+    return out
+
+
+def _called(item: Any) -> str:
+    keys = ("mountPath", "name", "key", "kind")
+    return next((str(item[key]) for key in keys if key in item), "") if isinstance(item, dict) else ""
