@@ -42,6 +42,7 @@ _LEVELS: Json = {"topology": {"name": "network", "levels": {"rack": {"nodeLabel"
 _KUEUE: Json = {"queueSystem": "kueue", **_LEVELS}
 _VOLCANO: Json = {"queueSystem": "volcano", **_LEVELS}
 _KAI: Json = {"queueSystem": "kai", **_LEVELS}
+_AGAIN: Json = {"elastic": {"maxRestarts": 3}}
 _NEAR: Json = {"queue": "q", "topology": {"required": "rack"}}
 
 PROBES: Final = (
@@ -60,6 +61,16 @@ PROBES: Final = (
     Probe("runPolicy.cleanPodPolicy Running", {"runPolicy": {"cleanPodPolicy": "Running"}}),
     Probe("runPolicy.cleanPodPolicy All", {"runPolicy": {"cleanPodPolicy": "All"}}),
     Probe("runPolicy.suspend", {"runPolicy": {"suspend": True}}),
+    Probe("runPolicy.onPodFailure RestartPod", {"runPolicy": {"onPodFailure": "RestartPod"}}),
+    Probe("runPolicy.onPodFailure RestartJob", {"runPolicy": {"onPodFailure": "RestartJob"}}),
+    Probe("runPolicy.onPodFailure FailJob", {"runPolicy": {"onPodFailure": "FailJob"}}),
+    Probe("runPolicy.onDisruption Ignore", {"runPolicy": {"onDisruption": "Ignore"}, **_AGAIN}),
+    Probe("the same, with backoffLimit", {"runPolicy": {"onDisruption": "Ignore", "backoffLimit": 3}, **_AGAIN}),
+    Probe("runPolicy.onDisruption Count", {"runPolicy": {"onDisruption": "Count"}}),
+    Probe("runPolicy.onDisruption FailJob", {"runPolicy": {"onDisruption": "FailJob"}}),
+    Probe("runPolicy.successPolicy Node0", {"runPolicy": {"successPolicy": "Node0"}}),
+    Probe("runPolicy.successPolicy AllNodes", {"runPolicy": {"successPolicy": "AllNodes"}}),
+    Probe("spot", {"spot": True, **_AGAIN}, {"spot": {"nodeLabels": {"example.com/spot": "true"}}}),
     Probe("queue of Kueue", {"queue": "q", "priority": "high"}, _KUEUE),
     Probe("queue of Kueue, topology", _NEAR, _KUEUE),
     Probe("queue of Kueue, in another cluster", {"queue": "q"}, {"multiKueue": True, **_KUEUE}),

@@ -196,6 +196,9 @@ CODES: dict[str, str] = {
     # 6xx: conversion
     "not-carried-over": "PTC601",
     # 7xx: restarts and ends
+    "no-retries-left": "PTC701",
+    "peers-fail-too": "PTC702",
+    "done-differently": "PTC703",
     "restart-always": "PTC710",
     "too-little-parallelism": "PTC711",
     "index-without-indexed-job": "PTC712",

@@ -21,6 +21,9 @@ _NOTHING: Json = {}
 
 RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
 CleanPodPolicy = Literal["None", "All", "Running"]
+OnPodFailure = Literal["RestartPod", "RestartJob", "FailJob"]
+OnDisruption = Literal["Ignore", "Count", "FailJob"]
+SuccessPolicy = Literal["Node0", "AllNodes"]
 
 
 class Resources(NamedTuple):
@@ -108,6 +111,9 @@ class RunPolicy(NamedTuple):
     active_deadline_seconds: int | None = None
     backoff_limit: int | None = None
     suspend: bool = False
+    on_pod_failure: OnPodFailure | None = None
+    on_disruption: OnDisruption | None = None
+    success_policy: SuccessPolicy | None = None
 
 
 class Nearness(NamedTuple):
@@ -216,7 +222,7 @@ class Target(NamedTuple):
     overwrites: Mapping[str, str | None]
     """Env names whose user's value is lost at run time, each with the value that wins where it is constant."""
     unsupported: Callable[[Job, ClusterProfile], Iterable[Problem]]
-    """What this operator cannot express of a job; paths are those of a spec."""
+    """What this operator cannot express of a job, and as warnings what it does otherwise; paths are those of a spec."""
     emit: Callable[[Job, ClusterProfile], list[dict[str, Any]]]
     main_container: str = "pytorch"
     groups: Callable[[Job], Sequence[Group]] = _one_group

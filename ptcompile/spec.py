@@ -64,15 +64,43 @@ class Elastic(Model):
 
 
 class RunPolicy(Model):
-    """When the job ends and what is left of it. 0 is a value; absent means the operator's own default."""
+    """What is tried again, when the job ends and what is left of it. 0 is a value; absent means the named default.
+
+    The words are Kubernetes': Ignore, Count and FailJob are the actions of a Job's podFailurePolicy, RestartPod and
+    RestartJob those of Volcano (1.12).
+    """
+
+    model_config = ConfigDict(
+        json_schema_extra={
+            "if": {"required": ["onPodFailure"], "properties": {"onPodFailure": {"const": "FailJob"}}},
+            "then": {"properties": {"backoffLimit": {"enum": [0, None]}}},
+        }
+    )
 
     clean_pod_policy: Literal["None", "All", "Running"] | None = Field(
         None, description="Which pods to delete at the end."
     )
     ttl_seconds_after_finished: Seconds | None = Field(None, description="Delete the job this long after its end.")
     active_deadline_seconds: int | None = Field(None, ge=1, description="End the job after this long.")
-    backoff_limit: Count | None = Field(None, description="How many failures are retried. 0: none.")
+    backoff_limit: Count | None = Field(
+        None,
+        description="How many failures are retried. 0: none, which is the default, and 6 where restartPolicy OnFailure "
+        "or onPodFailure ask for restarts.",
+    )
     suspend: bool = Field(False, description="Create the job without starting it.")
+    on_pod_failure: Literal["RestartPod", "RestartJob", "FailJob"] | None = Field(
+        None,
+        description="What follows when a pod fails: that pod again, all pods again, or the end of the job. Default: "
+        "without retries the end; with them the pod again for a range of nodes, else all pods where the operator can.",
+    )
+    on_disruption: Literal["Ignore", "Count", "FailJob"] | None = Field(
+        None,
+        description="What follows when a node goes (drained, preempted, lost): a new start that is not counted, one "
+        "that counts as a failure, or the end of the job. Default: Ignore for spot and a range of nodes, else Count.",
+    )
+    success_policy: Literal["Node0", "AllNodes"] | None = Field(
+        None, description="Whose success is the job's. Default: node 0's for a range of nodes, else the operator's own."
+    )
 
 
 class Volcano(Model):
@@ -149,7 +177,8 @@ class SideRole(PodFields):
     """Pods beside those that train, such as data loaders or parameter servers. They are no nodes and have no rank.
 
     Image, environment, volumes, identity and placement that it does not say are the job's; what it starts, what it asks
-    for, its restart policy and its pod template patch are its own.
+    for, its restart policy and its pod template patch are its own. By default (OnFailure) a container of its that
+    fails is restarted in its pod, and a pod whose node goes is made again without the trainers.
     """
 
     replicas: int = Field(1, ge=1, le=MOST_BESIDE, description="Number of pods.")
@@ -158,6 +187,9 @@ class SideRole(PodFields):
 def _given(*names: str) -> dict[str, Any]:
     """Of a JSON Schema: these fields are all there, and not null."""
     return {"required": list(names), "properties": {name: {"not": {"type": "null"}} for name in names}}
+
+
+_PODS_FAIL: dict[str, Any] = {"properties": {"restartPolicy": {"enum": ["Never", None]}}}
 
 
 class JobSpec(PodFields):
@@ -172,6 +204,10 @@ class JobSpec(PodFields):
                 {"not": _given("nodes", "master")},
                 {"not": _given("nodes", "worker")},
                 {"if": _given("elastic"), "then": {"anyOf": [_given("script"), _given("module")]}},
+                {
+                    "if": {"required": ["runPolicy"], "properties": {"runPolicy": _given("onPodFailure")}},
+                    "then": {"properties": {"master": _PODS_FAIL, "worker": _PODS_FAIL, **_PODS_FAIL["properties"]}},
+                },
             ]
         }
     )
@@ -189,7 +225,9 @@ class JobSpec(PodFields):
     fabric: str | None = Field(
         None, description="How nodes reach each other: efa, infiniband, roce, tcpx, tcpxo, or a name of the profile's."
     )
-    spot: bool = Field(False, description="May run on nodes that can be taken away.")
+    spot: bool = Field(
+        False, description="May run on nodes that can be taken away, and outlives that where the operator can."
+    )
     shared_memory: bool | Quantity = Field(
         True, description="Memory volume at /dev/shm; a quantity limits it, else the memory limit does."
     )

@@ -115,6 +115,9 @@ RUN_POLICY = _optional(
     activeDeadlineSeconds=st.integers(1, 10_000),
     backoffLimit=st.integers(0, 5),
     suspend=st.booleans(),
+    onPodFailure=st.sampled_from(["RestartPod", "RestartJob", "FailJob"]),
+    onDisruption=st.sampled_from(["Ignore", "Count", "FailJob"]),
+    successPolicy=st.sampled_from(["Node0", "AllNodes"]),
 )
 
 
@@ -202,6 +205,7 @@ def specs(draw: st.DrawFn, *, catalogue: bool = False) -> Json:
         job["roles"] = draw(side_roles())
         names = [f"$({name.upper().replace('-', '_')}_HOSTS)" for name in job["roles"]]
         job["env"] = {**job.get("env", {}), "X_WHERE": " ".join(names)}
+    _no_contradiction(job)
     if catalogue:
         job |= draw(_optional(topology=st.sampled_from([{"required": "rack"}, {"preferred": "rack"}])))
         cards = ["big", "nvidia-h100", "nvidia-a100-40gb/1g.5gb"]
@@ -211,6 +215,15 @@ def specs(draw: st.DrawFn, *, catalogue: bool = False) -> Json:
         job |= draw(_optional(fabric=st.just("fast")))
     metadata: Json = {"name": draw(NAME), **draw(_optional(namespace=NAME, labels=_labels()))}
     return {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": metadata, "spec": job}
+
+
+def _no_contradiction(job: Json) -> None:
+    """Leave out the words of restarts that another one denies."""
+    policy, blocks = job.get("runPolicy", {}), (job, job.get("master", {}), job.get("worker", {}))
+    if any(block.get("restartPolicy") == "OnFailure" for block in blocks):
+        policy.pop("onPodFailure", None)
+    if policy.get("onPodFailure") == "FailJob":
+        policy.pop("backoffLimit", None)
 
 
 def _nodes(job: Json, elastic: Json) -> int:

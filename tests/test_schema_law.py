@@ -130,6 +130,9 @@ SPECS: list[Any] = [
     {"runPolicy": {"activeDeadlineSeconds": 0}},
     {"runPolicy": {"cleanPodPolicy": "none"}},
     {"runPolicy": {"suspend": "true"}},
+    {"runPolicy": {"onPodFailure": "FailJob", "backoffLimit": 1}},
+    {"runPolicy": {"onPodFailure": "RestartPod"}, "restartPolicy": "OnFailure"},
+    {"runPolicy": {"onPodFailure": "RestartPod"}, "worker": {"restartPolicy": "Always"}},
     {"resources": {"cpu": []}},
     {"resources": {"cpu": -1}},
     {"resources": {"cpu": "-1"}},
@@ -244,6 +247,12 @@ def test_only_the_compiler_can_tell(kind: str, wrong: dict[str, Any], reason: st
 RIGHT: list[dict[str, Any]] = [
     {"resources": {"cpu": amount}} for amount in (0, 1, 0.5, "2", "+2", "500m", ".5", "1.", "1e3", "64Gi", " 2 ", "Ki")
 ] + [{"script": "t.py", "elastic": {"nnodes": nnodes}} for nnodes in (1, "1", "2:4", "02", "4:4")]
+RIGHT += [
+    {"runPolicy": {"onPodFailure": "FailJob", "backoffLimit": 0}},
+    {"runPolicy": {"onPodFailure": None, "backoffLimit": 2}, "restartPolicy": "OnFailure"},
+    {"runPolicy": {"onPodFailure": "RestartPod"}, "master": {"restartPolicy": "Never"}, "restartPolicy": None},
+    {"runPolicy": {"onPodFailure": "RestartPod"}, "roles": {"ps": {"restartPolicy": "OnFailure"}}},
+]
 
 
 @pytest.mark.parametrize("right", RIGHT, ids=str)

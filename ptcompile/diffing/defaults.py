@@ -46,11 +46,6 @@ _CONTAINER: dict[str, Any] = {
     "terminationMessagePolicy": "File",
 }
 _PROBE: dict[str, Any] = {"timeoutSeconds": 1, "periodSeconds": 10, "successThreshold": 1, "failureThreshold": 3}
-_BATCH: dict[str, Any] = {
-    "completionMode": "NonIndexed",
-    "podReplacementPolicy": "TerminatingOrFailed",
-    "managedBy": "kubernetes.io/job-controller",
-}
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _CONTAINERS = ("containers", "initContainers")
 
@@ -72,7 +67,9 @@ ROWS: dict[Path, Any] = {
     ("Service", "spec", "type"): "ClusterIP",
     ("Service", "spec", "sessionAffinity"): "None",
     ("Service", "spec", "internalTrafficPolicy"): "Cluster",
-    **{("batch/Job", "spec", field): value for field, value in _BATCH.items()},
+    ("batch/Job", "spec", "completionMode"): "NonIndexed",
+    ("batch/Job", "spec", "managedBy"): "kubernetes.io/job-controller",
+    ("onPodConditions", "*", "status"): "True",
     # training-operator 1.9: in the controller
     ("pytorchReplicaSpecs", "*", "replicas"): 1,
     ("pytorchReplicaSpecs", "*", "restartPolicy"): "OnFailure",
@@ -130,6 +127,11 @@ def _backoff(job: Json) -> Any:
     return 2**31 - 1 if "backoffLimitPerIndex" in job else 6
 
 
+def _replacement(job: Json) -> Any:
+    """When a pod is made anew that has not ended yet: not before it has, where a policy must see how it ended."""
+    return "Failed" if job.get("podFailurePolicy") else "TerminatingOrFailed"
+
+
 def _tasks(job: Json) -> Any:
     """Of a Volcano job: all pods, or what the tasks say of themselves."""
     tasks = job.get("tasks")
@@ -143,7 +145,9 @@ COMPUTED: dict[Path, Callable[[Json], Any]] = {
     ("Service", "spec", "ports", "*", "targetPort"): lambda port: port.get("port", NOTHING),
     ("batch/Job", "spec", "backoffLimit"): _backoff,
     ("batch/Job", "spec", "parallelism"): lambda _job: 1,
+    ("batch/Job", "spec", "podReplacementPolicy"): _replacement,
     ("replicatedJobs", "*", "template", "spec", "backoffLimit"): _backoff,
+    ("replicatedJobs", "*", "template", "spec", "podReplacementPolicy"): _replacement,
     ("replicatedJobs", "*", "template", "spec", "parallelism"): lambda _job: 1,
     ("batch.volcano.sh/Job", "spec", "minAvailable"): _tasks,
     ("tasks", "*", "minAvailable"): lambda task: task.get("replicas", 0),

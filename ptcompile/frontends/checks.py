@@ -10,6 +10,7 @@ from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.frontends import checks_fabric
 from ptcompile.frontends.checks_amounts import amounts_of, nodes_of
+from ptcompile.frontends.checks_endings import endings_of
 from ptcompile.frontends.checks_roles import roles_of
 from ptcompile.frontends.errors import bad, conflict, problem
 from ptcompile.ir import Job, Target
@@ -41,6 +42,7 @@ def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
             yield problem("spec-missing-field", (*path, "image"), "is missing: every node needs one", "add image")
     yield from amounts_of(job, blocks(job), cluster)
     yield from checks_fabric.check(job, nodes_of(blocks(job)), cluster)
+    yield from endings_of(job, blocks(job))
 
 
 def reserved_env(spec: Spec, job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
@@ -148,7 +150,7 @@ def _profile(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
         yield unknown(job.accelerator, cluster)
     spot = cluster.spec.spot
     if job.spot and not (spot.node_labels or spot.tolerations or spot.match_expressions):
-        message = f"spec.spot: the profile {cluster.metadata.name!r} says nothing of spot nodes, so nothing changes"
+        message = f"spec.spot: the profile {cluster.metadata.name!r} says nothing of spot nodes, so it chooses none"
         yield problem(
             "spec-invalid-value", ("spec", "spot"), message, "add spec.spot to the profile", severity="warning"
         )

@@ -60,6 +60,9 @@ def lower(spec: Spec, cluster: ClusterProfile) -> ir.Job:
             active_deadline_seconds=policy.active_deadline_seconds,
             backoff_limit=policy.backoff_limit,
             suspend=policy.suspend,
+            on_pod_failure=policy.on_pod_failure,
+            on_disruption=policy.on_disruption,
+            success_policy=policy.success_policy,
         ),
         shared_memory=job.shared_memory,
         accelerator=job.accelerator,
@@ -179,8 +182,7 @@ def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
     restarts = elastic.max_restarts if elastic else 0
     own_conf = {k: str(v) for k, v in (elastic.rdzv_configs if elastic else {}).items()}
     waits = {"timeout": str(MEETING_SECONDS), "join_timeout": str(MEETING_SECONDS)} if most > 1 else {}
-    pods_return = bool(job.run_policy.backoff_limit) or job.restart_policy not in {None, "Never"}
-    meets_again = most > 1 and (least < most or restarts > 0 or pods_return)
+    meets_again = most > 1 and (least < most or restarts > 0 or _a_pod_returns(job))
     return ir.Launch(
         entry=entry,
         nproc_per_node=elastic.nproc_per_node if elastic else _by_devices(job, cluster),
@@ -192,6 +194,21 @@ def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
         max_restarts=restarts,
         start_method=elastic.start_method if elastic else "spawn",
     )
+
+
+def _a_pod_returns(job: JobSpec) -> bool:
+    """Whether a container or a pod that trains may start again while the others go on.
+
+    A static rendezvous cannot bear that. Roles beside the trainers take no part in it.
+    """
+    policy = job.run_policy
+    blocks: tuple[PodFields | None, ...] = (job, job.master, job.worker)
+    if any(block is not None and block.restart_policy not in {None, "Never"} for block in blocks):
+        return True
+    if policy.on_pod_failure == "RestartJob":
+        return False
+    outlives_nodes = policy.on_disruption == "Ignore" or (job.spot and policy.on_disruption is None)
+    return bool(policy.backoff_limit) or policy.on_pod_failure == "RestartPod" or outlives_nodes
 
 
 def _by_devices(job: JobSpec, cluster: ClusterProfile) -> int:

@@ -112,6 +112,18 @@ ANSWERS: Final[dict[str, Answer]] = {
         "Some of what a fabric takes is there, and some is not: its variables without its device, or the other way.",
         "take the fabric's word for all of it, or add what the message names",
     ),
+    "no-retries-left": Answer(
+        "The job asks for restarts, and its backoffLimit of 0 allows none.",
+        "give a number above 0, or leave it out: then it is 6",
+    ),
+    "peers-fail-too": Answer(
+        "The job is to outlive a node, and torchrun on the other nodes fails with the one that goes.",
+        "set elastic.maxRestarts, so that torchrun starts its processes again",
+    ),
+    "done-differently": Answer(
+        "The operator of this target does roughly what the spec says of restarts and ends; the message says what.",
+        "accept it, or take a target that the help names",
+    ),
     "unused-ignore": Answer("A comment ignores a finding that is not there.", "remove the comment"),
     "bad-ignore": Answer(
         "A comment does not say what it ignores, or names no rule, or stands where it covers nothing.",

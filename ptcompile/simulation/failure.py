@@ -43,7 +43,7 @@ def _pod(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     spec = at(manifest, "spec")
     yield _pod_restart(spec, "Always")
     yield from _limits({"activeDeadlineSeconds": spec.get("activeDeadlineSeconds")}, "the pod")
-    yield "nobody makes a new pod when the node is lost"
+    yield "a node that goes: nobody makes a new pod"
 
 
 def _job_spec(spec: Json, restart: str) -> Iterator[str]:
@@ -59,14 +59,33 @@ def _job_spec(spec: Json, restart: str) -> Iterator[str]:
             else f"backoffLimit {limit}: that many failures are retried, then the Job fails; "
             "only the failed pod is made again, and its peers go on without it"
         )
-    rules = items(at(spec, "podFailurePolicy").get("rules"))
-    if rules:
-        actions = ", ".join(text(rule.get("action")) for rule in rules)
-        yield f"podFailurePolicy: the first rule that matches decides ({actions})"
+    yield from _job_rules(items(at(spec, "podFailurePolicy").get("rules")))
     for rule in items(at(spec, "successPolicy").get("rules"))[:1]:
         indexes = text(rule.get("succeededIndexes"))
         yield f"successPolicy: done when index {indexes} succeeds" if indexes else "successPolicy: done by count"
     yield from _limits(spec, "the Job")
+
+
+_LOST: dict[str, str] = {
+    "Ignore": "the pod is made again, and it is not counted",
+    "Count": "the pod has failed like any other",
+    "FailJob": "the Job fails",
+    "FailIndex": "the pod's index fails",
+}
+"""A Job's actions where a node goes, which is the pod condition DisruptionTarget (Kubernetes 1.36)."""
+
+
+def _job_rules(rules: list[Json]) -> Iterator[str]:
+    if rules:
+        actions = ", ".join(text(rule.get("action")) for rule in rules)
+        yield f"podFailurePolicy: the first rule that matches decides ({actions})"
+    action = next((text(rule.get("action")) for rule in rules if _is_of_disruption(rule)), "Count")
+    yield f"a node that goes: {_LOST.get(action, 'no such action')}"
+
+
+def _is_of_disruption(rule: Json) -> bool:
+    conditions = items(rule.get("onPodConditions"))
+    return any(one.get("type") == "DisruptionTarget" and one.get("status") in {None, "", "True"} for one in conditions)
 
 
 def _job(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
@@ -88,10 +107,14 @@ def _pytorchjob(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     for name, replica in replicas.items():
         restart = text(replica.get("restartPolicy")) or "OnFailure"
         yield f"{name} restartPolicy {restart}: {_REPLICA.get(restart, 'no such policy')}"
+        lost = "the job fails" if restart == "Never" else "the pod is made again, and it is not counted"
+        yield f"{name}, a node that goes: {lost}"
     limit = policy.get("backoffLimit")
     yield (
         "no backoffLimit: restarts are not counted and go on for ever"
         if limit is None
+        else "backoffLimit 0: the first restart of a container fails the job"
+        if limit == 0
         else f"backoffLimit {limit}: the job fails when its running pods count that many container restarts"
     )
     if "Master" in replicas:
@@ -110,7 +133,7 @@ def _volcano(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     spec = at(manifest, "spec")
     tasks = items(spec.get("tasks"))
     for i, task in enumerate(tasks):
-        name = text(task.get("name")) or f"default{i}"
+        name = _task_name(task, i)
         yield f"{name} {_pod_restart(at(task, 'template', 'spec'), 'Always')}"
         yield from (f"{name}: {_policy(policy)}" for policy in items(task.get("policies")))
     policies = items(spec.get("policies"))
@@ -119,9 +142,33 @@ def _volcano(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     lists = [policies, *(items(task.get("policies")) for task in tasks)]
     if not any(failing & set(_events(policy)) or policy.get("exitCode") for one in lists for policy in one):
         yield "no policy for PodFailed: a failed pod is not made again, and the others wait for it"
-    yield f"maxRetry {integer(spec.get('maxRetry'), 3)}: the failure that makes it that many fails the job"
+    elif tasks and all(text(at(task, "template", "spec").get("restartPolicy")) != "Never" for task in tasks):
+        yield "the policy for PodFailed is dead: the kubelet restarts containers, and no pod fails by them"
+    yield from _evicted_alone(tasks, policies)
+    if spec.get("minSuccess") is not None:
+        yield f"minSuccess {spec.get('minSuccess')}: the job is done when that many pods succeeded"
+    most = integer(spec.get("maxRetry"), 3) or 3
+    yield f"maxRetry {most}: " + (
+        "restarts have no limit" if most == 2**31 - 1 else "the restart that makes it that many fails the job instead"
+    )
     if spec.get("ttlSecondsAfterFinished") is not None:
         yield from _limits({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")}, "the job")
+
+
+def _task_name(task: Json, i: int) -> str:
+    return text(task.get("name")) or f"default{i}"
+
+
+def _evicted_alone(tasks: Sequence[Json], policies: Sequence[Json]) -> Iterator[str]:
+    """The tasks that neither their own policies nor the job's restart when a node goes."""
+    alone = [
+        _task_name(task, i)
+        for i, task in enumerate(tasks)
+        if not any({"PodEvicted", "*"} & set(_events(one)) for one in (*items(task.get("policies")), *policies))
+    ]
+    if alone:
+        where = "" if len(alone) == len(tasks) else f"{', '.join(alone)}: "
+        yield f"{where}no policy for PodEvicted: a pod whose node goes is made again alone, and it is not counted"
 
 
 def _events(policy: Json) -> list[str]:
@@ -148,10 +195,8 @@ def _jobset_spec(spec: Json) -> Iterator[str]:
     else:
         rules = "; ".join(_rule(rule) for rule in items(mapping(policy).get("rules")))
         limit = integer(mapping(policy).get("maxRestarts"))
-        again = "starts all Jobs again"
-        yield f"failurePolicy: a failed Job {again}, at most {limit} times" + (
-            f"; rules before that: {rules}" * bool(rules)
-        )
+        again = f"starts all Jobs again, at most {limit} times" if limit else "fails the JobSet"
+        yield f"failurePolicy: a failed Job {again}" + (f"; rules before that: {rules}" * bool(rules))
     success = at(spec, "successPolicy")
     some = texts(success.get("targetReplicatedJobs"))
     operator = text(success.get("operator")) or "All"

@@ -36,6 +36,20 @@ class Launch(NamedTuple):
     """What stands behind `torchrun`, word by word: options as they are given, the script and its arguments."""
 
 
+def of_container(command: Sequence[str], args: Sequence[str], env: Mapping[str, str]) -> Launch:
+    """The launch of a container. Without a command the image's own gets the arguments (Kubernetes 1.36), and nobody
+    else knows what that is; but an image may have none, and what begins with a program is then the command line."""
+    found = read([*command, *args], env)
+    if command or found.launcher != "command" or found.in_shell or _is_program(args[0]):
+        return found
+    return Launch("image", entry=tuple(args), env=env)
+
+
+def _is_program(word: str) -> bool:
+    """Whether a word is more likely a program than an argument of one."""
+    return word.startswith(("/", "python")) or word in _SHELLS
+
+
 def read(argv: Sequence[str], env: Mapping[str, str], *, depth: int = 0) -> Launch:
     """The launch of a command line. The last launcher of a shell script counts: what stands before prepares."""
     if not argv:

@@ -10,7 +10,7 @@ from ptcompile.expand import ContainerView, Expansion, PodView, Role, kubelet
 from ptcompile.plain import Json, kind_of, namespace, object_name
 from ptcompile.quantity import Quantity
 from ptcompile.simulation import amounts
-from ptcompile.simulation.launch import Launch, read
+from ptcompile.simulation.launch import Launch, of_container
 from ptcompile.simulation.rendezvous import Rendezvous, rendezvous
 
 RANDOM = "-*****"
@@ -121,7 +121,7 @@ class Pod:
         env = dict(self.env)
         if self.hostname and not self.on_host:
             env.setdefault("HOSTNAME", self.hostname)
-        return read([*(command or ()), *(args or ())], env)
+        return of_container(command or (), args or (), env)
 
     @cached_property
     def rendezvous(self) -> Rendezvous:

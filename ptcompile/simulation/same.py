@@ -90,7 +90,7 @@ def _together(a: Meeting, b: Meeting) -> Iterator[str]:
         ("training pods", a.nodes, b.nodes),
         ("started by", a.first.launcher, b.first.launcher),
     ]
-    if a.first.launcher != "image":  # else nobody but the image knows
+    if all(seen.launcher != "image" for found in (a, b) for _, seen in found.roles):  # else only the image knows
         pairs += [
             ("processes", a.processes_text, b.processes_text),
             ("nodes", a.first.nodes_text, b.first.nodes_text),

@@ -18,7 +18,8 @@ TARGETS: dict[str, Target] = {target.name: target for target in (POD, JOB, PYTOR
 def default_target(job: Job, cluster: ClusterProfile) -> Target:
     """What a job gets whose spec names no target: a Pod for one node that needs no more, else an Indexed Job.
 
-    Neither needs an operator in the cluster. A job with a queue goes to Volcano where the cluster's queues are its.
+    Neither needs an operator in the cluster. What a Pod does only roughly, such as outlive its node, a Job does. A job
+    with a queue goes to Volcano where the cluster's queues are its.
     """
     if queue_of(job, cluster) and cluster.spec.queue_system == "volcano":
         return VOLCANO

@@ -5,11 +5,12 @@ Why each field (Kubernetes 1.36):
   `<job>-<index>` and JOB_COMPLETION_INDEX. Parallelism defaults to 1, which would run one rank after the other.
 - subdomain and a headless Service of the job's name with publishNotReadyAddresses: `<job>-0.<job>` resolves before
   the pod is ready, so nobody waits for a probe that waits for the rendezvous.
-- backoffLimit 0 unless the user gives one: a single replaced pod cannot rejoin a static rendezvous, and the default
-  of 6 would leave its peers waiting.
+- backoffLimit 0 unless the user asks for restarts: a single replaced pod cannot rejoin a static rendezvous, and the
+  default of 6 would leave its peers waiting. The controller replaces failed pods one by one, never all of them.
 - restartPolicy Never unless the user says OnFailure, so that a failure counts and its log stays.
-- An elastic job is done when node 0 is (successPolicy, Kubernetes 1.33): the others may never have been needed. A node
-  that is taken away is replaced without being counted (podFailurePolicy, where pods are not restarted in place).
+- successPolicy (Kubernetes 1.33) ends a job with node 0, an elastic one always: the others may never have been needed.
+- podFailurePolicy tells a node that goes, which is the pod condition DisruptionTarget, from a failure: not counted for
+  elastic and spot jobs. It needs restartPolicy Never. A new pod is made when the old one has ended for good.
 """
 
 from __future__ import annotations
@@ -23,10 +24,9 @@ from ptcompile.diagnostics import Problem
 from ptcompile.ir import Job, Target, Wiring
 from ptcompile.queues import KAI_MIN_MEMBER
 from ptcompile.queues import gang as gang_of
-from ptcompile.targets import gang
+from ptcompile.targets import batch_endings, endings, gang
 from ptcompile.targets.common import (
     RUN_POLICY,
-    SPEC,
     cannot,
     dns_1035,
     equal_roles,
@@ -38,8 +38,6 @@ from ptcompile.targets.common import (
     restart_policies,
 )
 
-_DISRUPTED = {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
-_SUCCESS_POLICY_SINCE = (1, 33)
 _DIGIT_FIRST_SINCE = (1, 36)
 
 
@@ -59,12 +57,10 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             "a batch/v1 Job keeps its finished pods as long as itself",
             "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a Job does",
         )
-    if job.elastic and cluster.versions().kubernetes < _SUCCESS_POLICY_SINCE:
-        yield cannot(
-            (*SPEC, "elastic", "nnodes"),
-            "a batch/v1 Job ends an elastic job through its success policy, which Kubernetes has since 1.33",
-            "give one number of nodes, or use the target pytorchjob or volcano",
-        )
+    yield from batch_endings.success_policy_is_there(job, cluster, "a batch/v1 Job")
+    yield from endings.only_its_pod(job, "a batch/v1 Job")
+    yield from batch_endings.disruption_needs_never(job, "a batch/v1 Job")
+    yield from endings.peers_fail_too(job, each=True)
     if job.nodes > 1 and cluster.versions().kubernetes < _DIGIT_FIRST_SINCE:
         yield from dns_1035(job, "the job's Service")
 
@@ -76,11 +72,12 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         spec["suspend"] = True
     spec |= managed_by(job, cluster)
     spec |= {"completionMode": "Indexed", "completions": job.nodes, "parallelism": job.nodes}
-    spec["backoffLimit"] = policy.backoff_limit or 0
-    if job.elastic:
-        spec["successPolicy"] = {"rules": [{"succeededIndexes": "0"}]}
-        if role.restart_policy != "OnFailure":
-            spec["podFailurePolicy"] = {"rules": [_DISRUPTED]}
+    spec |= batch_endings.fields(
+        endings.retries(job),
+        endings.on_disruption(job),
+        in_place=endings.restarts_in_place(role),
+        node_0=endings.ends_with_node_0(job),
+    )
     if policy.active_deadline_seconds is not None:
         spec["activeDeadlineSeconds"] = policy.active_deadline_seconds
     if policy.ttl_seconds_after_finished is not None:

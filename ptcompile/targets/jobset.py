@@ -9,15 +9,8 @@ Why each field (JobSet 0.12):
 - enableDNSHostnames and publishNotReadyAddresses are written out: names resolve before pods are ready. The subdomain
   is left to its default, the JobSet's name, which is the name of the Service.
 - A role beside the trainers is a replicatedJob behind theirs, so that job-global-index stays their rank: one Job, pods
-  `<name>-<role>-0-<i>.<name>`. successPolicy targets the trainers' replicatedJobs alone: when they are done the JobSet
-  is, and the controller deletes the Jobs that still run.
-- The Job's backoffLimit is 0 and the pods are never restarted: one replaced pod cannot rejoin a static rendezvous.
-  runPolicy.backoffLimit is failurePolicy.maxRestarts, which makes all Jobs anew. Absent, the first failure is the end.
-- With restartPolicy OnFailure the kubelet restarts in place, and runPolicy.backoffLimit is the Job's, which counts
-  that; absent it is left to Kubernetes (6).
-- A deadline is the Job's, so it counts from each try; a rule fails the JobSet when it passes, or it would be retried.
-- An elastic job is done when node 0 is, by the Job's successPolicy (Kubernetes 1.33). A node that is taken away is
-  replaced without being counted, by the Job's podFailurePolicy, where pods are not restarted in place.
+  `<name>-<role>-0-<i>.<name>`.
+- How it ends and what is tried again: `jobset_endings`.
 """
 
 from __future__ import annotations
@@ -31,12 +24,10 @@ from ptcompile.diagnostics import Problem
 from ptcompile.ir import Group, Job, PodTemplate, Role, Target, Wiring
 from ptcompile.queues import KAI_MIN_MEMBER
 from ptcompile.queues import gang as gang_of
-from ptcompile.targets import gang
-from ptcompile.targets.changes import there
+from ptcompile.targets import gang, jobset_endings
 from ptcompile.targets.common import (
     COMPLETION_INDEX,
     RUN_POLICY,
-    SPEC,
     cannot,
     dns_1035,
     hosts_beside,
@@ -48,7 +39,6 @@ from ptcompile.targets.common import (
     role_path,
 )
 
-_DISRUPTED = {"type": "DisruptionTarget", "status": "True"}
 _GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
 
 
@@ -83,7 +73,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             "a JobSet keeps its finished pods as long as itself",
             "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a JobSet does",
         )
-    yield from range_needs_success_policy(job, cluster, "a JobSet")
+    yield from jobset_endings.unsupported(job, cluster, "a JobSet", by_role=_by_role(job))
     for role in job.trainers if _needs_rank(job) else ():
         if any(entry.get("name") == "RANK" for entry in role.template.main.env):
             why = "torchrun reads the node's rank from RANK here, which JobSet's label gives"
@@ -92,27 +82,12 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from dns_1035(job, "the JobSet's Jobs and Service")
 
 
-def range_needs_success_policy(job: Job, cluster: ClusterProfile, kind: str) -> Iterator[Problem]:
-    """A refusal of a range of nodes where no Job ends before all its pods have (Kubernetes before 1.33)."""
-    if job.elastic and not there("job-success-policy", cluster.versions()):
-        yield cannot(
-            (*SPEC, "elastic", "nnodes"),
-            f"{kind} ends an elastic job through its Job's success policy, which Kubernetes has since 1.33",
-            "give one number of nodes, or use the target pytorchjob or volcano",
-        )
-
-
 def _replicated(job: Job) -> list[tuple[Role, str, int, int]]:
     """What becomes a replicatedJob: our role, its name, how many Jobs, how many pods in each."""
     beside = [(role, role.name, 1, role.replicas) for role in job.beside]
     if _by_role(job):
         return [*((role, role.name, role.replicas, 1) for role in job.trainers), *beside]
     return [(job.roles[0], "node", 1, job.nodes), *beside]
-
-
-def success_policy(names: list[str], job: Job) -> dict[str, Any] | None:
-    """Which replicatedJobs end the JobSet, by their names; None where all of them do."""
-    return {"operator": "All", "targetReplicatedJobs": names} if job.beside else None
 
 
 def _groups(job: Job) -> list[Group]:
@@ -126,9 +101,9 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         spec["suspend"] = True
     spec |= managed_by(job, cluster)
     spec["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
-    if success := success_policy([name for role, name, _, _ in _replicated(job) if role.trains], job):
+    if success := jobset_endings.success_policy(job, [name for role, name, _, _ in _replicated(job) if role.trains]):
         spec["successPolicy"] = success
-    if failure := failure_policy(job, policy.active_deadline_seconds):
+    if failure := jobset_endings.failure_policy(job, policy.active_deadline_seconds):
         spec["failurePolicy"] = failure
     if policy.ttl_seconds_after_finished is not None:
         spec["ttlSecondsAfterFinished"] = policy.ttl_seconds_after_finished
@@ -142,7 +117,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
                     "completionMode": "Indexed",
                     "completions": pods,
                     "parallelism": pods,
-                    **child_job(job, role, policy.active_deadline_seconds),
+                    **jobset_endings.child_job(job, role, policy.active_deadline_seconds, by_role=_by_role(job)),
                     "template": _pods(role, job, cluster),
                 },
             },
@@ -156,7 +131,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
 
 def _pods(role: Role, job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     template = gang.marked(_with_rank(role, job), job, cluster)
-    return podtemplate.write(template, restartPolicy=restarts(role))
+    return podtemplate.write(template, restartPolicy=role.restart_policy or "Never")
 
 
 def fewest_for_kai(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
@@ -164,37 +139,6 @@ def fewest_for_kai(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     if not job.elastic or gang_of(job, cluster) != "kai":
         return {}
     return {"metadata": {"annotations": {KAI_MIN_MEMBER: str(job.min_nodes)}}}
-
-
-def restarts(role: Role) -> str:
-    """What the kubelet does with a failed container."""
-    return role.restart_policy or "Never"
-
-
-def child_job(job: Job, role: Role, deadline: int | None) -> dict[str, Any]:
-    """How a Job of the JobSet ends: its fields beside the number of pods and their template. `deadline` in seconds."""
-    retries = job.run_policy.backoff_limit if restarts(role) == "OnFailure" else 0
-    spec: dict[str, Any] = {}
-    if retries is not None:
-        spec["backoffLimit"] = retries
-    if job.elastic and role.trains:
-        spec["successPolicy"] = {"rules": [{"succeededIndexes": "0"}]}
-        if restarts(role) == "Never":
-            spec["podFailurePolicy"] = {"rules": [{"action": "Ignore", "onPodConditions": [dict(_DISRUPTED)]}]}
-    if deadline is not None:
-        spec["activeDeadlineSeconds"] = deadline
-    return spec
-
-
-def failure_policy(job: Job, deadline: int | None) -> dict[str, Any] | None:
-    """How often all Jobs are made anew; None where the first failed one ends it. `deadline`: of a Job, in seconds."""
-    retries = job.run_policy.backoff_limit
-    if not retries or all(restarts(role) == "OnFailure" for role in job.roles):
-        return None
-    out: dict[str, Any] = {"maxRestarts": retries}
-    if deadline is not None:
-        out["rules"] = [{"name": "deadline", "action": "FailJobSet", "onJobFailureReasons": ["DeadlineExceeded"]}]
-    return out
 
 
 def _with_rank(role: Role, job: Job) -> PodTemplate:

@@ -8,8 +8,7 @@ Why each field (training-operator 1.9.4):
 - A range of nodes is Workers only, with elasticPolicy: with a Master it would be one torchrun more than the maximum.
 - `spec.nprocPerNode` is a string; elasticPolicy.nProcPerNode is deprecated and not counted in WORLD_SIZE. It is
   what the operator 1.7 hands on to workers without a Master.
-- restartPolicy is always written: Never, or OnFailure where the user allows retries, since backoffLimit counts the
-  restarts of containers and never sees a pod that is not restarted.
+- How it ends and what is tried again: `pytorchjob_endings`.
 - schedulingPolicy is what the operator makes the PodGroup from, where it was started with a gang scheduler; the name
   of the scheduler it fills in itself.
 - A port other than 23456 is a container port called pytorchjob-port, which is where the operator reads it.
@@ -24,6 +23,7 @@ from ptcompile import podtemplate
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Group, Job, PodTemplate, Role, Target, Wiring
+from ptcompile.targets import pytorchjob_endings
 from ptcompile.targets.changes import there
 from ptcompile.targets.common import (
     SPEC,
@@ -62,6 +62,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         yield cannot((*SPEC, "elastic", "nprocPerNode"), message, "write a number")
     yield from restart_policies(job, ("Never", "OnFailure", "Always", "ExitCode"), "the operator has four policies")
     yield from dns_1035(job, "the pods' Services")
+    yield from pytorchjob_endings.unsupported(job)
 
 
 def _replicas(job: Job) -> list[tuple[str, int, Role]]:
@@ -102,11 +103,10 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
             "rdzvId": job.launch.rdzv_id,
             "rdzvConf": [{"key": k, "value": v} for k, v in job.launch.rdzv_conf.items()],
         }
-    retried = "OnFailure" if job.run_policy.backoff_limit else "Never"
     spec["pytorchReplicaSpecs"] = {
         key: {
             "replicas": count,
-            "restartPolicy": role.restart_policy or retried,
+            "restartPolicy": pytorchjob_endings.restarts(job, role),
             "template": podtemplate.write(_with_port(role.template, job.master_port)),
         }
         for key, count, role in _replicas(job)
@@ -117,11 +117,12 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
 
 def _run_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     policy = job.run_policy
+    ends = pytorchjob_endings.run_policy(job)
     out: dict[str, Any] = {
-        "cleanPodPolicy": policy.clean_pod_policy,
+        "cleanPodPolicy": ends["cleanPodPolicy"],
         "ttlSecondsAfterFinished": policy.ttl_seconds_after_finished,
         "activeDeadlineSeconds": policy.active_deadline_seconds,
-        "backoffLimit": policy.backoff_limit,
+        "backoffLimit": ends["backoffLimit"],
         "suspend": policy.suspend or None,
         **managed_by(job, cluster),
         "schedulingPolicy": scheduling_policy(job, cluster),

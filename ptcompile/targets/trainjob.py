@@ -2,8 +2,8 @@
 
 A TrainJob needs a runtime. The rule: the built-in ClusterTrainingRuntime `torch-distributed` where it does what the
 job says, which restarts failed containers in place, up to six times; that is restartPolicy OnFailure without a
-backoffLimit. All that differs from it must also be within the reach of a TrainJob's own fields and of
-podSpecOverrides (2.0), podTemplateOverrides (2.1) or runtimePatches (2.2). Every other job brings its own
+backoffLimit, as on every target. All that differs from it must also be within the reach of a TrainJob's own fields and
+of podSpecOverrides (2.0), podTemplateOverrides (2.1) or runtimePatches (2.2). Every other job brings its own
 TrainingRuntime of the same name, in front of it, with the whole pod template.
 
 Why each field (Trainer 2.3):
@@ -16,9 +16,8 @@ Why each field (Trainer 2.3):
 - numProcPerNode is a number (all that 2.2 takes). The words auto, cpu and gpu are torchrun's and stay an argument; for
   a plain command on accelerators whose name has no "gpu" in it (MIG, TPU, Gaudi, Neuron) it is written too, since
   Trainer would count CPUs. For torchrun the pass `processes` has decided it.
-- A range of nodes is nothing to Trainer: c10d arguments win over PET_NNODES, and the runtime's Job ends when node 0
-  does (successPolicy, Kubernetes 1.33).
-- runPolicy.backoffLimit is maxRestarts of the runtime's JobSet, since a TrainJob has no retries. activeDeadlineSeconds
+- A range of nodes is nothing to Trainer: c10d arguments win over PET_NNODES.
+- A TrainJob has no words for retries and success: the runtime's JobSet has (`jobset_endings`). activeDeadlineSeconds
   is the TrainJob's from 2.2, and the runtime's Job's before. A TTL of the JobSet would make Trainer create it again
   (issue 3779), so it is refused.
 - A plain command gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK from us: Trainer sets PET_* alone.
@@ -39,6 +38,7 @@ from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Group, Job, Role, Target, Wiring, map_templates
 from ptcompile.queues import VOLCANO_QUEUE
+from ptcompile.targets import endings, jobset_endings
 from ptcompile.targets.changes import there
 from ptcompile.targets.common import (
     RUN_POLICY,
@@ -54,14 +54,7 @@ from ptcompile.targets.common import (
     restart_policies,
 )
 from ptcompile.targets.gang import pod_group_policy, with_priority
-from ptcompile.targets.jobset import (
-    child_job,
-    failure_policy,
-    fewest_for_kai,
-    range_needs_success_policy,
-    restarts,
-    success_policy,
-)
+from ptcompile.targets.jobset import fewest_for_kai
 from ptcompile.targets.trainjob_patch import NODE, Parts, parts
 from ptcompile.trainbuiltins import ANCESTOR, GROUP
 from ptcompile.trainruntimes import API_VERSION
@@ -110,7 +103,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             "a TrainJob has no time to live, and its JobSet would be created again when it goes",
             "leave it out and delete the TrainJob, or use the target jobset",
         )
-    yield from range_needs_success_policy(job, cluster, "a TrainJob")
+    yield from jobset_endings.unsupported(job, cluster, "a TrainJob", by_role=False)
     yield from own_host_names(job, "Trainer's JobSet")
     yield from dns_1035(job, "a TrainJob and its Service")
 
@@ -146,9 +139,10 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
 def _against_built_in(job: Job, cluster: ClusterProfile) -> Parts | None:
     """The job as a TrainJob against the built-in runtime; None where that runtime does something else."""
     versions, policy, role = cluster.versions(), job.run_policy, job.roles[0]
-    if restarts(role) != "OnFailure" or policy.backoff_limit is not None:
+    if role.restart_policy != "OnFailure" or policy.backoff_limit is not None:
         return None
-    if job.beside or job.elastic or pod_group_policy(job, cluster) or _own_deadline(job, cluster) is not None:
+    plain = not (job.beside or job.elastic or endings.ends_with_node_0(job))
+    if not plain or pod_group_policy(job, cluster) or _own_deadline(job, cluster) is not None:
         return None
     return parts(role.template, versions)
 
@@ -176,8 +170,8 @@ def _runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     jobset: dict[str, Any] = {}
     if by_volcano and cluster.spec.queue_system == "volcano" and job.queue:
         jobset["metadata"] = {"annotations": {VOLCANO_QUEUE: job.queue}}
-    failure = failure_policy(job, deadline)
-    success = success_policy([NODE], job)
+    success = jobset_endings.success_policy(job, [NODE])
+    failure = jobset_endings.failure_policy(job, deadline)
     ends = {"successPolicy": success, "failurePolicy": failure}
     jobset["spec"] = {**{k: v for k, v in ends.items() if v}, "replicatedJobs": [node, *beside]}
     spec: dict[str, Any] = {"mlPolicy": {"torch": {}}}
@@ -195,9 +189,10 @@ def _runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
 
 def _child(job: Job, role: Role, deadline: int | None, main: str | None = None) -> dict[str, Any]:
     """A Job of the runtime. Trainer counts the nodes; the pods of other roles are counted here."""
-    template = podtemplate.write(role.template, main=main, restartPolicy=restarts(role))
+    template = podtemplate.write(role.template, main=main, restartPolicy=role.restart_policy or "Never")
     count = {} if role.trains else {"completions": role.replicas, "parallelism": role.replicas}
-    return {"completionMode": "Indexed", **count, **child_job(job, role, deadline), "template": template}
+    ends = jobset_endings.child_job(job, role, deadline, by_role=False)
+    return {"completionMode": "Indexed", **count, **ends, "template": template}
 
 
 _PET = ("NNODES", "NPROC_PER_NODE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT")

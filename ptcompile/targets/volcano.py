@@ -6,17 +6,12 @@ Why each field (Volcano 1.16.0-alpha.1):
 - svc with --publish-not-ready-addresses: names resolve before pods are ready.
 - minAvailable, of the job and of each task, is the number of pods for a fixed job: fewer would hold GPUs and wait for
   ranks that are not there. For a range it is the minimum.
-- restartPolicy Never and PodFailed, PodEvicted -> RestartJob: without a policy nothing is restarted, and a container
-  that the kubelet restarts never fails its pod. maxRetry is one more than the retries that the user wants, since the
-  try that reaches it fails the job; 0 would become 3 in the webhook.
-- TaskCompleted -> CompleteJob on the master: a worker that hangs at its end must not keep the job running.
 - queue, priorityClassName and networkTopology are the Job's; Volcano copies them into its PodGroup. The job's priority
   stands before that of its pods.
-- With restartPolicy OnFailure the kubelet restarts in place, and only TaskFailed can see it.
 - A role beside the trainers is a task of its own that the plugin gives no RANK and does not count (since 1.12); its
   pods are `<name>-<role>-<i>.<name>`. It belongs to the gang: trainers without their data loader would hold GPUs and
-  wait, and a gang that counts pods which dependsOn holds back never starts (issues 2298, 2944). It restarts in place,
-  and its task ends the job after six restarts or runPolicy.backoffLimit, as a Job of Kubernetes would.
+  wait, and a gang that counts pods which dependsOn holds back never starts (issues 2298, 2944).
+- How it ends and what is tried again: `volcano_endings`.
 """
 
 from __future__ import annotations
@@ -29,6 +24,7 @@ from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Group, Job, Role, Target, Wiring
 from ptcompile.queues import network_topology
+from ptcompile.targets import volcano_endings
 from ptcompile.targets.changes import there
 from ptcompile.targets.common import (
     RUN_POLICY,
@@ -43,8 +39,6 @@ from ptcompile.targets.common import (
 )
 
 _DIGIT_FIRST_SINCE = (1, 36)
-_RETRIES = 6
-"""Kubernetes' default backoffLimit of a Job (1.36)."""
 
 
 def _wiring(job: Job) -> Wiring:
@@ -69,9 +63,14 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         for role in job.beside:
             why = "Volcano before 1.12 counts its pods in WORLD_SIZE, which a plain command reads"
             yield cannot(role_path(role), why, "start the job with script or module, or use the target jobset")
+    yield from volcano_endings.unsupported(job, cluster)
     if cluster.versions().kubernetes < _DIGIT_FIRST_SINCE:
         yield from dns_1035(job, "the job's Service")
     yield from own_host_names(job, "the svc plugin")
+    for role in job.roles:
+        if role.template.extra.get("hostNetwork") is True and role.template.sidecars:
+            why = "the pytorch plugin gives every container one port, which only one can have on the node's network"
+            yield cannot((*role_path(role), "hostNetwork"), why, "remove hostNetwork or the sidecars")
 
 
 def _tasks(job: Job) -> list[tuple[str, int, Role]]:
@@ -101,17 +100,18 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         spec["priorityClassName"] = priority
     if near := network_topology(job, cluster, "volcano"):
         spec["networkTopology"] = near
-    spec["maxRetry"] = (job.run_policy.backoff_limit or 0) + 1
+    ends = volcano_endings.of_job(job, cluster)
+    policies = ends.pop("policies", None)
+    spec |= ends
     if job.run_policy.ttl_seconds_after_finished is not None:
         spec["ttlSecondsAfterFinished"] = job.run_policy.ttl_seconds_after_finished
     spec["plugins"] = {
         "pytorch": [f"--master={master}", f"--worker={worker}", f"--port={job.master_port}"],
         "svc": ["--publish-not-ready-addresses"],
     }
-    in_place = all(role.restart_policy == "OnFailure" for role in job.roles)
-    events = ["PodEvicted"] if in_place else ["PodFailed", "PodEvicted"]
-    spec["policies"] = [{"events": events, "action": "RestartJob"}]
-    spec["tasks"] = [_task(job, *entry) for entry in _tasks(job)]
+    if policies:
+        spec["policies"] = policies
+    spec["tasks"] = [_task(job, cluster, *entry) for entry in _tasks(job)]
     return [
         {
             "apiVersion": "batch.volcano.sh/v1alpha1",
@@ -122,22 +122,12 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     ]
 
 
-def _task(job: Job, name: str, count: int, role: Role) -> dict[str, Any]:
+def _task(job: Job, cluster: ClusterProfile, name: str, count: int, role: Role) -> dict[str, Any]:
     least = count
     if job.elastic and role.trains:
         least = 1 if name == job.task_names[0] else job.min_nodes - 1
     task: dict[str, Any] = {"name": name, "replicas": count, "minAvailable": least}
-    policies: list[dict[str, Any]] = []
-    if name == job.task_names[0]:
-        policies.append({"event": "TaskCompleted", "action": "CompleteJob"})
-    retries = job.run_policy.backoff_limit
-    if not role.trains:
-        retries = _RETRIES if retries is None else max(1, retries)
-    if role.restart_policy == "OnFailure" and retries:
-        task["maxRetry"] = retries
-        policies.append({"event": "TaskFailed", "action": "TerminateJob"})
-    if policies:
-        task["policies"] = policies
+    task |= volcano_endings.of_task(job, role, cluster, master=name == job.task_names[0])
     task["template"] = podtemplate.write(role.template, restartPolicy=role.restart_policy or "Never")
     return task
 

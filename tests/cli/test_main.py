@@ -63,7 +63,7 @@ def test_exit_status(body: str, status: int, command: str, tmp_path: Path, capsy
 def test_a_warning_does_not_stop_the_manifests(tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, spec(tmp_path, body="spot: true"))
     assert "warning[" in ran.err
-    assert ran.out.startswith("apiVersion: v1\nkind: Pod\n")
+    assert ran.out.startswith("apiVersion: batch/v1\nkind: Job\n")
 
 
 def test_targets(capsys: Capture) -> None:

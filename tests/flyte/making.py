@@ -73,9 +73,11 @@ def roles(made: dict[str, Any]) -> dict[str, Any]:
 
 
 def pod(made: dict[str, Any], role: str = "Worker") -> dict[str, Any]:
-    """The pod of a role; of a Pod itself."""
-    found: dict[str, Any] = made["spec"] if made["kind"] == "Pod" else roles(made)[role]["template"]["spec"]
-    return found
+    """The pod of a role; of a Pod itself, and of the Job that makes a Pod again when its node goes."""
+    if made["kind"] == "Pod":
+        return dict(made["spec"])
+    holder = made["spec"] if made["kind"] == "Job" else roles(made)[role]
+    return dict(holder["template"]["spec"])
 
 
 def main(made: dict[str, Any], role: str = "Worker") -> dict[str, Any]:

@@ -20,16 +20,15 @@ MEANT: dict[str, set[str]] = {
     # 500m and a GPU
     **{f"flyte-legacy-decorator/{target}.yaml": {"fewer-cpus-than-gpus"} for target in (*_TARGETS, "trainjob")},
     **{f"nccl-document-004/{target}.yaml": {"best-effort-gpus"} for target in _TARGETS},  # a GPU, no cpu, no memory
-    "nccl-document-004/pytorchjob.yaml": {"best-effort-gpus", "restarts-for-ever"},
     # restartPolicy OnFailure, which the kubelet does pod by pod
     **{f"{case}/jobset.yaml": {"lone-pod-restart"} for case in ("gloo-document-004", "volcano-document-003")},
     "nccl-document-004/jobset.yaml": {"best-effort-gpus", "lone-pod-restart"},
+    "gloo-document-004/job.yaml": {"job-restarts-alone"},
+    "nccl-document-004/job.yaml": {"best-effort-gpus", "job-restarts-alone"},
     # scraping, which a spec cannot ask the svc plugin to let in
     "sidecar-and-init/volcano.yaml": {"blocked-scraping"},
     # auto without devices
     **{f"many-processes-auto/{target}.yaml": {"host-core-processes"} for target in (*_TARGETS, "trainjob")},
-    "trainer-2-0/pytorchjob.yaml": {"restarts-for-ever"},  # OnFailure without a backoffLimit, for Trainer's runtime
-    "trainer-2-1/pytorchjob.yaml": {"restarts-for-ever"},
 }
 """Findings on a golden manifest that its spec asked for, by file."""
 

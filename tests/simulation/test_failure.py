@@ -10,23 +10,52 @@ from ptcompile.simulation import simulate
 from tests.simulation.worlds import jobset, only, pod_of, pytorchjob, volcano
 
 
+def _job(action: str | None = None) -> dict[str, Any]:
+    """A Job with a rule for nodes that go; the status of the condition is True where nobody says."""
+    rules = [{"action": action, "onPodConditions": [{"type": "DisruptionTarget"}]}] if action else []
+    template = {"spec": {"restartPolicy": "Never", "containers": [{"name": "main", "image": "i"}]}}
+    codes = {"action": "FailJob", "onExitCodes": {"operator": "In", "values": [42]}}
+    spec = {"template": template, "podFailurePolicy": {"rules": [codes, *rules]}}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "j"}, "spec": spec}
+
+
+def _never() -> dict[str, Any]:
+    made = pytorchjob()
+    for replica in made["spec"]["pytorchReplicaSpecs"].values():
+        replica["restartPolicy"] = "Never"
+    return made
+
+
 @pytest.mark.parametrize(
     ("manifest", "sentence"),
     [
         (pod_of({}), "restartPolicy Always: a container that ends is restarted in its pod by the kubelet, for ever"),
         # kubeflow.md 1.7
         (pytorchjob(), "no backoffLimit: restarts are not counted and go on for ever"),
-        (pytorchjob(runPolicy={"backoffLimit": 0}), "backoffLimit 0: the job fails when"),
+        (pytorchjob(runPolicy={"backoffLimit": 0}), "backoffLimit 0: the first restart of a container fails"),
         (pytorchjob(runPolicy={"cleanPodPolicy": "All"}), "cleanPodPolicy All: at the end all pods are deleted"),
         (pytorchjob(runPolicy={"ttlSecondsAfterFinished": 0}), "ttlSecondsAfterFinished 0"),
         (pytorchjob(), "the job succeeds with its Master"),
+        (pytorchjob(), "Worker, a node that goes: the pod is made again, and it is not counted"),
+        (_never(), "Master, a node that goes: the job fails"),
         # volcano.md 1.5
+        (volcano(policies=[{"event": "PodFailed", "action": "RestartJob"}]), "the policy for PodFailed is dead"),
+        (volcano(), "no policy for PodEvicted: a pod whose node goes is made again alone"),
+        (volcano(maxRetry=2**31 - 1), "maxRetry 2147483647: restarts have no limit"),
+        (volcano(maxRetry=0), "maxRetry 3: "),
+        (volcano(minSuccess=3), "minSuccess 3: the job is done when that many pods succeeded"),
         (volcano(), "no policy for PodFailed: a failed pod is not made again"),
         (volcano(policies=[{"events": ["PodFailed"], "action": "RestartJob"}]), "any task: PodFailed -> RestartJob"),
         (volcano(), "maxRetry 3"),
         # kubeflow.md 3.3
         (jobset(["x"]), "no failurePolicy: the first Job that fails fails the JobSet"),
         (jobset(["x"], failurePolicy={"maxRestarts": 4}), "failurePolicy: a failed Job starts all Jobs again, at most"),
+        (jobset(["x"], failurePolicy={"maxRestarts": 0}), "failurePolicy: a failed Job fails the JobSet"),
+        # Kubernetes 1.36, "Handling retriable and non-retriable pod failures"
+        (_job(), "a node that goes: the pod has failed like any other"),
+        (_job("Ignore"), "a node that goes: the pod is made again, and it is not counted"),
+        (_job("FailJob"), "a node that goes: the Job fails"),
+        (pod_of({}), "a node that goes: nobody makes a new pod"),
         (jobset(["x"]), "workers: backoffLimit 0: the first failure fails the Job"),
         ({"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "spec": {"activeDeadlineSeconds": 9}},
          "activeDeadlineSeconds 9: then the TrainJob fails"),
@@ -40,3 +69,20 @@ def test_on_failure(manifest: dict[str, Any], sentence: str) -> None:
 def test_a_policy_for_failed_pods_silences_the_warning() -> None:
     said = only(simulate([volcano(policies=[{"event": "*", "action": "RestartJob"}])])).failure
     assert not any(one.startswith("no policy") for one in said)
+
+
+def test_a_policy_that_can_act_is_not_called_dead() -> None:
+    never = volcano(policies=[{"event": "PodFailed", "action": "RestartJob"}])
+    for task in never["spec"]["tasks"]:
+        task["template"]["spec"]["restartPolicy"] = "Never"
+    assert not any("dead" in one for one in only(simulate([never])).failure)
+
+
+def test_tasks_that_no_policy_restarts_when_a_node_goes_are_named() -> None:
+    """volcano.md 1.5: a task's policies stand before the job's."""
+    made = volcano()
+    first, *others = made["spec"]["tasks"]
+    first["policies"] = [{"event": "PodEvicted", "action": "RestartJob"}]
+    names = ", ".join(task["name"] for task in others)
+    (said,) = [one for one in only(simulate([made])).failure if "no policy for PodEvicted" in one]
+    assert said.startswith(f"{names}: no policy for PodEvicted")

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptcompile.simulation.launch import entry_words, read
+from ptcompile.simulation.launch import entry_words, of_container, read
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,29 @@ def test_an_assignment_before_the_command_is_in_its_environment() -> None:
 )
 def test_what_runs_in_the_end(argv: list[str], words: tuple[str, ...]) -> None:
     assert entry_words(read(argv, {})) == words
+
+
+@pytest.mark.parametrize(
+    ("command", "args", "launcher"),
+    [
+        # Kubernetes 1.36, "Define a Command and Arguments for a Container": args alone are for the image's ENTRYPOINT
+        ([], ["--epochs", "3"], "image"),
+        ([], [""], "image"),
+        ([], ["train", "--lr", "1"], "image"),
+        ([], [], "image"),
+        # an image without ENTRYPOINT runs them, as pytorch/pytorch does
+        ([], ["torchrun", "t.py"], "torchrun"),
+        ([], ["python", "-m", "torch.distributed.run", "t.py"], "torchrun"),
+        ([], ["python3", "t.py"], "command"),
+        ([], ["/app/run", "x"], "command"),
+        ([], ["bash", "-c", "exec x"], "command"),
+        ([], ["bash", "run.sh"], "command"),
+        (["train"], ["--epochs", "3"], "command"),
+        ([""], [], "command"),
+    ],
+)
+def test_arguments_alone_are_the_image_s(command: list[str], args: list[str], launcher: str) -> None:
+    assert of_container(command, args, {}).launcher == launcher
 
 
 @given(st.text(alphabet="ab $(){}'\"\\;&|\n#=-:", max_size=60))

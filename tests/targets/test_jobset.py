@@ -120,7 +120,7 @@ def test_one_node_meets_itself() -> None:
         ("", {"backoffLimit": 0}, None),
         ("runPolicy: {backoffLimit: 0}", {"backoffLimit": 0}, None),
         ("runPolicy: {backoffLimit: 3}", {"backoffLimit": 0}, {"maxRestarts": 3}),
-        ("restartPolicy: OnFailure", {}, None),
+        ("restartPolicy: OnFailure", {"backoffLimit": 6}, None),
         ("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 3}", {"backoffLimit": 3}, None),
         ("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 0}", {"backoffLimit": 0}, None),
     ],

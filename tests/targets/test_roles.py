@@ -82,7 +82,7 @@ def test_the_trainers_may_be_two_replicated_jobs() -> None:
 @pytest.mark.parametrize(
     ("body", "limit"),
     [
-        ("", None),  # left to Kubernetes: 6
+        ("", 6),  # as Kubernetes has it
         ("runPolicy: {backoffLimit: 2}", 2),
         ("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 2}", 2),
     ],
@@ -96,7 +96,10 @@ def test_its_containers_are_restarted_in_place(target: str, body: str, limit: in
 
 def test_a_role_that_is_restarted_in_place_takes_no_retries_from_the_trainers() -> None:
     spec, jobs = replicated(f"runPolicy: {{backoffLimit: 2}}\n{LOADER}", "jobset")
-    assert spec["failurePolicy"] == {"maxRestarts": 2}
+    (rule,) = spec["failurePolicy"]["rules"]
+    assert spec["failurePolicy"]["maxRestarts"] == 2
+    assert (rule["action"], rule["onJobFailureReasons"]) == ("FailJobSet", ["BackoffLimitExceeded"])
+    assert rule["targetReplicatedJobs"] == ["loader"]  # a rule without targets is for all (kubeflow.md 3.1)
     assert jobs["node"]["template"]["spec"]["backoffLimit"] == 0
 
 
@@ -163,20 +166,6 @@ def test_its_restarts_in_place_end_somewhere(body: str, retries: int) -> None:
 def test_its_own_never_restarts_the_job() -> None:
     _, found = tasks("roles: {loader: {restartPolicy: Never}}")
     assert not {"policies", "maxRetry"} & found["loader"].keys()
-
-
-@pytest.mark.parametrize(
-    ("body", "events"),
-    [
-        (LOADER, ["PodFailed", "PodEvicted"]),
-        ("restartPolicy: OnFailure\nroles: {loader: {restartPolicy: Never}}", ["PodFailed", "PodEvicted"]),
-        (f"restartPolicy: OnFailure\n{LOADER}", ["PodEvicted"]),
-    ],
-)
-def test_a_failed_pod_restarts_the_job_wherever_pods_can_fail(body: str, events: list[str]) -> None:
-    """A policy for PodFailed is dead only where all pods restart in place (volcano.md 1.5)."""
-    spec, _ = tasks(body)
-    assert spec["policies"] == [{"events": events, "action": "RestartJob"}]
 
 
 def test_before_1_12_volcano_counts_them_in_what_a_plain_command_reads() -> None:

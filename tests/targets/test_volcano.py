@@ -11,6 +11,7 @@ from tests.making import compiled, manifest, smallest, text
 
 OLD = making.profile({"versions": {"kubernetes": "1.35"}})
 RANGE = "elastic: {nnodes: '2:4'}"
+SIDECAR = "podTemplate: {spec: {containers: [{name: log, image: log:1}]}}"
 
 
 def spec(body: str = "") -> dict[str, Any]:
@@ -131,6 +132,7 @@ def test_a_plain_command_is_left_to_the_plugin() -> None:
         ("runPolicy: {cleanPodPolicy: All}", ("spec", "runPolicy", "cleanPodPolicy")),
         ("podTemplate: {spec: {hostname: h}}", ("spec", "podTemplate", "spec", "hostname")),
         ("podTemplate: {spec: {subdomain: s}}", ("spec", "podTemplate", "spec", "subdomain")),
+        (f"hostNetwork: true\n{SIDECAR}", ("spec", "hostNetwork")),  # volcano.md 3.4: hostPort equals the plugin's port
     ],
 )
 def test_what_volcano_cannot_do_is_refused(body: str, path: tuple[str, ...]) -> None:

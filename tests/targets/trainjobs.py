@@ -33,7 +33,7 @@ def both(body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER, name: str = 
     assert spec is not None, problems
     target = TARGETS["trainjob"]
     job, _ = run(lower(spec, cluster), Context(cluster, target))
-    assert not list(target.unsupported(job, cluster))
+    assert not [one for one in target.unsupported(job, cluster) if one.severity == "error"]
     return tuple(target.emit(job, cluster))
 
 

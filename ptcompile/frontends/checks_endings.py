@@ -1,0 +1,42 @@
+"""What a spec says of restarts, against itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ptcompile.diagnostics import Path, Problem
+from ptcompile.frontends.errors import conflict, problem
+from ptcompile.spec import JobSpec, PodFields, RestartPolicy
+
+_POLICY: Path = ("spec", "runPolicy")
+
+
+def endings_of(job: JobSpec, blocks: Sequence[tuple[Path, PodFields]]) -> Iterator[Problem]:
+    """Every contradiction about restarts. `blocks` are the job and its roles, with their paths.
+
+    onPodFailure is for the pods that train; those of other roles restart in place beside it.
+    """
+    policy = job.run_policy
+    restarts = _in_place(one for path, one in blocks if path[1:2] != ("roles",))
+    if policy.on_pod_failure is not None and restarts is not None:
+        message = f"restartPolicy {restarts} starts a failed container again in its pod, and so no pod fails"
+        yield conflict((*_POLICY, "onPodFailure"), message, "say one of the two")
+    if policy.on_pod_failure == "FailJob" and policy.backoff_limit:
+        message = f"FailJob tries nothing again, and backoffLimit allows {policy.backoff_limit}"
+        yield conflict((*_POLICY, "onPodFailure"), message, "say RestartPod or RestartJob, or remove backoffLimit")
+    anywhere = _in_place(one for _, one in blocks)
+    asks = policy.on_pod_failure if policy.on_pod_failure in {"RestartPod", "RestartJob"} else anywhere
+    if policy.backoff_limit == 0 and asks is not None and asks != "Always":
+        yield problem(
+            "no-retries-left",
+            (*_POLICY, "backoffLimit"),
+            f"0 allows no restart, and {asks} asks for them: the first failure ends the job",
+            "give a number above 0, or leave it out",
+            severity="warning",
+            stage="run",
+        )
+
+
+def _in_place(blocks: Iterable[PodFields]) -> RestartPolicy | None:
+    """The first restart policy by which the kubelet starts a failed container again."""
+    return next((one.restart_policy for one in blocks if one.restart_policy not in {None, "Never"}), None)
