@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from typing import Any, Final
 
+from ptcompile.cures import DEDUPLICATED
 from ptcompile.diagnostics import Path, Problem, Span
 from ptcompile.reader.fast import read_document
 from ptcompile.reader.nodes import Finding, Node, Parsed, inside, walk
@@ -290,6 +291,7 @@ def _problem(source: Source, offset: int, finding: Finding) -> Problem:
         severity=finding.severity,
         stage=finding.stage,
         authority=finding.authority,
+        fix=DEDUPLICATED if finding.name == "duplicate-key" else None,
         span=source.span(offset + finding.start, source.line_end(offset + finding.start, offset + finding.end)),
     )
 

@@ -116,12 +116,17 @@ def replaced(start: int, after: int, node: Node, value: Any, layout: Layout, *, 
 
 def _written(node: Node, value: Any, layout: Layout, *, is_item: bool) -> tuple[str, list[str]]:
     """What stands on the line of the colon or dash, and the lines below it, as from the column of key or dash."""
-    if node.flow or not is_block(value):
+    if node.flow or not is_block(value) or (node.kind == "scalar" and _is_short(value)):
         return inline(value, node.style), []
     if is_item:
         first, *rest = item_lines(value, layout)
         return first[2:], rest
     return "", lines_below(value, layout)
+
+
+def _is_short(value: Any) -> bool:
+    """Whether a collection is written in brackets where one word stood."""
+    return isinstance(value, list) and len(value) == 1 and not is_block(value[0])
 
 
 def renamed(entry: Entry, name: str, layout: Layout, *, flow: bool = False) -> Splice:
