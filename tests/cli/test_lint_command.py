@@ -142,7 +142,7 @@ def test_output_file_and_statistics(pod: Path, capsys: Capture) -> None:
     ran = here(capsys, "lint", pod, "--output-file", "out.json", "--output-format", "json")
     assert ran.out == ""
     assert [d["code"] for d in json.loads(Path("out.json").read_text())["diagnostics"]] == ["PTC302"]
-    assert here(capsys, "lint", pod, "--statistics").out == "1  PTC302 missing-shm\n"
+    assert here(capsys, "lint", pod, "--statistics").out == "1  PTC302 missing-shm [fixable]\n"
 
 
 def test_colour_is_for_terminals_and_for_those_who_ask(pod: Path) -> None:
