@@ -207,8 +207,11 @@ def _edited(text: _Text, plans: Sequence[_Plan]) -> str:
     for plan in plans:
         if plan.twice is not None:
             found += writing.without_first(text.root, text.layout, plan.twice)
-    new = writing.spliced(text.layout.text, writing.in_order(found))
-    return new.removesuffix(text.layout.eol) if text.padded else new
+    found = writing.in_order(found, text.layout.eol)
+    new = writing.spliced(text.layout.text, found)
+    if text.padded and found[-1].end < len(text.layout.text):  # else the last line has gone, and what we added with it
+        return new.removesuffix(text.layout.eol)
+    return new
 
 
 def _says(text: str, expected: Sequence[Any], problems: int) -> bool:

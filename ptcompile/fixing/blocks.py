@@ -31,6 +31,7 @@ Slots = Sequence[tuple[int, int]]
 """Where each part of a collection begins, with its key or dash, and where it ends."""
 
 _blank = re.compile(r"\s*")
+_own_comment = re.compile(r"([ ]*)#[^\n]*\n").match
 _comment = re.compile(r"[ \t]+#.*")
 
 
@@ -95,8 +96,10 @@ def replaced(start: int, after: int, node: Node, value: Any, layout: Layout, *, 
     _check_leaves(node)
     text = layout.text
     first, rest = _written(node, value, layout, is_item=is_item)
-    more = "".join(layout.eol + line for line in _at(column(text, start), rest))
-    if node.block and line_start(text, node.start) > after:
+    below = line_start(text, node.start) > after
+    wide = node.start - after - 1 if is_item and not below and node.start < node.end else 0  # blanks behind the dash
+    more = "".join(layout.eol + line for line in _at(column(text, start) + wide, rest))
+    if node.block and below:
         yield Splice(after, after, f" {first}" if first else "")
         yield Splice(line_end(text, after), line_end(text, node.end), more)
     elif node.block:
@@ -187,4 +190,14 @@ def cut(text: str, slots: Slots, gone: Collection[int]) -> Iterator[Splice]:
         yield Splice(start, found.end() if found else start, "")
         rest -= set(range(stays))
     for at in sorted(rest):
-        yield Splice(line_start(text, slots[at][0]), text.index("\n", slots[at][1]) + 1, "")
+        yield Splice(line_start(text, slots[at][0]), _end_of_lines(text, *slots[at]), "")
+
+
+def _end_of_lines(text: str, start: int, end: int) -> int:
+    """Where the lines of a part end, with the comments below it that are indented as if they were within it."""
+    stop = text.index("\n", end) + 1
+    inside = _own_comment(text, stop)
+    while inside is not None and len(inside[1]) > column(text, start):
+        stop = inside.end()
+        inside = _own_comment(text, stop)
+    return stop

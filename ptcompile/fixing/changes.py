@@ -112,19 +112,19 @@ def _difference(old: Any, new: Any, box: Path, renamed: dict[Path, str]) -> Iter
 
 
 def _of_mappings(old: dict[str, Any], new: dict[str, Any], box: Path, renamed: dict[Path, str]) -> Iterable[Change]:
-    given: set[str] = set()
+    names = {key: renamed[*box, key] for key in old if (*box, key) in renamed}
+    if any(key in new or name not in new for key, name in names.items()):
+        names = {}  # names that change places: as if written anew
     for key, value in old.items():
-        name = renamed.get((*box, key))
-        if name is not None and name in new and key not in new:
-            given.add(name)
-            yield Change("rename", box, key, name)
-            yield from _difference(value, new[name], (*box, key), renamed)
+        if key in names:
+            yield Change("rename", box, key, names[key])
+            yield from _difference(value, new[names[key]], (*box, key), renamed)
         elif key in new:
             yield from _difference(value, new[key], (*box, key), renamed)
         else:
             yield Change("remove", box, key)
     for key, value in new.items():
-        if key not in old and key not in given:
+        if key not in old and key not in names.values():
             yield Change("add", box, key, value)
 
 
@@ -132,7 +132,8 @@ def _of_lists(old: list[Any], new: list[Any], box: Path, renamed: dict[Path, str
     from difflib import SequenceMatcher
 
     matcher = SequenceMatcher(None, [canonical(one) for one in old], [canonical(one) for one in new], autojunk=False)
-    for op, start, end, new_start, new_end in matcher.get_opcodes():
+    one_by_one = [("replace", 0, len(old), 0, len(new))]
+    for op, start, end, new_start, new_end in one_by_one if len(old) == len(new) else matcher.get_opcodes():
         if op == "equal":
             continue
         both = min(end - start, new_end - new_start)
@@ -170,16 +171,11 @@ def _put(data: Any, path: Path, here: list[Change]) -> Any:
 
 
 def _mapping(data: dict[str, Any], here: list[Change]) -> dict[str, Any]:
-    own = {change.part: change for change in here if change.op != "add"}
-    out: dict[str, Any] = {}
-    for key, value in data.items():
-        change = own.get(key)
-        if change is None or change.op == "replace":
-            out[key] = value if change is None else change.value
-        elif change.op == "rename":
-            out[change.value] = value
-    out.update((change.part, change.value) for change in here if change.op == "add")
-    return out
+    given: dict[str, Any] = {change.part: change.value for change in here if change.op in ("replace", "add")}
+    names: dict[str, str] = {change.part: change.value for change in here if change.op == "rename"}
+    gone = {change.part for change in here if change.op == "remove"}
+    out = {names.get(key, key): given.pop(key, value) for key, value in data.items() if key not in gone}
+    return out | given
 
 
 def _list(data: list[Any], here: list[Change]) -> list[Any]:

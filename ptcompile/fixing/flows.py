@@ -12,7 +12,7 @@ from ptcompile.fixing.values import Layout, inline, key_text
 
 _end_of_part = re.compile(r"([ \t]*,)?[ \t]*(?:#.*)?").fullmatch
 _comma = re.compile(r"\s*,")
-_comment_after = re.compile(r"[ \t]*#[^\n]*\n?")
+_rest_of_line = re.compile(r"[ \t]*(?:#[^\n]*)?\n?[ \t]*")
 
 
 def mapping(node: Node, here: Sequence[Change], layout: Layout) -> Iterator[Splice]:
@@ -104,21 +104,34 @@ def cut(text: str, slots: Slots, gone: Sequence[int]) -> Iterator[Splice]:
     """Take parts away, each with the comma behind it, or the last ones with that before them. One part stays."""
     kept = [at for at in range(len(slots)) if at not in gone]
     for at in gone:
-        start, end = slots[at]
         if at < kept[-1]:
-            comma = _comma.match(text, end)
-            if comma is None:
-                raise CannotFix("a comment stands before the comma")
+            start, end = slots[at]
+            after = _comma_after(text, end)
             stop = slots[at + 1][0]
-            if "#" in text[comma.end() : stop]:
-                comment = _comment_after.match(text, comma.end())
-                stop = comment.end() if comment else comma.end()
+            if "#" in text[after:stop]:
+                rest = _rest_of_line.match(text, after)
+                stop = rest.end() if rest else after
             yield Splice(start, stop, "")
-        elif "#" not in text[slots[at - 1][1] : start]:
-            yield Splice(slots[at - 1][1], end, "")
-        else:
-            comma = _comma.match(text, slots[at - 1][1])
-            if comma is None:
-                raise CannotFix("a comment stands before the comma")
-            yield Splice(comma.end() - 1, comma.end(), "")
-            yield Splice(start, end, "")
+    if kept[-1] < len(slots) - 1:
+        yield from _cut_tail(text, slots[kept[-1]][1], slots[kept[-1] + 1][0], slots[-1][1])
+
+
+def _cut_tail(text: str, kept: int, start: int, end: int) -> Iterator[Splice]:
+    """Take the last parts away: those from `start` to `end`, behind one that ends at `kept`."""
+    rest = _end_of_part(text[end : line_end(text, end)])
+    if not text[line_start(text, start) : start].strip() and rest is not None:
+        yield Splice(line_start(text, start), text.index("\n", end) + 1, "")
+        if rest[1] is None:  # else the comma before them is the last one now
+            yield Splice(_comma_after(text, kept) - 1, _comma_after(text, kept), "")
+    elif "#" not in text[kept:start]:
+        yield Splice(kept, end, "")
+    else:
+        yield Splice(_comma_after(text, kept) - 1, _comma_after(text, kept), "")
+        yield Splice(start, end, "")
+
+
+def _comma_after(text: str, end: int) -> int:
+    comma = _comma.match(text, end)
+    if comma is None:
+        raise CannotFix("a comment stands before the comma")
+    return comma.end()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -18,7 +19,7 @@ def splices(root: Node, layout: Layout, found: Iterable[Change]) -> list[Splice]
     """What has to be written, in the order of the text. Raises `CannotFix` where the text does not allow it."""
     boxes = by_box(found)
     inner_first = sorted(boxes, key=len, reverse=True)  # where two add a line at one place, the inner one's is above
-    return in_order(splice for box in inner_first for splice in _in_box(root, layout, box, boxes[box]))
+    return in_order((splice for box in inner_first for splice in _in_box(root, layout, box, boxes[box])), layout.eol)
 
 
 def without_first(root: Node, layout: Layout, offset: int) -> list[Splice]:
@@ -33,18 +34,35 @@ def without_first(root: Node, layout: Layout, offset: int) -> list[Splice]:
                 raise CannotFix("an alias shares the value")
             slots = [(entry.start, entry.node.end) for entry in node.entries]
             cut = flows.cut if node.flow else blocks.cut
-            return in_order(cut(layout.text, slots, [first]))
+            return in_order(cut(layout.text, slots, [first]), layout.eol)
         stack += [entry.node for entry in node.entries] + [item.node for item in node.items]
     raise CannotFix("the key is not there")
 
 
-def in_order(found: Iterable[Splice]) -> list[Splice]:
+def in_order(found: Iterable[Splice], eol: str) -> list[Splice]:
     """The changes of text by position. Raises `CannotFix` where two of them meet."""
-    out = sorted((one for one in found if one.start != one.end or one.text), key=lambda one: (one.start, one.end))
+    out = [one for one in found if one.start != one.end or one.text]
+    cuts = sorted(one for one in out if not one.text)
+    out = sorted((_above(one, cuts, eol) for one in out), key=_place)
     for one, following in pairwise(out):
         if following.start < one.end:
             raise CannotFix("its changes of text meet")
     return out
+
+
+def _place(one: Splice) -> tuple[int, int]:
+    return one.start, one.end
+
+
+def _above(one: Splice, cuts: Sequence[Splice], eol: str) -> Splice:
+    """New lines behind lines that go: behind the line above those."""
+    while one.start == one.end and one.text.startswith(eol):
+        at = bisect_left(cuts, one.start, key=lambda cut: cut.start) - 1
+        if at < 0 or one.start >= cuts[at].end:
+            break
+        place = cuts[at].start - len(eol)
+        one = one._replace(start=place, end=place)
+    return one
 
 
 def spliced(text: str, found: Sequence[Splice]) -> str:
