@@ -170,6 +170,8 @@ class _Round:
                 at = document.end()
         new = "".join([*parts, source.text[at:]])
         if not _says(new, expected, len(source.problems)):
+            if any(self._texts[index].padded for index in by_document):  # a text block without it is another text
+                raise CannotFix("the file does not end with a line break")
             raise CannotFix("the text would not say what the fix says", fault=True)
         return self._bom + new.encode()
 

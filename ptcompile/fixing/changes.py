@@ -129,13 +129,7 @@ def _of_mappings(old: dict[str, Any], new: dict[str, Any], box: Path, renamed: d
 
 
 def _of_lists(old: list[Any], new: list[Any], box: Path, renamed: dict[Path, str]) -> Iterable[Change]:
-    from difflib import SequenceMatcher
-
-    matcher = SequenceMatcher(None, [canonical(one) for one in old], [canonical(one) for one in new], autojunk=False)
-    one_by_one = [("replace", 0, len(old), 0, len(new))]
-    for op, start, end, new_start, new_end in one_by_one if len(old) == len(new) else matcher.get_opcodes():
-        if op == "equal":
-            continue
+    for start, end, new_start, new_end in _unlike(old, new):
         both = min(end - start, new_end - new_start)
         for at in range(both):
             yield from _difference(old[start + at], new[new_start + at], (*box, start + at), renamed)
@@ -143,6 +137,19 @@ def _of_lists(old: list[Any], new: list[Any], box: Path, renamed: dict[Path, str
             yield Change("remove", box, at)
         for at in range(new_start + both, new_end):
             yield Change("insert", box, end, new[at])
+
+
+def _unlike(old: list[Any], new: list[Any]) -> Iterable[tuple[int, int, int, int]]:
+    """Where lists differ, as stretches of both; lists of one length are compared item by item."""
+    if len(old) == len(new):
+        return [(at, at + 1, at, at + 1) for at in range(len(old)) if old[at] is not new[at]]
+    from difflib import SequenceMatcher
+
+    unlike = next((at for at, (one, two) in enumerate(zip(old, new, strict=False)) if one is not two), None)
+    start = min(len(old), len(new)) if unlike is None else unlike
+    before, after = ([canonical(one) for one in listed[start:]] for listed in (old, new))
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    return [(start + i, start + j, start + k, start + m) for op, i, j, k, m in matcher.get_opcodes() if op != "equal"]
 
 
 def by_box(found: Iterable[Change]) -> dict[Path, list[Change]]:

@@ -23,6 +23,7 @@ REASONS = (
     "nothing would be left",
     "it is not a plain value",
     "a comment stands before the comma",
+    "the file does not end with a line break",
 )
 """Why a fix may be left alone in these files; all others are ours."""
 

@@ -126,6 +126,7 @@ LEFT_ALONE: list[tuple[str, Edit, str]] = [
     ("a: 'x'\n", one("quote", "a"), "it is not a plain value"),
     ("a: &a 1\n", one("quote", "a"), "it is not a plain value"),
     ("a: 1\n", one("set", "a", to=1), "there is nothing to change"),
+    ("a: |\n  x", one("set", "b", to=1), "the file does not end with a line break"),
     ("a: [1]\n", one("set", "a", 5, to=1), "the place is not there"),
     ("a: 1\n", one("set", "k" * 2000, to=1), "the key is too long"),
 ]

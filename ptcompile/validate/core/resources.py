@@ -76,7 +76,7 @@ def check_amounts(resources: dict[str, Any], path: Path, found: f.Found, *, part
             why = f"must be {relation} {name} limit of {limit}"
             help = "Set both to the same amount." if firm else "Lower the request or raise the limit."
             here = (*path, "requests", name)
-            cure = Cure(f"set the request to {limit}", "set", str(limit), safe=False) if firm else None
+            cure = Cure(f"set the request to {limit}", "set", written[name], safe=False) if firm else None
             f.invalid(found, here, str(amount), why, help, field_path(here[:-1]), fix=cure and cure.at(here))
     _check_huge_alone(limits, requests, path, found, partial)
 
