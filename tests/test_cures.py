@@ -121,6 +121,21 @@ def test_a_field_of_an_object_further_up_moves_there() -> None:
     assert [d.fix and (d.fix.title, d.fix.safe) for d in done.applied] == [("move it to spec.backoffLimit", False)]
 
 
+def test_a_fix_of_a_pod_template_patch_is_written_where_the_spec_has_it() -> None:
+    patch = """\
+  podTemplate:
+    spec:
+      terminationgraceperiodseconds: 30
+      containers:
+        - name: pytorch
+          livenessprobe: {}  # mine
+"""
+    before = f"{SPEC}{patch}".encode()
+    done = mend(before, lambda content: ptcompile.lint(content).diagnostics, unsafe=False)
+    renamed = before.replace(b"terminationgraceperiodseconds", b"terminationGracePeriodSeconds")
+    assert done.content == renamed.replace(b"livenessprobe", b"livenessProbe")
+
+
 # What looks as if it could be mended, and is not beyond guessing.
 NONE = [
     (JOB, MAIN, f"{MAIN}          command: python train.py\n"),

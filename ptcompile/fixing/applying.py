@@ -14,7 +14,7 @@ from ptcompile.fixing.tree import CannotFix, Node, find, parse
 from ptcompile.fixing.values import Layout, layout_of
 from ptcompile.source import Document, Source, read
 
-Accept = Callable[[bytes, Sequence[Diagnostic]], str | None]
+Accept = Callable[[bytes, Sequence[Diagnostic]], CannotFix | None]
 """Asked of a new text and of the findings that are fixed in it: None, or why it may not be."""
 
 
@@ -150,8 +150,7 @@ class _Round:
             new = self.written(plans)
         except CannotFix as reason:
             return reason
-        why = self._accept(new, [plan.diagnostic for plan in plans]) if self._accept else None
-        return None if why is None else CannotFix(why, fault=True)
+        return self._accept(new, [plan.diagnostic for plan in plans]) if self._accept else None
 
     def written(self, plans: Sequence[_Plan]) -> bytes:
         """The whole stream with the fixes made. Raises `CannotFix` where it would not say what the fixes say."""

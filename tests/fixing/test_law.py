@@ -118,7 +118,7 @@ def plain(line: str) -> str:
     return re.sub(r",(?=\s*(#|$))", "", line.rstrip("\r").lstrip(" -"))
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much], deadline=None)
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much], deadline=None)
 @given(stream(), st.data())
 def test_the_data_is_what_the_edit_says_and_the_rest_stays(content: bytes, data: st.DataObject) -> None:
     source = read(content)

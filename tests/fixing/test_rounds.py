@@ -55,6 +55,13 @@ def test_a_fix_that_does_not_help_is_undone() -> None:
     assert [(s.why, s.fault) for s in mended.skipped] == [("the finding would still be there", True)]
 
 
+def test_a_value_that_would_be_refused_for_another_reason_is_left_alone() -> None:
+    text = b"apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  restartPolicy: on # what?\n  containers: []\n"
+    mended = mend(text, lambda content: ptcompile.lint(content).diagnostics, unsafe=False)
+    assert mended.content == text
+    assert [(s.why, s.fault) for s in mended.skipped] == [("the value would still be refused", False)]
+
+
 def test_what_a_refusal_hid_is_no_fault_of_its_fix() -> None:
     def refusal(data: dict[str, object]) -> list[Diagnostic]:
         return [finding(Edit("rename", ("A",), "a"), stage="apply")] if "A" in data else []
