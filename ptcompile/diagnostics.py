@@ -47,10 +47,12 @@ class Edit(NamedTuple):
     """One change to a document, in terms of its data; `ptcompile.fixing` makes a change of text of it.
 
     `set` gives a value (parents that are missing are made), `remove` takes a key or an item away, `rename` gives the
-    last key of the path the name `value`, `append` puts `value` at the end of the list at the path.
+    last key of the path the name `value`, `append` puts `value` at the end of the list at the path, `quote` makes a
+    string of a plain number or word as it is written, `deduplicate` removes the first of two equal keys, the second of
+    which the finding stands on. Several edits are made in order, each on the result of those before it.
     """
 
-    op: Literal["set", "remove", "rename", "append"]
+    op: Literal["set", "remove", "rename", "append", "quote", "deduplicate"]
     path: Path
     value: Any = None
 

@@ -45,6 +45,16 @@ def emit_all(documents: Iterable[Any]) -> str:
     return "---\n".join(map(emit, documents))
 
 
+def scalar(value: Any) -> str:
+    """A scalar or an empty collection as it stands behind `key: `; text of several lines as a literal block."""
+    return _leaf(value, "  ")
+
+
+def quoted(text: str) -> str:
+    """A string in double quotes, as JSON and every reader of YAML take it."""
+    return _quoted(text)
+
+
 def _mapping(data: dict[Any, Any], first: str, indent: str, out: list[str]) -> None:
     """Write `key: value` lines; `first` begins the first line (`- ` within a list), `indent` the others."""
     lead = first

@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from ptcompile.cures import DEDUPLICATED
 from ptcompile.diagnostics import Path, Problem, Span
 from ptcompile.reader.fast import read_document
 from ptcompile.reader.nodes import Finding, Node, Parsed, scalars, walk
@@ -84,6 +85,10 @@ class Document:
         """Where its text begins, as an offset into the stream."""
         return self._start
 
+    def end(self) -> int:
+        """Where its text ends, as an offset into the stream."""
+        return self._end
+
     @property
     def template(self) -> str | None:
         """What a comment `# Source: NAME` above the document says that it was rendered from (Helm 3)."""
@@ -134,11 +139,15 @@ class Source:
         line, end_line = bisect_right(starts, start), bisect_right(starts, max(start, end))
         return Span(line, start - starts[line - 1] + 1, end_line, max(start, end) - starts[end_line - 1] + 1)
 
-    def in_scalar(self, line: int, column: int) -> bool:
-        """Whether a place is inside a value or a key, so that a `#` there begins no comment."""
+    def offset(self, line: int, column: int) -> int:
+        """The offset of a line and a column, both from 1."""
         if self._line_starts is None:
             self.span(0, 0)
-        offset = (self._line_starts or [0])[line - 1] + column - 1
+        return (self._line_starts or [0])[line - 1] + column - 1
+
+    def in_scalar(self, line: int, column: int) -> bool:
+        """Whether a place is inside a value or a key, so that a `#` there begins no comment."""
+        offset = self.offset(line, column)
         at = bisect_right(self.documents, offset, key=Document.start) - 1
         return at >= 0 and self.documents[at].holds(offset)
 
@@ -301,6 +310,7 @@ def _problem(source: Source, offset: int, finding: Finding) -> Problem:
         severity=finding.severity,
         stage=finding.stage,
         authority=finding.authority,
+        fix=DEDUPLICATED if finding.name == "duplicate-key" else None,
         span=source.span(offset + finding.start, source.line_end(offset + finding.start, offset + finding.end)),
     )
 

@@ -123,6 +123,11 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     one.add_argument("--output-file", metavar="OUT", help="the findings go there")
     one.add_argument("--statistics", action="store_true", help="how often each rule was found, and no more")
     one.add_argument("--add-ignore", action="store_true", help="write a comment for every finding into the files")
+    one.add_argument("--fix", action="store_true", help="write the safe fixes into the files, and report what is left")
+    one.add_argument("--diff", action="store_true", help="show what --fix would do, and write nothing; 1 if anything")
+    one.add_argument(
+        "--unsafe-fixes", action="store_true", help="with --fix or --diff: those that may change the job too"
+    )
     _add_common(one)
     one.set_defaults(run=_lint)
 

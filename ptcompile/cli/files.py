@@ -138,10 +138,15 @@ def _beside(path: str, text: str) -> tuple[str, str]:
 
 def write_stdout(text: str) -> int:
     """The result on standard output; 0, or 2 where nobody can take it."""
+    return write_bytes(text.encode())
+
+
+def write_bytes(content: bytes) -> int:
+    """The same for what is text already encoded, byte for byte."""
     try:
         if sys.stdout is None:
             raise OSError("standard output is closed")
-        sys.stdout.buffer.write(text.encode())
+        sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
     except OSError as error:
         say(f"ptcompile: cannot write the result: {_reason(error)}\n")

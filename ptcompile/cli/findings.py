@@ -36,6 +36,10 @@ class Findings:
         self._output_file, self._statistics = output_file, statistics
         self.meant = 0
         """Findings that comments in the files say are meant."""
+        self.fixed: int | None = None
+        """Findings that were fixed, where that was asked for."""
+        self.stdout_is_taken = False
+        """Whether a result stands on standard output already; the findings go to standard error then."""
         self._diagnostics: list[Diagnostic] = []
         self._texts: dict[str | None, str] = {}
         self._files = self._documents = 0
@@ -48,6 +52,10 @@ class Findings:
         for reason in reasons:
             self._unreadable = True
             files.say(f"ptcompile: {reason}\n")
+
+    def unread(self) -> int:
+        """The exit status for files that could not be read: 2, or 0 where all could."""
+        return 2 if self._unreadable else 0
 
     def profile(self, path: str | None) -> ClusterProfile | None:
         """The profile of a file, the built-in one without a file; None where it is wrong, which is then a finding."""
@@ -88,7 +96,7 @@ class Findings:
         """
         status = 0
         if self._diagnostics or (always and (self._format in _WHOLE or self._output_file)):
-            status = self._tell(result=always)
+            status = self._tell(result=always and not self.stdout_is_taken)
         if always or self._diagnostics or self._skipped:
             files.say(self._summary(judged=always))
         if self._unreadable or status:
@@ -122,8 +130,13 @@ class Findings:
     def _summary(self, *, judged: bool) -> str:
         errors = sum(d.severity == "error" for d in self._diagnostics)
         parts = [_count(errors, "error"), _count(len(self._diagnostics) - errors, "warning")]
-        if fixable := sum(d.fix is not None for d in self._diagnostics):
-            parts.append(f"{fixable} fixable")
+        if self.fixed is not None:
+            parts.append(f"{self.fixed} fixed")
+        fixes = [d.fix.safe for d in self._diagnostics if d.fix is not None]
+        if any(fixes):
+            parts.append(f"{sum(fixes)} fixable")
+        if not all(fixes):
+            parts.append(f"{len(fixes) - sum(fixes)} fixable with --unsafe-fixes")
         if self.meant:
             parts.append(f"{self.meant} ignored by comments")
         if judged:

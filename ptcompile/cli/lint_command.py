@@ -26,6 +26,7 @@ def run(options: argparse.Namespace) -> int:
     """Judge every document of every file; 1 where there is a finding that counts."""
     if not options.paths:
         raise UsageError("no file given; ptcompile lint --help shows how (- reads standard input)")
+    fixing = _asks_for_fixes(options)
     config = _settings(options)
     findings = Findings(
         options.output_format,
@@ -41,6 +42,10 @@ def run(options: argparse.Namespace) -> int:
     profile = findings.profile(config.cluster) if config.cluster else None
     if options.add_ignore:
         return _add_ignores(inputs, config, profile, options)
+    if fixing:
+        from ptcompile.cli import fixes
+
+        return fixes.run(_told(inputs), lambda file: _report(file, config, profile, options), findings, options)
     for file in _told(inputs):
         report = _report(file, config, profile, options)
         findings.add(file, report.diagnostics, documents=report.documents, unchecked=report.unchecked)
@@ -71,6 +76,14 @@ def _settings(options: argparse.Namespace) -> Config:
         kubernetes_version=version,
         fail_on=options.fail_on or config.fail_on,
     )
+
+
+def _asks_for_fixes(options: argparse.Namespace) -> bool:
+    if not (options.fix or options.diff or options.unsafe_fixes):
+        return False
+    from ptcompile.cli import fixes
+
+    return fixes.asked(options)
 
 
 def _split(values: Sequence[str]) -> list[str]:

@@ -87,4 +87,4 @@ def _renamed(problem: Problem) -> Problem:
     if problem.path != _REPLICAS:
         return problem
     message = problem.message.replace(field_path(_REPLICAS), "workers_count", 1)
-    return problem._replace(path=("workers_count",), message=message)
+    return problem._replace(path=("workers_count",), message=message, fix=None)

@@ -49,7 +49,7 @@ def read(document: dict[str, Any], found: Sequence[Problem]) -> list[Problem]:
         if any(path[: len(one)] == one or one[: len(path)] == path for one in known):
             continue
         known.append(path)
-        out.append(problem._replace(path=path, message=_moved(problem.message, problem.path, path)))
+        out.append(problem._replace(path=path, message=_moved(problem.message, problem.path, path), fix=None))
     return out
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ptcompile import names, quantity
-from ptcompile.diagnostics import Authority, Path, Problem, Severity, Stage, field_path
+from ptcompile import cures, names, quantity
+from ptcompile.diagnostics import Authority, Fix, Path, Problem, Severity, Stage, field_path
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -23,10 +23,11 @@ def problem(
     stage: Stage = "apply",
     authority: Authority = "ptcompile",
     on_key: bool = False,
+    fix: Fix | None = None,
 ) -> Problem:
     """A mistake in a document of ours. The message begins with the field's path unless it already names a place."""
     text = message if message.startswith((field_path(path), "the profile")) else f"{field_path(path)}: {message}"
-    return Problem(name, path, text, help, severity, stage, authority, on_key)
+    return Problem(name, path, text, help, severity, stage, authority, on_key, fix=fix)
 
 
 def bad(path: Path, message: str, help: str | None) -> Problem:
@@ -47,6 +48,10 @@ _KINDS = {
     "dict_type": "a mapping",
     "model_type": "a mapping",
 }
+
+
+_TYPES = {"a string": "string", "a whole number": "integer", "true or false": "boolean"}
+"""The API server's words for them."""
 
 
 def problems(error: ValidationError, data: Any, model: type[BaseModel]) -> list[Problem]:
@@ -98,12 +103,16 @@ def _problem(path: Path, details: list[ErrorDetails], data: Any, model: type[Bas
         return _literal(path, by_kind["literal_error"], details)
     if kind == "value_error":
         meant = quantity.suggest(detail["input"]) if isinstance(detail["input"], str) else None
-        return bad(path, str(detail["ctx"]["error"]), f"did you mean {meant}?" if meant else None)
+        cure = cures.amount(detail["input"]) if meant else None
+        help = f"did you mean {meant}?" if meant else None
+        return problem("spec-invalid-value", path, str(detail["ctx"]["error"]), help, fix=cure and cure.at(path))
     wanted = list(dict.fromkeys(_KINDS[d["type"]] for d in details if d["type"] in _KINDS))
     if wanted:
         given = detail["input"]
         help = _in_quotes(given) if "a string" in wanted else None
-        return problem("spec-wrong-type", path, f"{_shown(given)} is not {' or '.join(wanted)}", help)
+        cure = cures.typed(_TYPES.get(wanted[0], ""), given) if len(wanted) == 1 else None
+        said = f"{_shown(given)} is not {' or '.join(wanted)}"
+        return problem("spec-wrong-type", path, said, help, fix=cure and cure.at(path))
     message = detail["msg"]
     return bad(path, f"{message[:1].lower()}{message[1:]}", None)
 
@@ -114,9 +123,11 @@ def _literal(path: Path, detail: ErrorDetails, details: list[ErrorDetails]) -> P
     others = [_KINDS[d["type"]] for d in details if d["type"] in _KINDS]
     near = names.suggest(str(given), allowed) if isinstance(given, str) else None
     help = f"did you mean {near}?" if near else None
+    cure = cures.spelt(given, near) if isinstance(given, str) else None
     if isinstance(given, bool) or given is None:
         help = "YAML reads a plain word such as this as something else than text: write it in quotes"
-    return bad(path, f"{_shown(given)} is not one of {', '.join([*others, *allowed])}", help)
+    message = f"{_shown(given)} is not one of {', '.join([*others, *allowed])}"
+    return problem("spec-invalid-value", path, message, help, fix=cure and cure.at(path))
 
 
 def _unknown(path: Path, data: Any, model: type[BaseModel]) -> Problem:
@@ -130,7 +141,14 @@ def _unknown(path: Path, data: Any, model: type[BaseModel]) -> Problem:
         help = f"the fields are {', '.join(sorted(siblings))}"
     else:
         help = "remove it"
-    return problem("spec-unknown-field", path, message, help, on_key=True)
+    cure = cures.named(key, near, _at(data, path[:-1]))
+    return problem("spec-unknown-field", path, message, help, on_key=True, fix=cure and cure.at(path))
+
+
+def _at(data: Any, path: Path) -> Mapping[str, Any]:
+    for part in path:
+        data = data[part]
+    return data if isinstance(data, Mapping) else {}
 
 
 def _fields(model: type[BaseModel], path: Path) -> list[str]:

@@ -91,10 +91,17 @@ def locate(
 
 
 def moved(problem: Problem, path: Path) -> Problem:
-    """The same problem at another place, which its message then begins with."""
+    """The same problem at another place, which its message then begins with.
+
+    A fix goes along where it is about nothing but that place, and that has the same name there.
+    """
     head, colon, rest = problem.message.partition(": ")
     message = f"{field_path(path)}: {rest}" if colon and " " not in head else problem.message
-    return problem._replace(path=path, message=message)
+    fix = problem.fix
+    if fix is not None:
+        here = [edit.path for edit in fix.edits] == [problem.path] and path[-1:] == problem.path[-1:]
+        fix = fix._replace(edits=(fix.edits[0]._replace(path=path),)) if here else None
+    return problem._replace(path=path, message=message, fix=fix)
 
 
 def settle(problem: Problem, spec: Mapping[str, Any]) -> Problem:

@@ -104,7 +104,7 @@ def _where_written(problem: Problem, releases: Versions) -> Problem:
     """A problem of a TrainJob in an older release's words, at the place where they stand."""
     path = written(problem.path, releases.trainer)
     message = problem.message.replace(field_path(problem.path), field_path(path), 1)
-    return problem._replace(path=path, message=message)
+    return problem._replace(path=path, message=message, fix=problem.fix if path == problem.path else None)
 
 
 def _first_told(layers: Iterable[Iterable[Problem]]) -> list[Problem]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ptcompile.cures import spelt
 from ptcompile.names import suggest
 from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch, shown
 
@@ -37,7 +38,9 @@ def bounded_string(schema: Schema) -> Check | None:
             choices = ", ".join(f'"{choice}"' for choice in enum)
             text = f"Unsupported value: {shown(value)}: supported values: {choices}"
             near = suggest(value, enum)
-            return [Fault("unsupported-value", text, f'Did you mean "{near}"?' if near else "Write one of them.")]
+            fault = Fault("unsupported-value", text, f'Did you mean "{near}"?' if near else "Write one of them.")
+            fault.cure = spelt(value, near)
+            return [fault]
         if high is not None and len(value) > high:
             return [Fault("too-long-value", f"Too long: may not be more than {high} bytes", "Shorten it.")]
         if len(value) < low:

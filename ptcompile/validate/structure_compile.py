@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
+from ptcompile.cures import NO_ITEM, listed
 from ptcompile.validate import structure_scalars as scalars
 from ptcompile.validate.schemas import CORE, as_tuple, load, resolve
 from ptcompile.validate.structure_bounds import bounded_string, least_properties, list_bounds
@@ -131,12 +132,12 @@ def _fields(schema: Schema, scope: Scope) -> Check:
                 continue
             field = checks[key]
             if field is None:
-                found = [_unknown(key, properties, scope)]
+                found = [_unknown(key, properties, scope, value)]
             elif item is None or (found := field(item)) is None:  # type: ignore[assignment]
                 continue
             else:
                 _adopt(found, key)
-                find_home(found, properties)
+                find_home(found, properties, value)
             faults = found if faults is None else faults + found
         for name in required:
             if value.get(name) is None:
@@ -162,12 +163,12 @@ def _missing(name: str, faults: Found) -> Found:
     return [*(faults or ()), fault]
 
 
-def _unknown(key: str, properties: Mapping[str, Schema], scope: Scope) -> Fault:
+def _unknown(key: str, properties: Mapping[str, Schema], scope: Scope, there: Mapping[str, Any]) -> Fault:
     field = properties.get(key)
     if field is not None:
         return wrong_version(key, field.get("x-since"), field.get("x-until"), scope.version, in_crd=scope.crd)
     known = {name: schema for name, schema in properties.items() if in_version(schema, scope.version)}
-    return unknown_field(key, known, lambda schema: _fields_of(schema, scope))
+    return unknown_field(key, known, lambda schema: _fields_of(schema, scope), there)
 
 
 def _fields_of(schema: Schema, scope: Scope) -> Mapping[str, Any]:
@@ -215,14 +216,14 @@ def _list(schema: Schema, scope: Scope) -> Check:
 
     def check(value: Any) -> Found:
         if type(value) is not list and not isinstance(value, list):
-            return [mismatch("array", value)]
+            return [_no_list(value, plain)]
         faults: Found = None
         for index, item in enumerate(value):
             if type(item) is plain:
                 continue
             if item is None:
                 # Go leaves a null item at its zero value; a CRD's schema refuses it.
-                found: Found = [mismatch(items.get("type", "object"), None)] if crd else None
+                found: Found = [_no_item(items.get("type", "object"))] if crd else None
             else:
                 found = check_item(item)
             if found is not None:
@@ -233,6 +234,18 @@ def _list(schema: Schema, scope: Scope) -> Check:
         return faults
 
     return check
+
+
+def _no_list(value: Any, items: type | None) -> Fault:
+    fault = mismatch("array", value)
+    fault.cure = listed(value) if items is str else None
+    return fault
+
+
+def _no_item(expected: str) -> Fault:
+    fault = mismatch(expected, None)
+    fault.cure = NO_ITEM
+    return fault
 
 
 def _defaults(items: Schema, scope: Scope) -> dict[str, Any]:

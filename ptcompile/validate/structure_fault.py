@@ -6,13 +6,14 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ptcompile.diagnostics import Path, Problem, Stage, field_path
+from ptcompile.cures import Cure, typed
+from ptcompile.diagnostics import Edit, Fix, Path, Problem, Stage, field_path
 
 
 class Fault:
     """One structural mistake. `path` is reversed: each container appends its key on the way to the root."""
 
-    __slots__ = ("help", "home", "name", "on_key", "path", "stage", "suggestion", "text")
+    __slots__ = ("cure", "help", "home", "moved", "name", "on_key", "path", "stage", "suggestion", "text")
 
     def __init__(self, name: str, text: str, help: str | None = None, *, stage: Stage = "apply") -> None:
         self.name = name
@@ -25,6 +26,9 @@ class Fault:
         """Of an unknown field: the field of the same object that was probably meant."""
         self.home: int | None = None
         """Of an unknown field: how many steps up stands an object that knows it."""
+        self.cure: Cure | None = None
+        self.moved: str | int | None = None
+        """Of an unknown field with a home that has not got it: its value, where that is one word."""
 
 
 Found = list[Fault] | None
@@ -58,7 +62,9 @@ def mismatch(expected: str, value: Any) -> Fault:
     """A value of another type than the field has."""
     got = type_name(value)
     detail = f" ({shown(value)})" if got in _QUOTE or got == "string" else ""
-    return Fault("wrong-type", f"must be of type {expected}, not {got}{detail}", _type_help(expected, got, value))
+    fault = Fault("wrong-type", f"must be of type {expected}, not {got}{detail}", _type_help(expected, got, value))
+    fault.cure = typed(expected, value)
+    return fault
 
 
 def _type_help(expected: str, got: str, value: Any) -> str:
@@ -83,9 +89,13 @@ def to_problem(fault: Fault) -> Problem:
     """The fault as a `Problem`, when its path is complete."""
     path: Path = tuple(reversed(fault.path))
     help_text = fault.help
+    fix = fault.cure.at(path) if fault.cure else None
     if fault.home is not None:
-        key = fault.path[0]
-        help_text = f'"{key}" belongs at {field_path((*path[: len(path) - fault.home], key))}.'
+        home = (*path[: len(path) - fault.home], fault.path[0])
+        help_text = f'"{fault.path[0]}" belongs at {field_path(home)}.'
+        if fault.moved is not None:
+            edits = (Edit("set", home, fault.moved), Edit("remove", path))
+            fix = Fix(f"move it to {field_path(home)}", edits, safe=False)
     where = field_path(path)
     message = f"{where}: {fault.text}" if where else fault.text
-    return Problem(fault.name, path, message, help_text, stage=fault.stage, on_key=fault.on_key)
+    return Problem(fault.name, path, message, help_text, stage=fault.stage, on_key=fault.on_key, fix=fix)

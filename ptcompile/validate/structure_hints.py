@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from ptcompile.cures import named
 from ptcompile.validate.structure_fault import Fault
 
 Schema = Mapping[str, Any]
@@ -12,8 +13,11 @@ Fields = Callable[[Schema], Mapping[str, Any]]
 """The fields of a schema node: through references, list items and map values."""
 
 
-def unknown_field(key: object, properties: Mapping[str, Any], fields: Fields) -> Fault:
-    """The fault for a key that is none of `properties`, with the best hint that this object and its children give."""
+def unknown_field(key: object, properties: Mapping[str, Any], fields: Fields, there: Mapping[str, Any]) -> Fault:
+    """The fault for a key that is none of `properties`, with the best hint that this object and its children give.
+
+    `there` is the object with the key.
+    """
     name = str(key)
     fault = Fault("unknown-field", "unknown field")
     fault.path.append(name)
@@ -22,6 +26,7 @@ def unknown_field(key: object, properties: Mapping[str, Any], fields: Fields) ->
     if same:
         fault.suggestion = same
         fault.help = f'Did you mean "{same}"?'
+        fault.cure = named(name, same, there)
         return fault
     for child, schema in properties.items():
         if child != "status" and name in fields(schema):
@@ -30,18 +35,31 @@ def unknown_field(key: object, properties: Mapping[str, Any], fields: Fields) ->
             return fault
     close = _close(name, properties)
     fault.suggestion = close
+    fault.cure = named(name, close, there)
     fault.help = f'Did you mean "{close}"?' if close else "Remove it, or check where it belongs."
     return fault
 
 
-def find_home(faults: Iterable[Fault], properties: Mapping[str, Any]) -> None:
-    """Tell the unknown fields among a child's faults that this object knows them: the nearest such object wins."""
+def find_home(faults: Iterable[Fault], properties: Mapping[str, Any], there: Mapping[str, Any]) -> None:
+    """Tell the unknown fields among a child's faults that this object knows them: the nearest such object wins.
+
+    `there` is this object.
+    """
     for fault in faults:
         if fault.name != "unknown-field" or fault.home is not None or fault.suggestion is not None:
             continue
         key = fault.path[0]
         if key in properties and key != "name":
             fault.home = len(fault.path)
+            if key not in there:
+                fault.moved = _word_at(there, fault.path)
+
+
+def _word_at(value: Any, path: list[str | int]) -> str | int | None:
+    """The value at a reversed path, if it is a string, a number or a truth value."""
+    for part in reversed(path):
+        value = value[part]
+    return value if isinstance(value, str | int) else None
 
 
 def wrong_version(key: str, since: str | None, until: str | None, version: str, *, in_crd: bool) -> Fault:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final
 
+from ptcompile.cures import QUOTES, amount
 from ptcompile.quantity import valid as valid_quantity
 from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch, shown
 
@@ -80,14 +81,20 @@ def decoded_quantity(value: Any) -> Found:
         return None
     if not isinstance(value, str | int | float) or isinstance(value, bool):
         return [mismatch("quantity", value)]
-    return [Fault("invalid-quantity", f"Invalid value: {shown(value)}: is not a quantity", _QUANTITY_HELP)]
+    return [_no_quantity(value)]
+
+
+def _no_quantity(value: Any) -> Fault:
+    fault = Fault("invalid-quantity", f"Invalid value: {shown(value)}: is not a quantity", _QUANTITY_HELP)
+    fault.cure = amount(value)
+    return fault
 
 
 def crd_quantity(value: Any) -> Found:
     """A quantity in a CRD: an integer, or text that fits a pattern looser than Go's parser, which reads it later."""
     if isinstance(value, str):
         if _CRD_QUANTITY(value) is None:
-            return [Fault("invalid-quantity", f"Invalid value: {shown(value)}: is not a quantity", _QUANTITY_HELP)]
+            return [_no_quantity(value)]
         if valid_quantity(value):
             return None
         text = f"Invalid value: {shown(value)}: the CRD takes it, but it cannot be read as a quantity"
@@ -97,6 +104,7 @@ def crd_quantity(value: Any) -> Found:
     fault = mismatch("integer or string", value)
     if isinstance(value, float):
         fault.help = f'Quote the value: "{value}".'
+        fault.cure = QUOTES
     return [fault]
 
 

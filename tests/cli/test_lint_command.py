@@ -142,7 +142,7 @@ def test_output_file_and_statistics(pod: Path, capsys: Capture) -> None:
     ran = here(capsys, "lint", pod, "--output-file", "out.json", "--output-format", "json")
     assert ran.out == ""
     assert [d["code"] for d in json.loads(Path("out.json").read_text())["diagnostics"]] == ["PTC302"]
-    assert here(capsys, "lint", pod, "--statistics").out == "1  PTC302 missing-shm\n"
+    assert here(capsys, "lint", pod, "--statistics").out == "1  PTC302 missing-shm [fixable]\n"
 
 
 def test_colour_is_for_terminals_and_for_those_who_ask(pod: Path) -> None:
@@ -151,7 +151,7 @@ def test_colour_is_for_terminals_and_for_those_who_ask(pod: Path) -> None:
     neither = process("lint", pod, cwd=pod.parent, env={"FORCE_COLOR": "1", "NO_COLOR": "1"})
     assert "\x1b" not in plain.out
     assert neither.out == plain.out
-    assert painted.out.replace("\x1b[0m", "").count("\x1b[") == 4
+    assert painted.out.replace("\x1b[0m", "").count("\x1b[") == 5
     assert painted.out != plain.out
 
 
@@ -190,4 +190,6 @@ def test_the_template_of_a_rendered_document_is_named() -> None:
 def test_the_summary_counts(pod: Path, capsys: Capture) -> None:
     pod.write_text(POD.replace("name: pytorch", "name: pytorch  # ptcompile: ignore[PTC302]") + "---\n" + REFUSED)
     ran = here(capsys, "lint", pod)
-    assert ran.err == "ptcompile: 1 file, 2 documents, 1 error, 1 warning, 1 ignored by comments\n"
+    assert ran.err == (
+        "ptcompile: 1 file, 2 documents, 1 error, 1 warning, 2 fixable with --unsafe-fixes, 1 ignored by comments\n"
+    )

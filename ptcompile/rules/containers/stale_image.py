@@ -44,7 +44,7 @@ Good:
               imagePullPolicy: IfNotPresent
               resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: name a version or a digest; or pull always.
+Fix: name a version or a digest. Pulling always is not enough: a tag can move between two pulls.
 
 Source: Kubernetes 1.36, images: pull policies.
 """
@@ -53,7 +53,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import Edit, Fix, field_path
+from ptcompile.diagnostics import field_path
 from ptcompile.plain import text
 from ptcompile.rules.images import moves, ranks
 from ptcompile.rules.rule import Found, Rule
@@ -68,8 +68,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             yield Found(
                 path,
                 f"{field_path(path)}: each node keeps the {image} that it pulled first, so pods may run different code",
-                "name a version or a digest, or set imagePullPolicy to Always",
-                Fix("pull always", (Edit("set", path, "Always"),), safe=False),
+                "name a version or a digest",
             )
 
 

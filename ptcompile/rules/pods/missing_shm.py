@@ -44,11 +44,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import field_path
-from ptcompile.plain import items, text
+from ptcompile import quantity
+from ptcompile.diagnostics import Edit, Fix, field_path
+from ptcompile.plain import at, items, text
 from ptcompile.rules.amounts import accelerators
 from ptcompile.rules.rule import Found, Rule
-from ptcompile.rules.subject import Container, Subject
+from ptcompile.rules.subject import Container, Subject, Template
+
+_NAME = "dshm"
+_LEAST = 1 << 30
+"""Bytes of memory of which half is worth having."""
 
 SHM = "/dev/shm"  # noqa: S108 - where a pod has it
 
@@ -64,7 +69,24 @@ def _check(subject: Subject) -> Iterator[Found]:
                     f"{field_path(container.path)}: {accelerators(container)} accelerators and no volume at /dev/shm: "
                     "processes share 64 MiB of memory, and a data loader that needs more dies with a bus error",
                     "add a volume emptyDir {medium: Memory, sizeLimit: ...} and mount it at /dev/shm",
+                    _fix(template, container),
                 )
+
+
+def _fix(template: Template, container: Container) -> Fix | None:
+    """Half of the memory limit, which it counts against; no fix where there is none, or where the name is taken."""
+    mount = Edit("append", (*container.path, "volumeMounts"), {"name": _NAME, "mountPath": SHM})
+    title = f"mount a volume of memory at {SHM}"
+    there = [one for one in items(template.spec.get("volumes")) if one.get("name") == _NAME]
+    if there:
+        return Fix(title, (mount,), safe=False) if at(there[0], "emptyDir").get("medium") == "Memory" else None
+    limit = quantity.parse(container.amounts("limits").get("memory"))
+    if limit is None or limit.value < _LEAST:
+        return None
+    size = str(quantity.Quantity((limit.value >> 21 << 20) * quantity.NANO, "binary"))
+    volume = {"name": _NAME, "emptyDir": {"medium": "Memory", "sizeLimit": size}}
+    add = Edit("append", (*template.path, "spec", "volumes"), volume)
+    return Fix(f"{title}, of {size}", (add, mount), safe=False)
 
 
 def _mounted(container: Container) -> bool:

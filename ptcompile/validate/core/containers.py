@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from ptcompile import names
+from ptcompile.cures import as_label
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
@@ -52,7 +53,9 @@ def _check_names(container: dict[str, Any], path: Path, seen: set[str], found: f
         f.required(found, (*path, "name"), help="Name the container.")
     elif type(name) is str:
         if not names.is_dns_label(name):
-            f.invalid(found, (*path, "name"), name, names.why_not_dns_label(name) or "", f.like_label(name))
+            why = names.why_not_dns_label(name) or ""
+            here = (*path, "name")
+            f.invalid(found, here, name, why, f.like_label(name), fix=as_label(name, here))
         if name in seen:
             f.duplicate(found, (*path, "name"), name, "Every container of a pod has its own name.")
         seen.add(name)

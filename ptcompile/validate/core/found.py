@@ -6,12 +6,12 @@ path (it names `metadata.labels` and not the label). The kinds are those of `api
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ptcompile.diagnostics import Path, Problem, Stage, field_path
-from ptcompile.names import DNS_LABEL_MAX, suggest
+from ptcompile.cures import label, spelt
+from ptcompile.diagnostics import Fix, Path, Problem, Stage, field_path
+from ptcompile.names import suggest
 
 Found = list[Problem]
 
@@ -37,24 +37,35 @@ def key_path(path: Path) -> str:
     return f"{field_path(path[:-1])}[{path[-1]}]"
 
 
-def _add(found: Found, name: str, path: Path, at: str | None, text: str, help: str) -> None:
-    found.append(Problem(name, path, f"{at or field_path(path)}: {text}", help))
+def _add(found: Found, name: str, path: Path, at: str | None, text: str, help: str, fix: Fix | None = None) -> None:
+    found.append(Problem(name, path, f"{at or field_path(path)}: {text}", help, fix=fix))
 
 
 def _after(detail: str) -> str:
     return f": {detail}" if detail else ""
 
 
-def required(found: Found, path: Path, detail: str = "", help: str = "", at: str | None = None) -> None:
+def required(
+    found: Found, path: Path, detail: str = "", help: str = "", at: str | None = None, *, fix: Fix | None = None
+) -> None:
     """A field that has to be there is missing or empty."""
-    _add(found, "required-value", path, at, f"Required value{_after(detail)}", help or f"Set `{_last(path)}`.")
+    _add(found, "required-value", path, at, f"Required value{_after(detail)}", help or f"Set `{_last(path)}`.", fix)
 
 
-def invalid(found: Found, path: Path, value: object, why: str, help: str = "", at: str | None = None) -> None:
+def invalid(
+    found: Found,
+    path: Path,
+    value: object,
+    why: str,
+    help: str = "",
+    at: str | None = None,
+    *,
+    fix: Fix | None = None,
+) -> None:
     """A value that the server refuses, and why."""
     if not help:
         help = like_label(value) if isinstance(value, str) and "lower case" in why else f"Change `{_last(path)}`."
-    _add(found, "invalid-value", path, at, f"Invalid value: {show(value)}: {why}", help)
+    _add(found, "invalid-value", path, at, f"Invalid value: {show(value)}: {why}", help, fix)
 
 
 def unsupported(
@@ -62,11 +73,21 @@ def unsupported(
 ) -> None:
     """A value outside a closed list."""
     names = sorted(supported)
+    cure = None
     if not help:
         meant = suggest(value, names) if isinstance(value, str) and value else None
+        cure = spelt(str(value), meant)
         help = f'Did you mean "{meant}"?' if meant else f"Use one of {', '.join(names)}."
     allowed = ", ".join(f'"{name}"' for name in names)
-    _add(found, "unsupported-value", path, at, f"Unsupported value: {show(value)}: supported values: {allowed}", help)
+    _add(
+        found,
+        "unsupported-value",
+        path,
+        at,
+        f"Unsupported value: {show(value)}: supported values: {allowed}",
+        help,
+        cure and cure.at(path),
+    )
 
 
 def not_found(found: Found, path: Path, value: object, help: str, at: str | None = None) -> None:
@@ -127,7 +148,7 @@ def integer(value: Any) -> int | None:
 
 def like_label(text: str) -> str:
     """Help for a text that should have been a DNS label: one that is near, where there is one."""
-    near = re.sub(r"[^a-z0-9]+", "-", text[:200].lower()).strip("-")[:DNS_LABEL_MAX].rstrip("-")
+    near = label(text)
     return f'Write it as, for example, "{near}".' if near else "Use lower case letters, digits and '-'."
 
 
@@ -157,4 +178,4 @@ def check_not_negative(found: Found, path: Path, value: Any) -> None:
 def at_stage(problems: Iterable[Problem], stage: Stage) -> Iterator[Problem]:
     """The same problems, found at another stage."""
     for p in problems:
-        yield Problem(p.name, p.path, p.message, p.help, p.severity, stage, p.authority, p.on_key, p.span)
+        yield p._replace(stage=stage)

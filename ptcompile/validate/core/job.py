@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from ptcompile import names
+from ptcompile.cures import Cure
 from ptcompile.diagnostics import Path
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
@@ -59,7 +60,9 @@ def check_restart_policy(pod: Any, path: Path, found: f.Found) -> None:
     policy = pod.get("restartPolicy") if type(pod) is dict else None
     if policy in (None, "", "Always"):
         help = "Set restartPolicy: Never, or OnFailure to restart in place."
-        f.required(found, (*path, "restartPolicy"), 'valid values: "OnFailure", "Never"', help)
+        here = (*path, "restartPolicy")
+        fix = Cure("set restartPolicy to Never", "set", "Never", safe=False).at(here)
+        f.required(found, here, 'valid values: "OnFailure", "Never"', help, fix=fix)
 
 
 def check_job_counts(spec: dict[str, Any], path: Path, context: Context, found: f.Found) -> None:

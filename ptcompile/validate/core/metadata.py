@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any
 
 from ptcompile import names
+from ptcompile.cures import as_label
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
@@ -65,7 +66,8 @@ def _check_name(meta: dict[str, Any], path: Path, found: f.Found, name_rule: Nam
     elif f.is_empty(name) and f.is_empty(prefix):
         f.required(found, (*path, "name"), "name or generateName is required", "Give the object a name.")
     if type(name) is str and name and (why := name_rule(name)):
-        f.invalid(found, (*path, "name"), name, why, f.like_label(name))
+        here = (*path, "name")
+        f.invalid(found, here, name, why, f.like_label(name), fix=as_label(name, here))
 
 
 def generated(prefix: str) -> str:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, Final
 
-from ptcompile import names
-from ptcompile.diagnostics import Path, field_path
+from ptcompile import cures, names
+from ptcompile.cures import Cure
+from ptcompile.diagnostics import Edit, Fix, Path, field_path
 from ptcompile.quantity import NANO, Quantity, parse
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
@@ -67,12 +68,16 @@ def check_amounts(resources: dict[str, Any], path: Path, found: f.Found, *, part
             # A limit that is there and cannot be read is another mistake.
             if firm and not partial and name not in written:
                 why = "Limit must be set for non overcommitable resources"
-                f.required(found, (*path, "limits"), why, f"Set limits[{name}] to the request.")
+                as_written = f.mapping(resources.get("requests"))[name]
+                fix = Fix(f"set the limit to {amount}", (Edit("set", (*path, "limits", name), as_written),), safe=True)
+                f.required(found, (*path, "limits"), why, f"Set limits[{name}] to the request.", fix=fix)
         elif (firm and amount != limit) or amount > limit:
             relation = "equal to" if firm else "less than or equal to"
             why = f"must be {relation} {name} limit of {limit}"
             help = "Set both to the same amount." if firm else "Lower the request or raise the limit."
-            f.invalid(found, (*path, "requests", name), str(amount), why, help, field_path((*path, "requests")))
+            here = (*path, "requests", name)
+            cure = Cure(f"set the request to {limit}", "set", written[name], safe=False) if firm else None
+            f.invalid(found, here, str(amount), why, help, field_path(here[:-1]), fix=cure and cure.at(here))
     _check_huge_alone(limits, requests, path, found, partial)
 
 
@@ -85,7 +90,8 @@ def _read(amounts: Any, path: Path, found: f.Found, partial: bool) -> _Amounts:
         if why := why_not_resource(name):
             meant = names.suggest(name, (*_CONTAINER, "nvidia.com/gpu"))
             help = f"Did you mean {meant}?" if meant else "Devices have a domain, for example nvidia.com/gpu."
-            f.invalid(found, here, name, why, help, f.key_path(here))
+            cure = cures.named(name, meant, amounts)
+            f.invalid(found, here, name, why, help, f.key_path(here), fix=cure and cure.at(here))
             continue
         # A null in a map of quantities is decoded as 0.
         amount = parse(0 if text is None and not partial else text)

@@ -1,0 +1,100 @@
+"""Fix, look again, and go on until there is nothing left to fix."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
+
+from ptcompile.diagnostics import Diagnostic, Path
+from ptcompile.fixing.applying import Fixed, Skipped, apply
+from ptcompile.fixing.tree import CannotFix
+
+ROUNDS: Final = 10
+"""Fixes that touch one another wait for one another; no file needs this many rounds."""
+
+Judge = Callable[[bytes], Sequence[Diagnostic]]
+"""What is found in a text."""
+
+
+class Mended(NamedTuple):
+    """A text in which whatever could be fixed is fixed, and the fixes that could not be made."""
+
+    content: bytes
+    applied: tuple[Diagnostic, ...]
+    skipped: tuple[Skipped, ...]
+
+
+def mend(content: bytes, judge: Judge, *, unsafe: bool) -> Mended:
+    """Make all fixes of a file. A fix that does not help, or that makes a new finding, is undone and is our fault.
+
+    Refusals are fixed before advice, and only advice is held to "no new finding": what is refused hides what is below
+    it, so that a name that is spelt right at last has its value looked at for the first time.
+    """
+    found = judge(content)
+    applied: list[Diagnostic] = []
+    skipped: dict[tuple[str, int, Path, str], Skipped] = {}
+    for _ in range(ROUNDS):
+        wanted = [d for d in found if d.fix is not None and (unsafe or d.fix.safe) and _key(d) not in skipped]
+        wanted = [d for d in wanted if _is_refusal(d)] or wanted
+        if not wanted:
+            break
+        result, found = _round(content, found, wanted, judge)
+        skipped |= {_key(one.diagnostic): one for one in result.skipped}
+        applied += result.applied
+        content = result.content
+    return Mended(content, tuple(applied), tuple(skipped.values()))
+
+
+def _round(
+    content: bytes, found: Sequence[Diagnostic], wanted: Sequence[Diagnostic], judge: Judge
+) -> tuple[Fixed, Sequence[Diagnostic]]:
+    """One round, and what is found after it."""
+    seen = {content: found}
+
+    def accept(new: bytes, fixed: Sequence[Diagnostic]) -> CannotFix | None:
+        if new not in seen:
+            seen[new] = judge(new)
+        return _why_not(found, seen[new], fixed)
+
+    result = apply(content, wanted, unsafe=True, accept=accept)
+    return result, seen[result.content]
+
+
+def _is_refusal(diagnostic: Diagnostic) -> bool:
+    return diagnostic.stage in ("apply", "pod")
+
+
+def _key(diagnostic: Diagnostic) -> tuple[str, int, Path, str]:
+    return (diagnostic.name, diagnostic.document, diagnostic.path, diagnostic.fix.title if diagnostic.fix else "")
+
+
+def _why_not(
+    before: Sequence[Diagnostic], after: Sequence[Diagnostic], fixed: Sequence[Diagnostic]
+) -> CannotFix | None:
+    """Why a text in which findings were fixed may not stay: they are there still, or others came."""
+    counted, counts = Counter(map(_kind, before)), Counter(map(_kind, after))
+    there = {(*_kind(d), d.path, d.message) for d in after}
+    mended = set(map(id, fixed))
+    refused = {(d.document, d.path) for d in after if _is_refusal(d) and d.severity == "error"}
+    refused -= {(d.document, d.path) for d in before if id(d) not in mended}
+    for one in fixed:
+        if counts[_kind(one)] >= counted[_kind(one)] and (*_kind(one), one.path, one.message) in there:
+            return CannotFix("the finding would still be there", fault=True)
+        if _is_refusal(one) and any((one.document, path) in refused for path in _written(one)):
+            return CannotFix("the value would still be refused")
+    if not any(_is_refusal(d) for d in fixed):
+        for d in after:
+            if counts[_kind(d)] > counted[_kind(d)] and d.name != "unused-ignore":
+                return CannotFix(f"{d.code} {d.name} would come instead", fault=True)
+    return None
+
+
+def _kind(diagnostic: Diagnostic) -> tuple[str, int]:
+    return diagnostic.name, diagnostic.document
+
+
+def _written(diagnostic: Diagnostic) -> list[Path]:
+    """The places where a fix gives a value of its own."""
+    edits = diagnostic.fix.edits if diagnostic.fix else ()
+    return [edit.path for edit in edits if edit.op in ("set", "quote")]

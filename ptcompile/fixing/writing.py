@@ -1,0 +1,110 @@
+"""Changes of data as changes of the text of one document."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+from ptcompile.diagnostics import Path
+from ptcompile.fixing import blocks, flows
+from ptcompile.fixing.blocks import Splice
+from ptcompile.fixing.changes import Change, by_box
+from ptcompile.fixing.tree import CannotFix, Node, entry_of, find, shares
+from ptcompile.fixing.values import Layout
+
+
+def splices(root: Node, layout: Layout, found: Iterable[Change]) -> list[Splice]:
+    """What has to be written, in the order of the text. Raises `CannotFix` where the text does not allow it."""
+    boxes = by_box(found)
+    inner_first = sorted(boxes, key=len, reverse=True)  # where two add a line at one place, the inner one's is above
+    return in_order((splice for box in inner_first for splice in _in_box(root, layout, box, boxes[box])), layout.eol)
+
+
+def without_first(root: Node, layout: Layout, offset: int) -> list[Splice]:
+    """Take away the first entry that has the key which stands at an offset once more. Raises `CannotFix`."""
+    stack = [root]
+    while stack:
+        node = stack.pop()
+        again = next((entry for entry in node.entries if entry.start == offset and entry.name is not None), None)
+        if again is not None:
+            first = next(at for at, entry in enumerate(node.entries) if entry.name == again.name)
+            if shares(node.entries[first].node):
+                raise CannotFix("an alias shares the value")
+            slots = [(entry.start, entry.node.end) for entry in node.entries]
+            cut = flows.cut if node.flow else blocks.cut
+            return in_order(cut(layout.text, slots, [first]), layout.eol)
+        stack += [entry.node for entry in node.entries] + [item.node for item in node.items]
+    raise CannotFix("the key is not there")
+
+
+def in_order(found: Iterable[Splice], eol: str) -> list[Splice]:
+    """The changes of text by position. Raises `CannotFix` where two of them meet."""
+    out = [one for one in found if one.start != one.end or one.text]
+    cuts = sorted(one for one in out if not one.text)
+    out = sorted((_above(one, cuts, eol) for one in out), key=_place)
+    for one, following in pairwise(out):
+        if following.start < one.end:
+            raise CannotFix("its changes of text meet")
+    return out
+
+
+def _place(one: Splice) -> tuple[int, int]:
+    return one.start, one.end
+
+
+def _above(one: Splice, cuts: Sequence[Splice], eol: str) -> Splice:
+    """New lines behind lines that go: behind the line above those."""
+    while one.start == one.end and one.text.startswith(eol):
+        at = bisect_left(cuts, one.start, key=lambda cut: cut.start) - 1
+        if at < 0 or one.start >= cuts[at].end:
+            break
+        place = cuts[at].start - len(eol)
+        one = one._replace(start=place, end=place)
+    return one
+
+
+def spliced(text: str, found: Sequence[Splice]) -> str:
+    """The text with the changes made, which are in order."""
+    parts: list[str] = []
+    at = 0
+    for one in found:
+        parts += [text[at : one.start], one.text]
+        at = one.end
+    return "".join([*parts, text[at:]])
+
+
+def _in_box(root: Node, layout: Layout, box: Path, here: Sequence[Change]) -> Iterator[Splice]:
+    node = find(root, box)
+    if node.kind not in ("mapping", "list"):
+        raise CannotFix("the place is not there")
+    if not node.flow and _emptied(node, here):
+        if any(change.op != "remove" for change in here):
+            raise CannotFix("nothing stays to write beside")
+        return _empty(root, layout, box, {} if node.kind == "mapping" else [])
+    if node.kind == "mapping":
+        return flows.mapping(node, here, layout) if node.flow else blocks.mapping(node, here, layout)
+    return flows.sequence(node, here, layout) if node.flow else blocks.sequence(node, here, layout)
+
+
+def _emptied(node: Node, here: Sequence[Change]) -> bool:
+    if any(change.op in ("add", "insert") for change in here):
+        return False
+    gone = {change.part for change in here if change.op == "remove"}
+    if node.kind == "mapping":
+        return all(entry.name in gone for entry in node.entries)
+    return len(gone) == len(node.items)
+
+
+def _empty(root: Node, layout: Layout, box: Path, value: Any) -> Iterator[Splice]:
+    """A block without parts has no lines: it becomes `{}` or `[]`."""
+    if not box:
+        raise CannotFix("nothing would be left")
+    parent = find(root, box[:-1])
+    part = box[-1]
+    if isinstance(part, int):
+        item = parent.items[part]
+        return blocks.replaced(item.dash, item.dash + 1, item.node, value, layout, is_item=True)
+    entry = entry_of(parent, part)
+    return blocks.replaced(entry.start, blocks.lead(entry), entry.node, value, layout, is_item=False)
