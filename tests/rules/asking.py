@@ -47,7 +47,7 @@ def fires(rule: str, manifest: Mapping[str, Any], *others: Mapping[str, Any]) ->
 def applied(document: Any, edit: Edit) -> Any:
     """A copy of the document with one edit made."""
     if edit.op == "append":
-        return _changed(document, edit.path, lambda old: [*old, edit.value])
+        return _changed(document, edit.path, lambda old: [*(old or []), edit.value])
     *above, key = edit.path
     return _changed(document, tuple(above), lambda old: _edited(old, key, edit))
 
