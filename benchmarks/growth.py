@@ -61,7 +61,7 @@ CURVES: dict[str, tuple[tuple[int, ...], Callable[[int], Callable[[], object]]]]
     "compile, documents": ((10, 100, 1_000), lambda n: _compile("---\n".join(map(spec, range(n))))),
     "lint, nodes": (NODES, lambda n: _lint(emit(ptcompile.compile(spec(nodes=n), target="job").unwrap()[-1]))),
     "lint, env entries": ((1, 10, 100, 1_000, 4_000), lambda n: _lint(documents(1, env=n)[0])),
-    "lint, documents": ((10, 100, 1_000, 10_000), lambda n: _lint("---\n".join(documents(100) * (n // 100 or 1)))),
+    "lint, documents": ((10, 100, 1_000, 10_000), lambda n: _lint("---\n".join((documents(100) * 100)[:n]))),
     "simulate, nodes": (NODES, _simulated),
 }
 """By name: the sizes, and what to do for one of them."""
