@@ -8,7 +8,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 from benchmarks.jobs import documents
-from benchmarks.timing import PTCOMPILE, line, output, processes, ratio
+from benchmarks.timing import PTCOMPILE, line, processes, ratio
 
 EXAMPLE = "examples/mnist/spec.yaml"
 ROUNDS = 21
@@ -36,12 +36,9 @@ def commands(folder: str) -> dict[str, list[str]]:
     told["simulate, a spec"] = [*PTCOMPILE, "simulate", EXAMPLE]
     told["explain, a spec"] = [*PTCOMPILE, "explain", EXAMPLE, "volumes"]
     told["explain, a code"] = [*PTCOMPILE, "explain", "PTC302"]
-    for target, kind in (("job", "Job"), ("pytorchjob", "PyTorchJob")):
+    for target, kind, nodes in (("pod", "Pod", 1), ("job", "Job", 4), ("pytorchjob", "PyTorchJob", 4)):
         path = Path(folder) / f"{target}.yaml"
-        path.write_text(documents(1, target=target)[0], encoding="utf-8")
+        path.write_text(documents(1, nodes=nodes, target=target)[0], encoding="utf-8")
         told[f"lint, {kind}"] = [*PTCOMPILE, "lint", str(path)]
     told["simulate, Job"] = [*PTCOMPILE, "simulate", f"{folder}/job.yaml"]
-    path = Path(folder) / "pod.yaml"
-    path.write_bytes(output([sys.executable, *PTCOMPILE, EXAMPLE, "--set", "spec.nodes=1", "--target", "pod"]))
-    told["lint, Pod"] = [*PTCOMPILE, "lint", str(path)]
     return told

@@ -14,7 +14,7 @@ from benchmarks.plot import plot
 from benchmarks.timing import ROOT, interleaved, line
 from ptcompile.emit import emit
 
-ROUNDS = 5
+ROUNDS = 3
 Curve = Mapping[int, float]
 
 
@@ -49,7 +49,7 @@ def _lint(text: str) -> Callable[[], object]:
 
 
 def _simulated(nodes: int) -> Callable[[], object]:
-    text = emit(ptcompile.compile(spec(nodes=nodes), target="job").unwrap()[1])
+    text = emit(ptcompile.compile(spec(nodes=nodes), target="job").unwrap()[-1])
     return lambda: [pod.env for pod in ptcompile.simulate(text).pods]
 
 
@@ -59,9 +59,9 @@ CURVES: dict[str, tuple[tuple[int, ...], Callable[[int], Callable[[], object]]]]
     "compile, env entries": ((1, 10, 100, 1_000, 4_000), lambda n: _compile(spec(env=n))),
     "compile, roles": ((1, 4, 16, 64), lambda n: lambda: ptcompile.compile(spec(roles=n), target="jobset").yaml()),
     "compile, documents": ((10, 100, 1_000), lambda n: _compile("---\n".join(map(spec, range(n))))),
-    "lint, nodes": (NODES, lambda n: _lint(emit(ptcompile.compile(spec(nodes=n), target="job").unwrap()[1]))),
+    "lint, nodes": (NODES, lambda n: _lint(emit(ptcompile.compile(spec(nodes=n), target="job").unwrap()[-1]))),
     "lint, env entries": ((1, 10, 100, 1_000, 4_000), lambda n: _lint(documents(1, env=n)[0])),
-    "lint, documents": ((10, 100, 1_000, 10_000), lambda n: _lint("---\n".join(documents(100) * (n // 100 or 1)))),
+    "lint, documents": ((10, 100, 1_000, 10_000), lambda n: _lint("---\n".join((documents(100) * 100)[:n]))),
     "simulate, nodes": (NODES, _simulated),
 }
 """By name: the sizes, and what to do for one of them."""

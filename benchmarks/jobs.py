@@ -29,9 +29,9 @@ def spec(n: int = 0, *, nodes: int = 4, env: int = 0, roles: int = 0) -> str:
     return text + (f"  roles:\n{beside}" if roles else "")
 
 
-def documents(count: int, *, env: int = 0, target: str = "job") -> list[str]:
+def documents(count: int, *, nodes: int = 4, env: int = 0, target: str = "job") -> list[str]:
     """Clean manifests: Indexed Jobs of about 70 lines, and of 1,400 with 660 more variables."""
-    made = (ptcompile.compile(spec(n, env=env), target=target).unwrap()[-1] for n in range(count))
+    made = (ptcompile.compile(spec(n, nodes=nodes, env=env), target=target).unwrap()[-1] for n in range(count))
     return [emit(one) for one in made]
 
 

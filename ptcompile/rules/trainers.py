@@ -125,8 +125,10 @@ class Trainer(NamedTuple):
         """The index of the user's env entry that counts, None where there is none or the operator's comes later."""
         written = items(self.spec.get("env"))
         found = [i for i, entry in enumerate(written) if entry.get("name") == name]
+        if not found:
+            return None
         held = [entry for entry in (self.pod.main.env if self.pod.main else ()) if entry.get("name") == name]
-        return found[-1] if found and held and held[-1] == written[found[-1]] else None
+        return found[-1] if held and held[-1] == written[found[-1]] else None
 
     def place(self, option: str) -> Path:
         """Where the value of an option is written: a word of the command, a variable, a field; else the container."""

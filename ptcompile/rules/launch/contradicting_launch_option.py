@@ -63,8 +63,10 @@ def _check(subject: Subject) -> Iterator[Found]:
     for one in subject.trainers:
         for option in _ASKED if one.torchrun else ():
             flag, other = one.launch.options.get(option), one.launch.env.get(variable(option))
+            if flag is None or other is None or _same(flag, other):
+                continue
             other_path = _other(one, option)
-            if flag is None or other is None or other_path is None or _same(flag, other):
+            if other_path is None:
                 continue
             if option == "nnodes" and subject.kind == TRAINJOB and flag.endswith(f":{other}"):  # it has no field for it
                 continue
