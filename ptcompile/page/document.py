@@ -21,7 +21,10 @@ _ICON = (
     "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Crect width='16' height='16' "
     "rx='4' fill='%234f46e5'/%3E%3Cpath d='M4 5h8M4 8h5M4 11h7' stroke='white' stroke-width='1.5'/%3E%3C/svg%3E"
 )
-_IDLE = "Point at a line, or go to one with Tab and the arrow keys, to see what it came from or what it became."
+_IDLE = (
+    "Point at a line, or go to one with Tab and the arrow keys, to see what it came from or what it became. "
+    "A click holds it, Escape lets it go."
+)
 
 
 def html(page: Page) -> str:
@@ -105,20 +108,19 @@ def _made(page: Page) -> Iterator[str]:
     yield '<div class="tabs">'
     for one in page.listings:
         refused = "" if one.text.lines else ' class="refuses"'
-        words = "" if one.text.lines else "<span>, refused</span>"
+        words = "" if one.text.lines else "<span> (refused)</span>"
         yield f'<a href="#{one.target}" id="tab-{one.target}"{refused}>{one.target}{words}</a>'
     yield "</div>"
     for one in page.listings:
         yield f'<div class="pane" id="{one.target}" data-target="{one.target}">'
-        yield from _listing(one)
+        yield from _listing(one, page)
         yield "</div>"
     yield "</section>"
 
 
-def _listing(one: Listing) -> Iterator[str]:
+def _listing(one: Listing, page: Page) -> Iterator[str]:
     yield f"<h2>{escape(one.title)} <small>{one.target}.yaml</small></h2>"
-    if any(found.severity == "error" for found in one.explanation.diagnostics):
-        yield from refusal(one.explanation.diagnostics, one.target)
+    yield from refusal(page, one.target)
     if one.text.lines:
         yield from _legend(one)
         yield from code(one.text, one.target, authors=authors_of(one))

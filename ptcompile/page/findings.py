@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from ptcompile.diagnostics import Diagnostic
 from ptcompile.explaining.variants import File
 from ptcompile.graph.svg_parts import escape
 from ptcompile.page.model import Finding, Page
@@ -26,14 +25,16 @@ def without_line(page: Page, file: File, *, all_of_it: bool) -> list[str]:
     return ['<div class="notes">', *found, "</div>"] if found else []
 
 
-def refusal(diagnostics: Iterable[Diagnostic], target: str) -> list[str]:
-    """Why a target has no manifests."""
-    found = [one for one in diagnostics if one.severity == "error"]
-    wrong = any(one.name != "unsupported-by-target" for one in found)
+def refusal(page: Page, target: str) -> list[str]:
+    """Why a target has no manifests of a job; nothing where it has all."""
+    found = [one for one in page.findings if target in one.targets and one.diagnostic.severity == "error"]
+    if not found:
+        return []
+    wrong = any(one.diagnostic.name != "unsupported-by-target" for one in found)
     return [
         f'<p class="refused">{"It does not compile" if wrong else f"{target} cannot express this job"}.</p>',
         '<div class="notes">',
-        *(_note(Finding(one, (), "spec", 0), ()) for one in found),
+        *(_note(one, one.targets) for one in found),
         "</div>",
     ]
 
@@ -44,7 +45,7 @@ def _note(one: Finding, every: Sequence[str]) -> str:
     only = one.targets if set(one.targets) != set(every) else ()
     about = f' data-for="{" ".join(map(escape, only))}"' if only else ""
     targets = f' <span class="only">{escape(", ".join(only))}</span>' if only else ""
-    help = f"<span>{escape(found.help)}</span>" if found.help else ""
+    help = f"<span>help: {escape(found.help)}</span>" if found.help else ""
     return (
         f'<div class="note {found.severity}"{about}><span><strong>{found.severity} {escape(found.code)}</strong> '
         f"{escape(found.name)}{targets}</span><span>{escape(found.message)}</span>{help}"
