@@ -50,11 +50,8 @@ def _reason(cause: Cause, span: Span, explanation: Explanation) -> Reason:
 
 
 def _origins(cause: Cause, explanation: Explanation) -> Iterator[Origin]:
-    """The lines, those whose values count first; what only holds such a line is none."""
-    values = [one for one in cause.inputs if one.other_value]
-    around = {(one.file, one.path[:length]) for one in values for length in range(len(one.path) + 1)}
-    others = [one for one in cause.inputs if (one.file, one.path) not in around]
-    for one in (*values, *sorted(others, key=lambda one: not one.left_out)):
+    """The lines: first those whose values count, then those without which it would be another."""
+    for one in sorted(cause.inputs, key=lambda one: (not one.other_value, not one.left_out)):
         strength: Strength = "value" if one.other_value else "there" if one.left_out else "said"
         if one.span is None:
             yield Origin(one.file, 0, 0, strength, _words(one, explanation))

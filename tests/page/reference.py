@@ -10,7 +10,6 @@ import yaml
 import ptcompile
 from ptcompile import emit
 from ptcompile.diagnostics import Path
-from ptcompile.explaining.model import Input
 from ptcompile.secrets import without_secrets
 
 Kin = dict[str, set[str]]
@@ -48,16 +47,9 @@ def kin(spec: str, cluster: str | None, name: str) -> tuple[Kin, Kin]:
     for cause in explanation.causes:
         made = [f"{name}-{n}" for n in lines(nodes, cause.manifest, cause.path)]
         for one in cause.inputs:
-            if one.given and not _holds_a_value(one, cause.inputs):
+            if one.given:
                 for line in lines(given[one.file], 0, one.path):
                     down[f"{one.file}-{line}"].update(made)
                     for each in made:
                         up[each].add(f"{one.file}-{line}")
     return down, up
-
-
-def _holds_a_value(one: Input, inputs: Sequence[Input]) -> bool:
-    """Whether it only holds a line whose value counts."""
-    return not one.other_value and any(
-        other.other_value and other.file == one.file and other.path[: len(one.path)] == one.path for other in inputs
-    )

@@ -181,6 +181,8 @@ def test_a_file_name_is_text_too() -> None:
     from ptcompile.page import gather
 
     made = html(gather(SIX, filename="</script><b>x\x1b.yaml", target="pod"))
+    assert data(read_html(made))["files"] == ["</script><b>x\\x1b.yaml"]
+    assert not set("<>&\u2028\u2029") & set(read_html(made).id("data").text)
     assert "<b>x" not in made
     assert "\x1b" not in made
     assert "&lt;/script&gt;&lt;b&gt;x\\x1b.yaml" in made
