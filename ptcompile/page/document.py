@@ -30,7 +30,7 @@ _IDLE = (
 def html(page: Page) -> str:
     """The whole page. The same page gives the same bytes."""
     style = f"{_file('page.css')}.graph {{{STYLE}}}\n"
-    script = _file("page.js")
+    script = f'"use strict";\n(() => {{\n{_file("reasons.js")}{_file("page.js")}}})();\n'
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "
         "base-uri 'none'; form-action 'none'"

@@ -1,296 +1,188 @@
-"use strict";
-(() => {
-  const data = JSON.parse(document.getElementById("data").textContent);
-  const why = document.getElementById("why");
-  const idle = why.textContent;
-  const FILES = ["spec", "cluster"];
-  const MOST = 12;
-  let target = "";
-  let pinned = null;
+// Showing it: pointer, keys, tabs. reasons.js stands before it, in the same function.
 
-  const all = (selector, from = document) => [...from.querySelectorAll(selector)];
-  const line = (pane, number) => document.getElementById(`${pane}-${number}`);
-  const paneOf = (li) => li.id.slice(0, li.id.lastIndexOf("-"));
-  const numberOf = (li) => Number(li.id.slice(li.id.lastIndexOf("-") + 1));
-  const isFile = (pane) => FILES.includes(pane);
-  const reasonsNow = () => data.targets[target] || [];
+const clear = () => {
+  for (const li of all(".here, .lit")) li.classList.remove("here", "lit", ...data.strengths);
+  for (const li of all('[aria-selected="true"]:not([role="tab"])')) li.setAttribute("aria-selected", "false");
+};
 
-  // What is there to say: pieces of text for the line at the foot of the page, and lines to light with their strength.
+const say = (pieces) => {
+  why.replaceChildren(
+    ...pieces.map(([tag, text, kind]) => {
+      if (!tag) return document.createTextNode(text);
+      const node = document.createElement(tag);
+      node.textContent = text;
+      if (kind) node.className = kind;
+      return node;
+    }),
+  );
+};
 
-  const listed = (numbers) => {
-    const sorted = [...new Set(numbers)].sort((a, b) => a - b);
-    const runs = [];
-    for (const one of sorted) {
-      const last = runs.at(-1);
-      if (last && last[1] === one - 1) last[1] = one;
-      else runs.push([one, one]);
-    }
-    const words = runs.slice(0, MOST).map(([a, b]) => (a === b ? `${a}` : `${a}-${b}`));
-    const more = runs.length > MOST ? " and more" : "";
-    return `${sorted.length === 1 ? "line" : "lines"} ${words.join(", ")}${more}`;
-  };
+const mark = ([pieces, lit]) => {
+  const panes = new Map();
+  for (const [id, strength] of lit) {
+    const li = document.getElementById(id);
+    li.classList.add("lit", data.strengths[strength]);
+    panes.set(li.parentElement, [...(panes.get(li.parentElement) || []), li]);
+  }
+  for (const [pane, found] of panes) bring(pane, found);
+  say(pieces);
+};
 
-  const author = (by) => {
-    const name = data.authors[by];
-    return name === "spec" ? "carried over from the spec" : `written by the ${name === "target" ? `target ${target}` : `pass ${name}`}`;
-  };
+const bring = (pane, found) => {
+  const top = pane.getBoundingClientRect().top + pane.clientTop;
+  const strong = found.filter((li) => li.classList.contains("value"));
+  const places = (strong.length ? strong : found).map((li) => li.getBoundingClientRect().top - top).sort((a, b) => a - b);
+  const seen = places.some((place) => place >= 0 && place < pane.clientHeight - 20);
+  if (!seen && places.length) pane.scrollTop += places[0] - pane.clientHeight / 3;
+};
 
-  const light = (lit, pane, first, last, strength) => {
-    for (let n = first; n <= last; n += 1) {
-      const key = `${pane}-${n}`;
-      if (!lit.has(key) || strength < lit.get(key)) lit.set(key, strength);
-    }
-  };
+const show = (li) => {
+  clear();
+  if (!li) {
+    say([["", idle]]);
+    return;
+  }
+  li.classList.add("here");
+  li.setAttribute("aria-selected", "true");
+  const pane = paneOf(li);
+  mark(isFile(pane) ? ofFile(pane, numberOf(li)) : ofManifest(numberOf(li)));
+};
 
-  const PLACES = ["Value from", "There for", "Said at"];
-  const ofManifest = (number) => {
-    const reasons = reasonsNow().filter(([first, last]) => first <= number && number <= last);
-    const lit = new Map();
-    const said = [["", `Line ${number} of ${target} `]];
-    for (const [, , by, rule, origins] of reasons) {
-      said.push(["strong", author(by), `a${by}`], ["", `. ${data.rules[rule]} `]);
-      for (const strength of [0, 1, 2]) {
-        const same = origins.filter((one) => one[3] === strength);
-        const places = same.filter((one) => !one[1]).slice(0, 2).map((one) => data.words[one[2]]);
-        FILES.forEach((file, at) => {
-          const found = same.filter((one) => one[0] === at && one[1]);
-          for (const [, first, last] of found) light(lit, file, first, last, strength);
-          if (found.length) places.unshift(`${data.files[at]} ${listed(found.flatMap(([, first, last]) => range(first, last)))}`);
-        });
-        if (places.length) said.push(["em", `${PLACES[strength]} ${places.join(", ")}. `]);
-      }
-      if (!origins.length && by) said.push(["em", "It depends on no line of the spec. "]);
-    }
-    if (!reasons.length) said.push(["", "holds the lines below it."]);
-    return [said, lit];
-  };
+const rest = () => {
+  const focused = document.activeElement;
+  show(pinned || (focused && focused.matches(".code li") ? focused : null));
+};
 
-  const range = (first, last) => Array.from({ length: last - first + 1 }, (_, i) => first + i);
+// Pointer: a line shows its kin while it is pointed at, and for good when clicked.
 
-  const ofFile = (file, number) => {
-    const at = FILES.indexOf(file);
-    const lit = new Map();
-    const became = new Map();
-    const count = [[], [], []];
-    for (const [first, last, by, , origins] of reasonsNow()) {
-      const found = origins.filter((one) => one[0] === at && one[1] && one[1] <= number && number <= one[2]);
-      if (found.length) {
-        const strength = Math.min(...found.map((one) => one[3]));
-        light(lit, target, first, last, strength);
-        count[strength].push(...range(first, last));
-        became.set(by, true);
-      }
-    }
-    const said = [["strong", `${data.files[at]} line ${number}.`], ["", " "]];
-    const verbs = ["Its value is in", "Without it other or gone:", "It says the same as"];
-    count.forEach((lines, strength) => {
-      if (lines.length) said.push(["em", `${verbs[strength]} ${listed(lines)} of ${target}. `]);
-    });
-    const passes = data.authors.filter((name, by) => became.has(by) && by > 1);
-    if (passes.length) said.push(["", `${passes.length === 1 ? "By the pass" : "By the passes"} ${passes.join(", ")}.`]);
-    if (!lit.size) said.push(["", `No value of ${target} depends on it.`]);
-    return [said, lit];
-  };
+const ofEvent = (event) => (event.target.closest ? event.target.closest(".code li") : null);
 
-  const ofAuthor = (by) => {
-    const lit = new Map();
-    const lines = [];
-    for (const [first, last, one] of reasonsNow()) {
-      if (one === by) {
-        light(lit, target, first, last, 0);
-        lines.push(...range(first, last));
-      }
-    }
-    const text = author(by);
-    return [[["strong", `${text[0].toUpperCase()}${text.slice(1)}`, `a${by}`], ["em", ` ${listed(lines)} of ${target}.`]], lit];
-  };
-
-  // Showing it.
-
-  const clear = () => {
-    for (const li of all(".here, .lit")) li.classList.remove("here", "lit", ...data.strengths);
-    for (const li of all('[aria-selected="true"]:not([role="tab"])')) li.setAttribute("aria-selected", "false");
-  };
-
-  const say = (pieces) => {
-    why.replaceChildren(
-      ...pieces.map(([tag, text, kind]) => {
-        if (!tag) return document.createTextNode(text);
-        const node = document.createElement(tag);
-        node.textContent = text;
-        if (kind) node.className = kind;
-        return node;
-      }),
-    );
-  };
-
-  const mark = ([pieces, lit]) => {
-    const panes = new Map();
-    for (const [id, strength] of lit) {
-      const li = document.getElementById(id);
-      li.classList.add("lit", data.strengths[strength]);
-      panes.set(li.parentElement, [...(panes.get(li.parentElement) || []), li]);
-    }
-    for (const [pane, found] of panes) bring(pane, found);
-    say(pieces);
-  };
-
-  const bring = (pane, found) => {
-    const top = pane.getBoundingClientRect().top + pane.clientTop;
-    const strong = found.filter((li) => li.classList.contains("value"));
-    const places = (strong.length ? strong : found).map((li) => li.getBoundingClientRect().top - top).sort((a, b) => a - b);
-    const seen = places.some((place) => place >= 0 && place < pane.clientHeight - 20);
-    if (!seen && places.length) pane.scrollTop += places[0] - pane.clientHeight / 3;
-  };
-
-  const show = (li) => {
+document.addEventListener("mouseover", (event) => {
+  const li = ofEvent(event);
+  const button = event.target.closest(".legend button");
+  if (pinned) return;
+  if (li) show(li);
+  else if (button) {
     clear();
-    if (!li) {
-      say([["", idle]]);
-      return;
-    }
-    li.classList.add("here");
-    li.setAttribute("aria-selected", "true");
-    const pane = paneOf(li);
-    mark(isFile(pane) ? ofFile(pane, numberOf(li)) : ofManifest(numberOf(li)));
-  };
+    mark(ofAuthor(Number(button.dataset.by)));
+  } else rest();
+});
+document.documentElement.addEventListener("mouseleave", rest);
+document.addEventListener("click", (event) => {
+  const li = ofEvent(event);
+  if (String(window.getSelection())) return; // somebody copies
+  pinned = li && li !== pinned ? li : null;
+  if (li) focus(li);
+  rest();
+});
 
-  const rest = () => {
-    const focused = document.activeElement;
-    show(pinned || (focused && focused.matches(".code li") ? focused : null));
-  };
+// Keyboard: each list is one stop of Tab; arrows move in it, and over to the other side.
 
-  // Pointer: a line shows its kin while it is pointed at, and for good when clicked.
+const focus = (li) => {
+  for (const other of all('[tabindex="0"]', li.parentElement)) other.tabIndex = -1;
+  li.tabIndex = 0;
+  li.focus({ preventScroll: true });
+  li.scrollIntoView({ block: "nearest" });
+};
 
-  const ofEvent = (event) => (event.target.closest ? event.target.closest(".code li") : null);
+const across = (li) => {
+  const file = isFile(paneOf(li));
+  const found = all(".lit.value, .lit").filter((other) => isFile(paneOf(other)) !== file);
+  const best = found.find((other) => other.classList.contains("value")) || found[0];
+  if (best) focus(best);
+};
 
-  document.addEventListener("mouseover", (event) => {
-    const li = ofEvent(event);
-    const button = event.target.closest(".legend button");
-    if (pinned) return;
-    if (li) show(li);
-    else if (button) {
-      clear();
-      mark(ofAuthor(Number(button.dataset.by)));
-    } else rest();
-  });
-  document.documentElement.addEventListener("mouseleave", rest);
-  document.addEventListener("click", (event) => {
-    const li = ofEvent(event);
-    if (String(window.getSelection())) return; // somebody copies
-    pinned = li && li !== pinned ? li : null;
-    if (li) focus(li);
-    rest();
-  });
-
-  // Keyboard: each list is one stop of Tab; arrows move in it, and over to the other side.
-
-  const focus = (li) => {
-    for (const other of all('[tabindex="0"]', li.parentElement)) other.tabIndex = -1;
-    li.tabIndex = 0;
-    li.focus({ preventScroll: true });
-    li.scrollIntoView({ block: "nearest" });
-  };
-
-  const across = (li) => {
-    const file = isFile(paneOf(li));
-    const found = all(".lit.value, .lit").filter((other) => isFile(paneOf(other)) !== file);
-    const best = found.find((other) => other.classList.contains("value")) || found[0];
-    if (best) focus(best);
-  };
-
-  document.addEventListener("focusin", (event) => {
-    if (event.target.matches(".code li")) {
-      if (pinned !== event.target) pinned = null;
-      show(event.target);
-    } else if (event.target.matches(".legend button")) {
-      pinned = null;
-      clear();
-      mark(ofAuthor(Number(event.target.dataset.by)));
-    } else if (!pinned) show(null);
-  });
-
-  const MOVES = {
-    ArrowDown: (li) => li.nextElementSibling,
-    ArrowUp: (li) => li.previousElementSibling,
-    Home: (li) => li.parentElement.firstElementChild,
-    End: (li) => li.parentElement.lastElementChild,
-  };
-  document.addEventListener("keydown", (event) => {
-    if (event.altKey || event.ctrlKey || event.metaKey) return;
-    if (event.key === "Escape") {
-      pinned = null;
-      if (document.activeElement) document.activeElement.blur();
-      show(null);
-      return;
-    }
-    const li = document.activeElement;
-    if (!li || !li.matches(".code li")) return;
-    const file = isFile(paneOf(li));
-    if (MOVES[event.key]) {
-      const next = MOVES[event.key](li);
-      if (next) focus(next);
-    } else if (event.key === "Enter" || event.key === (file ? "ArrowRight" : "ArrowLeft")) across(li);
-    else return;
-    event.preventDefault();
-  });
-
-  // Tabs.
-
-  const tabs = all(".tabs a");
-  const select = (name) => {
-    target = name;
+document.addEventListener("focusin", (event) => {
+  if (event.target.matches(".code li")) {
+    if (pinned !== event.target) pinned = null;
+    show(event.target);
+  } else if (event.target.matches(".legend button")) {
     pinned = null;
-    for (const tab of tabs) {
-      const chosen = tab.id === `tab-${name}`;
-      tab.setAttribute("aria-selected", String(chosen));
-      tab.tabIndex = chosen ? 0 : -1;
-    }
-    for (const part of all("[data-target]")) part.hidden = part.dataset.target !== name;
-    for (const note of all("[data-for]")) note.hidden = !note.dataset.for.split(" ").includes(name);
+    clear();
+    mark(ofAuthor(Number(event.target.dataset.by)));
+  } else if (!pinned) show(null);
+});
+
+const MOVES = {
+  ArrowDown: (li) => li.nextElementSibling,
+  ArrowUp: (li) => li.previousElementSibling,
+  Home: (li) => li.parentElement.firstElementChild,
+  End: (li) => li.parentElement.lastElementChild,
+};
+document.addEventListener("keydown", (event) => {
+  if (event.altKey || event.ctrlKey || event.metaKey) return;
+  if (event.key === "Escape") {
+    pinned = null;
+    if (document.activeElement) document.activeElement.blur();
     show(null);
-  };
+    return;
+  }
+  const li = document.activeElement;
+  if (!li || !li.matches(".code li")) return;
+  const file = isFile(paneOf(li));
+  if (MOVES[event.key]) {
+    const next = MOVES[event.key](li);
+    if (next) focus(next);
+  } else if (event.key === "Enter" || event.key === (file ? "ArrowRight" : "ArrowLeft")) across(li);
+  else return;
+  event.preventDefault();
+});
 
-  const arm = () => {
-    document.documentElement.classList.add("js");
-    for (const list of all(".code")) {
-      list.setAttribute("role", "listbox");
-      list.setAttribute("aria-label", `Lines of ${list.id.replace(/-lines$/, "").replace("cluster", "the profile")}`);
-      for (const li of list.children) {
-        li.setAttribute("role", "option");
-        li.setAttribute("aria-selected", "false");
-        li.tabIndex = -1;
-      }
-      if (list.firstElementChild) list.firstElementChild.tabIndex = 0;
+// Tabs.
+
+const tabs = all(".tabs a");
+const select = (name) => {
+  target = name;
+  pinned = null;
+  for (const tab of tabs) {
+    const chosen = tab.id === `tab-${name}`;
+    tab.setAttribute("aria-selected", String(chosen));
+    tab.tabIndex = chosen ? 0 : -1;
+  }
+  for (const part of all("[data-target]")) part.hidden = part.dataset.target !== name;
+  for (const note of all("[data-for]")) note.hidden = !note.dataset.for.split(" ").includes(name);
+  show(null);
+};
+
+const arm = () => {
+  document.documentElement.classList.add("js");
+  for (const list of all(".code")) {
+    list.setAttribute("role", "listbox");
+    list.setAttribute("aria-label", `Lines of ${list.id.replace(/-lines$/, "").replace("cluster", "the profile")}`);
+    for (const li of list.children) {
+      li.setAttribute("role", "option");
+      li.setAttribute("aria-selected", "false");
+      li.tabIndex = -1;
     }
-    const bar = document.querySelector(".tabs");
-    bar.setAttribute("role", "tablist");
-    bar.setAttribute("aria-label", "Targets");
-    tabs.forEach((tab, at) => {
-      const name = tab.id.slice("tab-".length);
-      tab.setAttribute("role", "tab");
-      tab.setAttribute("aria-controls", name);
-      const panel = document.getElementById(name);
-      panel.setAttribute("role", "tabpanel");
-      panel.setAttribute("aria-labelledby", tab.id);
-      tab.addEventListener("click", (event) => {
-        event.preventDefault();
-        select(name);
-      });
-      tab.addEventListener("keydown", (event) => {
-        const step = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
-        if (event.key === " ") tab.click();
-        else if (step === undefined) return;
-        else {
-          const next = tabs[(step + tabs.length) % tabs.length];
-          next.focus();
-          next.click();
-        }
-        event.preventDefault();
-      });
+    if (list.firstElementChild) list.firstElementChild.tabIndex = 0;
+  }
+  const bar = document.querySelector(".tabs");
+  bar.setAttribute("role", "tablist");
+  bar.setAttribute("aria-label", "Targets");
+  tabs.forEach((tab, at) => {
+    const name = tab.id.slice("tab-".length);
+    tab.setAttribute("role", "tab");
+    tab.setAttribute("aria-controls", name);
+    const panel = document.getElementById(name);
+    panel.setAttribute("role", "tabpanel");
+    panel.setAttribute("aria-labelledby", tab.id);
+    tab.addEventListener("click", (event) => {
+      event.preventDefault();
+      select(name);
     });
-    if (tabs.length) select(tabs.some((tab) => tab.id === `tab-${location.hash.slice(1)}`) ? location.hash.slice(1) : data.chosen);
-  };
+    tab.addEventListener("keydown", (event) => {
+      const step = { ArrowRight: at + 1, ArrowLeft: at - 1, Home: 0, End: tabs.length - 1 }[event.key];
+      if (event.key === " ") tab.click();
+      else if (step === undefined) return;
+      else {
+        const next = tabs[(step + tabs.length) % tabs.length];
+        next.focus();
+        next.click();
+      }
+      event.preventDefault();
+    });
+  });
+  if (tabs.length) select(tabs.some((tab) => tab.id === `tab-${location.hash.slice(1)}`) ? location.hash.slice(1) : data.chosen);
+};
 
-  arm();
-})();
+arm();

@@ -42,13 +42,13 @@ class Browser:
         self._read, self._write = read, write
         self._buffer = b""
         self._last = 0
-        self._session: str | None = None
+        self._tab: str | None = None
         self.events: list[Json] = []
 
     def begin(self) -> None:
         """Attach to a new tab."""
         tab = self.call("Target.createTarget", url="about:blank")["targetId"]
-        self._session = self.call("Target.attachToTarget", targetId=tab, flatten=True)["sessionId"]
+        self._tab = self.call("Target.attachToTarget", targetId=tab, flatten=True)["sessionId"]
         for domain in ("Page", "Runtime", "Log", "Network", "Accessibility"):
             self.call(f"{domain}.enable")
 
@@ -56,8 +56,8 @@ class Browser:
         """Ask the browser for something. Raises `RuntimeError` for its refusal, `TimeoutError` for its silence."""
         self._last += 1
         message: Json = {"id": self._last, "method": method, "params": params}
-        if self._session:
-            message["sessionId"] = self._session
+        if self._tab:
+            message["sessionId"] = self._tab
         os.write(self._write, json.dumps(message).encode() + b"\0")
         while True:
             answer = self._next()

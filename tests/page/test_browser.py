@@ -5,54 +5,20 @@ Debian's chromium (`apt-get install chromium`); skipped where there is none.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.page.browser import CHROMIUM, Browser, browser
-from tests.page.making import HOSTILE, SIX, example, golden, page, text
+from tests.page.browser import CHROMIUM, Browser
+from tests.page.conftest import CASES
+from tests.page.making import example, page
 from tests.page.reference import kin
 
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
 
-Given = tuple[str, str | None]
-CASES: dict[str, Given] = {
-    "example": example(),
-    "six": (SIX, None),
-    "hostile": (HOSTILE, None),
-    "bad-types": golden("bad-types"),
-    "parameter-server": golden("parameter-server"),
-}
 LIT = """Object.fromEntries(["value", "there", "said"].map((strength) =>
   [strength, [...document.querySelectorAll(`.lit.${strength}`)].map((li) => li.id)]))"""
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as found:
-        yield found
-
-
-@pytest.fixture(scope="module")
-def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    folder = tmp_path_factory.mktemp("pages")
-    out = {case: folder / f"{case}.html" for case in CASES}
-    for case, path in out.items():
-        path.write_text(text(*CASES[case]), encoding="utf-8")
-    return out
-
-
-@pytest.fixture
-def show(chromium: Browser, files: dict[str, Path]) -> Any:
-    """Open the page of a case; the browser."""
-
-    def opened(case: str, **how: Any) -> Browser:
-        chromium.open(files[case], **{"prefers_reduced_motion": "reduce", "prefers_color_scheme": "light", **how})
-        return chromium
-
-    return opened
 
 
 def lit(tab: Browser) -> set[str]:
@@ -222,74 +188,3 @@ def test_no_errors_and_no_requests(case: str, show: Any, files: dict[str, Path])
         tab.click(f"#tab-{target}")
     assert tab.said() == []
     assert tab.asked_for() == [files[case].resolve().as_uri()]
-
-
-def test_dark_is_dark(show: Any, tmp_path: Path) -> None:
-    shots, grounds = [], []
-    for scheme in ("light", "dark"):
-        tab = show("example", prefers_color_scheme=scheme)
-        grounds.append(tab.run("getComputedStyle(document.body).backgroundColor"))
-        shots.append(tab.screenshot(tmp_path / f"{scheme}.png"))
-    assert shots[0] != shots[1]
-    light, dark = ([int(n) for n in ground[4:-1].split(",")] for ground in grounds)
-    assert min(light) > 230
-    assert max(dark) < 40
-
-
-@pytest.mark.parametrize("width", [360, 800, 1280, 1920])
-def test_nothing_is_wider_than_the_window(width: int, show: Any) -> None:
-    for case in ("example", "hostile"):
-        tab = show(case, width=width)
-        assert tab.run("document.documentElement.scrollWidth") <= width
-
-
-def test_print_is_light_and_has_the_chosen_target(show: Any, tmp_path: Path) -> None:
-    tab = show("example", prefers_color_scheme="dark")
-    dark = {"name": "prefers-color-scheme", "value": "dark"}
-    tab.call("Emulation.setEmulatedMedia", media="print", features=[dark])
-    assert tab.run("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    assert tab.run("getComputedStyle(document.querySelector('.tabs')).display") == "none"
-    assert tab.run("getComputedStyle(document.getElementById('why')).display") == "none"
-    assert tab.run("document.getElementById('job-109').offsetHeight") > 0
-    assert tab.run("document.getElementById('jobset').offsetHeight") == 0
-    pane = "document.getElementById('job-lines')"
-    assert tab.run(f"{pane}.scrollHeight") <= tab.run(f"{pane}.clientHeight")
-    assert tab.pdf(tmp_path / "page.pdf")[:4] == b"%PDF"
-
-
-def test_it_reads_without_its_script(show: Any, chromium: Browser) -> None:
-    chromium.call("Emulation.setScriptExecutionDisabled", value=True)
-    try:
-        tab = show("example")
-        found = tab.call("Accessibility.getFullAXTree")["nodes"]
-    finally:
-        chromium.call("Emulation.setScriptExecutionDisabled", value=False)
-    texts = " ".join(str(node.get("name", {}).get("value", "")) for node in found)
-    for words in (
-        "llama.finetune",
-        "kind: JobSet",
-        "kind: PyTorchJob",
-        "What each pass did",
-        "rendezvous",
-        "on failure",
-    ):
-        assert words.replace("kind: ", "") in texts
-    roles = [node.get("role", {}).get("value") for node in found]
-    assert "tab" not in roles
-    assert "listitem" in roles
-
-
-def test_whoever_does_not_see_it_finds_everything_named(show: Any) -> None:
-    tab = show("example")
-    found = [node for node in tab.call("Accessibility.getFullAXTree")["nodes"] if not node["ignored"]]
-    by_role: dict[str, list[str]] = {}
-    for node in found:
-        by_role.setdefault(node["role"]["value"], []).append(node.get("name", {}).get("value", ""))
-    assert by_role["tab"] == ["pod (refused)", "job", "pytorchjob", "volcano (refused)", "trainjob (refused)", "jobset"]
-    assert by_role["tabpanel"] == ["job"]
-    assert by_role["tablist"] == ["Targets"]
-    assert by_role["listbox"] == ["Lines of spec", "Lines of the profile", "Lines of job"]
-    assert len(by_role["option"]) == 31 + 18 + 109
-    assert "status" in by_role
-    for role in ("button", "region", "table", "tab", "image", "option"):
-        assert all(by_role.get(role, [])), role
