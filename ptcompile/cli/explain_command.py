@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ptcompile import api
@@ -13,6 +14,7 @@ from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format, check_target
 
 if TYPE_CHECKING:
+    from ptcompile.diagnostics import Diagnostic
     from ptcompile.explaining.explanation import Explanation
     from ptcompile.explaining.model import Cause
 
@@ -23,6 +25,7 @@ the rule, and the lines of the spec and the profile without which it would be an
   ptcompile explain spec.yaml
   ptcompile explain spec.yaml spec.template.spec.volumes
   ptcompile explain spec.yaml 'containers[pytorch].env[NCCL_DEBUG]' --cluster prod.yaml
+  ptcompile explain spec.yaml --html page.html        every target on one page, with their pods
 """
 
 
@@ -40,6 +43,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     one.add_argument("--target", metavar="T", help="the operator's API (see ptcompile targets)")
     one.add_argument("--cluster", metavar="FILE", help="the platform's profile (kind: ClusterProfile)")
     one.add_argument("--format", choices=("text", "json"), default="text", help="of the result (text)")
+    one.add_argument(
+        "--html", metavar="FILE", help="write one page that shows it, and needs nothing else (- for stdout)"
+    )
     add_output_format(one)
     one.set_defaults(run=run)
 
@@ -57,6 +63,8 @@ def run(options: argparse.Namespace) -> int:
         return findings.finish()
     if len(inputs) > 1:
         raise UsageError(f"{options.spec} has {len(inputs)} files, and explain reads one")
+    if options.html is not None:
+        return _page(inputs[0], options, findings)
     explanation = _explained(inputs[0], options, findings)
     status = findings.finish()
     if not explanation.jobs:
@@ -64,8 +72,43 @@ def run(options: argparse.Namespace) -> int:
     return max(status, files.write_stdout(_shown(explanation, options)))
 
 
+def _page(file: File, options: argparse.Namespace, findings: Findings) -> int:
+    """Write the page of every target, or of one. It is written for what does not compile as well: it shows why."""
+    from ptcompile import page
+
+    if options.path is not None or options.format != "text":
+        raise UsageError("--html shows all of it in its own form: leave out PATH and --format")
+    profile = _profile(options)
+    shown = page.gather(
+        file.content,
+        target=options.target,
+        cluster=profile and profile.content,
+        filename=file.name,
+        cluster_filename=options.cluster or "",
+    )
+    _tell(shown.diagnostics, (file, profile), findings)
+    status = findings.finish()
+    if not shown.listings:  # the profile is wrong
+        return status
+    text = page.html(shown)
+    if options.html == "-":
+        return max(status, files.write_stdout(text))
+    files.write_files({options.html: text})
+    return status
+
+
+def _profile(options: argparse.Namespace) -> File | None:
+    return File(options.cluster, files.read(options.cluster), True) if options.cluster else None
+
+
+def _tell(found: Sequence[Diagnostic], given: Sequence[File | None], findings: Findings) -> None:
+    about = {one.name: one for one in given if one is not None}
+    for one in about.values():
+        findings.add(one, [diagnostic for diagnostic in found if diagnostic.filename == one.name])
+
+
 def _explained(file: File, options: argparse.Namespace, findings: Findings) -> Explanation:
-    profile = File(options.cluster, files.read(options.cluster), True) if options.cluster else None
+    profile = _profile(options)
     explanation = api.explain(
         file.content,
         target=options.target,
@@ -73,9 +116,7 @@ def _explained(file: File, options: argparse.Namespace, findings: Findings) -> E
         filename=file.name,
         cluster_filename=options.cluster,
     )
-    about = {one.name: one for one in (file, profile) if one is not None}
-    for one in about.values():
-        findings.add(one, [found for found in explanation.diagnostics if found.filename == one.name])
+    _tell(explanation.diagnostics, (file, profile), findings)
     return explanation
 
 

@@ -34,7 +34,7 @@ text { font-family: ui-sans-serif, system-ui, "Segoe UI", Roboto, "DejaVu Sans",
 .tag { fill: #4f46e5 }
 .tagtext { fill: #ffffff; font-weight: 600 }
 .warn { fill: #b45309 }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   text { fill: #e2e8f0 }
   .soft { fill: #94a3b8 }
   .ground { fill: #0f172a }

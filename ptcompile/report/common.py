@@ -6,6 +6,13 @@ from collections.abc import Iterable
 
 from ptcompile.diagnostics import Diagnostic
 
+_WHEN = {
+    "apply": "refused when it is created",
+    "pod": "accepted, and its pods refused",
+    "run": "seen only when it runs",
+    "style": "it works",
+}
+
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     """By file as given, then by position; findings without one first."""
@@ -20,6 +27,13 @@ def place(diagnostic: Diagnostic) -> str:
     if diagnostic.span is not None:
         where += f":{diagnostic.span.line}:{diagnostic.span.column}"
     return where
+
+
+def when(diagnostic: Diagnostic) -> str:
+    """When it would have failed, in words."""
+    if (diagnostic.stage, diagnostic.authority) == ("apply", "ptcompile"):
+        return "it does not compile" if diagnostic.severity == "error" else "it compiles"
+    return _WHEN[diagnostic.stage]
 
 
 def printable(text: str) -> str:

@@ -6,14 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.diagnostics import Diagnostic, Span
 from ptcompile.masking import masked_lines
-from ptcompile.report.common import in_order, place, printable
+from ptcompile.report.common import in_order, place, printable, when
 
-_WHEN = {
-    "apply": "refused when it is created",
-    "pod": "accepted, and its pods refused",
-    "run": "seen only when it runs",
-    "style": "it works",
-}
 _WIDTH = 160
 """Characters of a source line that are shown."""
 
@@ -30,10 +24,7 @@ def _finding(diagnostic: Diagnostic, lines: Sequence[str]) -> Iterator[str]:
     yield f"  --> {place(diagnostic)}{rendered}"
     if diagnostic.span is not None and diagnostic.span.line <= len(lines):
         yield from _frame(diagnostic.span, lines)
-    when = _WHEN[diagnostic.stage]
-    if (diagnostic.stage, diagnostic.authority) == ("apply", "ptcompile"):
-        when = "it does not compile" if diagnostic.severity == "error" else "it compiles"
-    yield f"  = {when} ({diagnostic.authority})"
+    yield f"  = {when(diagnostic)} ({diagnostic.authority})"
     if diagnostic.help:
         yield f"  = help: {printable(diagnostic.help)}"
     if diagnostic.fix is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from ptcompile.expand import Role
 from ptcompile.plain import Json, at, items, kind_of, mapping, object_name
@@ -35,25 +35,30 @@ def overview(world: World) -> str:
 def _job(job: Job) -> Iterator[str]:
     target = f", target {job.target}" if job.target else ""
     yield f"{job.title}  ({kind_of(job.manifest)[0]}, namespace {job.namespace}{target})"
-    yield from labelled("refused", job.expansion.refused)
     found = meeting(job)
-    yield from labelled("pods", [_pods(job)])
-    if found is not None:
-        yield from _meeting(job, found)
-    yield from labelled("asks for", [asked(job.totals()) or "nothing"])
-    yield from labelled("node", _union(list(node_requirements(pod.view.spec)) for _, pod in job.firsts()))
-    yield from labelled(
-        "volumes", _union([volume_text(*one) for one in claims(pod.view.spec)] for _, pod in job.firsts())
-    )
-    yield from labelled("services", service_lines(job))
-    yield from labelled("pod group", group_lines(job.pod_group))
-    yield from labelled("on failure", job.failure)
-    yield from labelled("notes", [*(found.notes if found else ()), *job.notes])
+    for label, lines in facts(job, found):
+        yield from labelled(label, lines)
     if found is not None:
         yield ""
-        yield from table(list(_rows(job, {role.name for role, _ in found.roles})), cut=80)
+        yield from table(pod_rows(job, found), cut=80)
         yield ""
         yield from _environment(job, found)
+
+
+def facts(job: Job, found: Meeting | None) -> Iterator[tuple[str, Sequence[str]]]:
+    """What there is to say of a job as a whole, under short labels. `found` is its meeting."""
+    yield "refused", job.expansion.refused
+    yield "pods", [_pods(job)]
+    if found is not None:
+        yield from _meeting(found)
+        yield "runs", _runs_lines(job)
+    yield "asks for", [asked(job.totals()) or "nothing"]
+    yield "node", _union(list(node_requirements(pod.view.spec)) for _, pod in job.firsts())
+    yield "volumes", _union([volume_text(*one) for one in claims(pod.view.spec)] for _, pod in job.firsts())
+    yield "services", service_lines(job)
+    yield "pod group", group_lines(job.pod_group)
+    yield "on failure", job.failure
+    yield "notes", [*(found.notes if found else ()), *job.notes]
 
 
 def _pods(job: Job) -> str:
@@ -61,16 +66,17 @@ def _pods(job: Job) -> str:
     return f"{job.size} ({roles})" if len(job.roles) > 1 else f"{job.size}"
 
 
-def _meeting(job: Job, found: Meeting) -> Iterator[str]:
+def _meeting(found: Meeting) -> Iterator[tuple[str, Sequence[str]]]:
     first = found.first
     each = f"{found.nodes} {'pod' if found.nodes == 1 else 'pods'} with {first.processes_text} each"
-    yield from labelled("processes", [f"{found.processes_text} in all: {each}"])
-    yield from labelled("rendezvous", [rendezvous_text(found)])
+    yield "processes", [f"{found.processes_text} in all: {each}"]
+    yield "rendezvous", [rendezvous_text(found)]
+
+
+def _runs_lines(job: Job) -> list[str]:
     runs = {role.name: _runs(pod) for role, pod in job.firsts()}
-    if len(set(runs.values())) == 1:
-        yield from labelled("runs", list(runs.values())[:1])
-    else:
-        yield from labelled("runs", [f"{name}: {line}" for name, line in runs.items()])
+    same = len(set(runs.values())) == 1
+    return list(runs.values())[:1] if same else [f"{name}: {line}" for name, line in runs.items()]
 
 
 def _runs(pod: Pod) -> str:
@@ -144,8 +150,12 @@ def group_lines(group: Json | None) -> list[str]:
     return [f"minMember {group.get('minMember')}{queue}, minResources {least or 'none'}{only}"]
 
 
+def pod_rows(job: Job, found: Meeting) -> list[list[str]]:
+    """A table of the job's pods, with a heading; of each role the first pod and all others in one row."""
+    return [["POD", "HOST NAME", "DNS NAME", "RANK", "QOS"], *_rows(job, {role.name for role, _ in found.roles})]
+
+
 def _rows(job: Job, trains: set[str]) -> Iterator[list[str]]:
-    yield ["POD", "HOST NAME", "DNS NAME", "RANK", "QOS"]
     for role in job.roles:
         ranked = role.name in trains
         if role.count:
@@ -171,15 +181,21 @@ def _others(job: Job, role: Role, *, ranked: bool) -> list[str]:
 
 def _environment(job: Job, found: Meeting) -> Iterator[str]:
     """The variables of the first training pod; the other pods by their differences."""
-    role = found.roles[0][0]
-    first = job.pod(role, 0)
+    lead = found.roles[0][0]
+    first = job.pod(lead, 0)
     yield from env_table(first, cut=VALUE)
-    for other in job.roles:
-        start = 1 if other is role else 0
-        if other.count > start:
-            differences = folding.but(folding.ends(job, other, start), first)
-            same = "but " + ", ".join(shortened(one, 60) for one in differences) if differences else "in all"
-            yield f"  {folding.span(job, other, start)}: as {first.shown} {same}"
+    for pods, differences in others(job, lead):
+        same = "but " + ", ".join(shortened(one, 60) for one in differences) if differences else "in all"
+        yield f"  {pods}: as {first.shown} {same}"
+
+
+def others(job: Job, lead: Role) -> Iterator[tuple[str, list[str]]]:
+    """The pods other than the first one of a role, role by role, and the variables in which they differ from it."""
+    first = job.pod(lead, 0)
+    for role in job.roles:
+        start = 1 if role is lead else 0
+        if role.count > start:
+            yield folding.span(job, role, start), folding.but(folding.ends(job, role, start), first)
 
 
 def env_table(pod: Pod, *, cut: int = 0, indent: str = "  ") -> list[str]:
@@ -188,15 +204,20 @@ def env_table(pod: Pod, *, cut: int = 0, indent: str = "  ") -> list[str]:
         return []
     if not pod.main.env:
         return [f"{indent}no variables in {pod.shown}, container {pod.main.name}"]
-    added, values = folding.injected(pod), shown_env(pod)
-    rows = [
-        ["+" if i in added else " ", str(entry.get("name") or ""), *_value(entry, values)]
-        for i, entry in enumerate(pod.main.env)
-    ]
+    rows = env_rows(pod)
     head = f"{indent}environment of {pod.shown}, container {pod.main.name}" + (
-        "  (+ set by the operator)" if added else ""
+        "  (+ set by the operator)" if any(row[0] == "+" for row in rows) else ""
     )
     return [head, *table(rows, indent + "  ", cut=cut)]
+
+
+def env_rows(pod: Pod) -> list[list[str]]:
+    """The main container's variables: `+` where the operator adds it, name, value, how it was written."""
+    added, values = folding.injected(pod), shown_env(pod)
+    return [
+        ["+" if i in added else " ", str(entry.get("name") or ""), *_value(entry, values)]
+        for i, entry in enumerate(pod.main.env if pod.main else ())
+    ]
 
 
 def _value(entry: Json, values: dict[str, str]) -> list[str]:

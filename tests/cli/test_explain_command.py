@@ -80,6 +80,58 @@ def test_a_warning_is_told_beside_the_result(tmp_path: Path, capsys: Capture) ->
     assert ran.out.startswith("TrainingJob/")
 
 
+def test_the_page_is_a_file_or_the_output(tmp_path: Path, capsys: Capture) -> None:
+    path, page = spec(tmp_path), tmp_path / "new" / "page.html"
+    ran = here(capsys, "explain", path, "--html", page)
+    assert (ran.status, ran.out, ran.err) == (0, "", "")
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+    ran = here(capsys, "explain", path, "--html", "-")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out == page.read_text(encoding="utf-8")
+    assert [one.name for one in page.parent.iterdir()] == ["page.html"]
+
+
+def test_the_page_of_one_target_and_a_profile(tmp_path: Path, capsys: Capture) -> None:
+    profile = tmp_path / "prod.yaml"
+    profile.write_text("kind: ClusterProfile\nspec:\n  defaults: {env: {REGION: eu}}\n", encoding="utf-8")
+    ran = here(capsys, "explain", spec(tmp_path), "--html", "-", "--target", "jobset", "--cluster", profile)
+    assert ran.status == 0
+    assert 'id="jobset-lines"' in ran.out
+    assert 'id="job-lines"' not in ran.out
+    assert 'id="cluster-3"' in ran.out
+
+
+def test_a_page_shows_why_it_does_not_compile(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "explain", spec(tmp_path, body="nods: 1"), "--html", "-")
+    assert ran.status == 1
+    assert "spec.yaml:7:3" in ran.err
+    assert "did you mean nodes?" in ran.out
+
+
+def test_a_target_that_the_spec_did_not_ask_for_may_refuse_it(tmp_path: Path, capsys: Capture) -> None:
+    path = spec(tmp_path, body="nodes: 2")
+    assert (ran := here(capsys, "explain", path, "--html", "-")).status == 0
+    assert "pod cannot express this job" in ran.out
+    assert here(capsys, "explain", path, "--html", "-", "--target", "pod").status == 1
+
+
+def test_a_page_of_a_bad_profile_is_not_written(tmp_path: Path, capsys: Capture) -> None:
+    profile = tmp_path / "prod.yaml"
+    profile.write_text("kind: ClusterProfile\nspec: {gpus: 1}\n", encoding="utf-8")
+    page = tmp_path / "page.html"
+    ran = here(capsys, "explain", spec(tmp_path), "--cluster", profile, "--html", page)
+    assert (ran.status, ran.out) == (1, "")
+    assert "prod.yaml:2:8" in ran.err
+    assert not page.exists()
+
+
+@pytest.mark.parametrize("words", [("volumes", "--html", "-"), ("--format", "json", "--html", "-")])
+def test_a_page_is_the_whole(words: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "explain", spec(tmp_path), *words)
+    assert (ran.status, ran.out) == (2, "")
+    assert "leave out PATH and --format" in ran.err
+
+
 def test_standard_input_as_people_run_it(tmp_path: Path) -> None:
     ran = process("explain", "-", "image", stdin=spec(tmp_path).read_bytes())
     assert (ran.status, ran.err) == (0, "")

@@ -1,0 +1,115 @@
+"""Everything that a page shows: the explanation of a spec for each target, and its world."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+
+from ptcompile import api, source, stream
+from ptcompile.diagnostics import Diagnostic
+from ptcompile.explaining.explanation import Explanation
+from ptcompile.explaining.leaves import at
+from ptcompile.explaining.variants import File
+from ptcompile.page.listing import inside, listing
+from ptcompile.page.model import Finding, Page, Panel, Text
+from ptcompile.plain import object_name
+from ptcompile.secrets import HIDDEN, secret_paths
+from ptcompile.targets import TARGETS
+
+_LONG = 6
+"""Characters of a secret that is looked for in all findings; shorter ones only in those about itself."""
+
+
+def gather(
+    spec: str | bytes,
+    *,
+    target: str | None = None,
+    cluster: str | bytes | None = None,
+    filename: str = "spec.yaml",
+    cluster_filename: str = "cluster.yaml",
+) -> Page:
+    """The page of a spec for one target, or for all of them. Raises nothing for what a user may have written.
+
+    `spec` and `cluster` are texts: a page is about their lines. A profile that is wrong leaves no listings.
+    """
+    names = {"filename": filename, "cluster_filename": cluster_filename}
+    wanted = api.explain(spec, target=target, cluster=cluster, filename=filename, cluster_filename=cluster_filename)
+    profile, _ = api.read_cluster(cluster)
+    taken = list(dict.fromkeys(job.target for job in wanted.jobs))
+    explanations: dict[str, Explanation] = {}
+    for name in TARGETS if target is None else (target,):
+        own = target is not None or taken == [name]
+        explanations[name] = wanted if own else api.explain(spec, target=name, cluster=cluster, **names)
+    able = [name for name, one in explanations.items() if one.jobs]
+    if not wanted.jobs and able:  # the target of a job without one is a matter of taste
+        wanted = explanations[able[0]]
+    versions = profile.versions() if profile is not None else None
+    sources: dict[File, source.Source] = {"spec": stream.read(spec, filename)}
+    if cluster is not None:
+        sources["cluster"] = stream.read(cluster, cluster_filename)
+    files: dict[File, str] = {"spec": filename, "cluster": cluster_filename}
+    return Page(
+        ", ".join(filter(None, (object_name(one.data) for one in sources["spec"].documents))) or filename,
+        tuple(_panel(file, files[file], read, wanted) for file, read in sources.items()),
+        tuple(listing(name, one, versions) for name, one in explanations.items()) if versions is not None else (),
+        tuple(_findings(explanations, sources, files)),
+        next(iter([*taken, *able, *explanations])),
+        wanted.diagnostics,
+    )
+
+
+def _panel(file: File, filename: str, read: source.Source, explanation: Explanation) -> Panel:
+    """A file with its secrets masked; without its lines where it has parts that nobody could read."""
+    masked = explanation.texts.get(file)
+    if masked is None or any(problem.severity == "error" for problem in read.problems):
+        return Panel(file, filename, None)
+    lines = masked.lines[:-1] if masked.lines[-1:] == ("",) else masked.lines
+    return Panel(file, filename, Text(lines, inside(read)))
+
+
+def _findings(
+    explanations: Mapping[str, Explanation], sources: Mapping[File, source.Source], files: Mapping[File, str]
+) -> Iterator[Finding]:
+    """What was found for any target, each once, in the order of the lines."""
+    targets: dict[Diagnostic, list[str]] = {}
+    for name, explanation in explanations.items():
+        for one in explanation.diagnostics:
+            targets.setdefault(_masked(one._replace(fix=None), sources, files), []).append(name)
+    found = [
+        Finding(one, tuple(names), file, _line(one, sources[file]))
+        for one, names in targets.items()
+        for file in [_file(one, sources, files)]
+    ]
+    yield from sorted(found, key=lambda one: (one.file != "spec", one.line))
+
+
+def _file(one: Diagnostic, sources: Mapping[File, source.Source], files: Mapping[File, str]) -> File:
+    return "cluster" if "cluster" in sources and one.filename == files["cluster"] != files["spec"] else "spec"
+
+
+def _line(one: Diagnostic, read: source.Source) -> int:
+    """The line to show a finding at: for a mapping of several lines that of its key."""
+    if one.span is None:
+        return 0
+    if one.span.line < one.span.end_line:
+        document = next((d for d in read.documents if d.index == one.document), None)
+        span = document.span(one.path, on_key=True) if document is not None and one.path else None
+        return span.line if span is not None else one.span.line
+    return one.span.line
+
+
+def _masked(one: Diagnostic, sources: Mapping[File, source.Source], files: Mapping[File, str]) -> Diagnostic:
+    """A finding that repeats no secret: the API server quotes the value that it refuses."""
+    hidden: list[str] = []
+    for document in sources[_file(one, sources, files)].documents:
+        for path in secret_paths(document.data):
+            value = at(document.data, path)
+            if one.path[: len(path)] == path or len(str(value)) >= _LONG:
+                hidden += [str(value), json.dumps(value).strip('"')]
+    return one._replace(message=_without(one.message, hidden), help=one.help and _without(one.help, hidden))
+
+
+def _without(text: str, hidden: Iterable[str]) -> str:
+    for value in hidden:
+        text = text.replace(value, HIDDEN)
+    return text

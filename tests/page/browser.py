@@ -1,0 +1,192 @@
+"""Debian's chromium, without a window, driven by the DevTools protocol over two pipes."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import select
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+CHROMIUM: Final = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+_FLAGS: Final = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+    "--remote-debugging-pipe",
+)
+_PATIENCE: Final = 60
+"""Seconds that an answer may take on a busy machine."""
+
+Json = dict[str, Any]
+
+
+class Browser:
+    """One tab. What the page says on its console and asks the network for is kept."""
+
+    def __init__(self, read: int, write: int) -> None:
+        self._read, self._write = read, write
+        self._buffer = b""
+        self._last = 0
+        self._tab: str | None = None
+        self.events: list[Json] = []
+
+    def begin(self) -> None:
+        """Attach to a new tab."""
+        tab = self.call("Target.createTarget", url="about:blank")["targetId"]
+        self._tab = self.call("Target.attachToTarget", targetId=tab, flatten=True)["sessionId"]
+        for domain in ("Page", "Runtime", "Log", "Network", "Accessibility"):
+            self.call(f"{domain}.enable")
+
+    def call(self, method: str, **params: Any) -> Json:
+        """Ask the browser for something. Raises `RuntimeError` for its refusal, `TimeoutError` for its silence."""
+        self._last += 1
+        message: Json = {"id": self._last, "method": method, "params": params}
+        if self._tab:
+            message["sessionId"] = self._tab
+        os.write(self._write, json.dumps(message).encode() + b"\0")
+        while True:
+            answer = self._next()
+            if answer.get("id") == self._last:
+                if "error" in answer:
+                    raise RuntimeError(f"{method}: {answer['error']['message']}")
+                result: Json = answer["result"]
+                return result
+            self.events.append(answer)
+
+    def _next(self) -> Json:
+        until = time.monotonic() + _PATIENCE
+        while b"\0" not in self._buffer:
+            ready, _, _ = select.select([self._read], [], [], max(0.0, until - time.monotonic()))
+            chunk = os.read(self._read, 1 << 16) if ready else b""
+            if not chunk:
+                raise TimeoutError("the browser says nothing")
+            self._buffer += chunk
+        message, _, self._buffer = self._buffer.partition(b"\0")
+        found: Json = json.loads(message)
+        return found
+
+    def open(self, path: Path, *, width: int = 1280, height: int = 900, **media: str) -> None:
+        """Show a file, in a window of this size; `media` are its preferences, such as `prefers_color_scheme`."""
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=False)
+        features = [{"name": name.replace("_", "-"), "value": value} for name, value in media.items()]
+        self.call("Emulation.setEmulatedMedia", media="", features=features)
+        self.pointer(0, 0)
+        self.events.clear()
+        self.call("Page.navigate", url=path.resolve().as_uri())
+        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+            self.events.append(self._next())
+
+    def run(self, script: str) -> Any:
+        """The value of an expression in the page."""
+        done = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in done:
+            raise RuntimeError(json.dumps(done["exceptionDetails"]))
+        return done["result"].get("value")
+
+    def pointer(self, x: float, y: float) -> None:
+        """Move the pointer to a place in the window."""
+        self.call("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+
+    def place(self, selector: str) -> tuple[float, float]:
+        """Bring an element into the window; a place on it."""
+        found = self.run(
+            f"(() => {{ const e = document.querySelector({json.dumps(selector)}); "
+            "e.scrollIntoView({block: 'center', behavior: 'instant'}); const r = e.getBoundingClientRect(); "
+            "return [r.x + Math.min(60, r.width / 2), r.y + Math.min(8, r.height / 2)]; })()"
+        )
+        return found[0], found[1]
+
+    def hover(self, selector: str) -> None:
+        """Point at an element."""
+        self.pointer(*self.place(selector))
+
+    def click(self, selector: str) -> None:
+        """Click on an element."""
+        x, y = self.place(selector)
+        for kind in ("mousePressed", "mouseReleased"):
+            self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def press(self, *keys: str) -> None:
+        """Press keys, one after another, by their DOM names."""
+        codes = {"Tab": 9, "Enter": 13, "Escape": 27, "ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+        codes |= {"End": 35, "Home": 36}
+        for key in keys:
+            for kind in ("rawKeyDown", "keyUp"):
+                self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=codes[key])
+
+    def said(self) -> list[str]:
+        """Errors of the page: exceptions, the console, the policy's refusals."""
+        errors = [e["params"] for e in self.events if e.get("method") == "Runtime.exceptionThrown"]
+        logged = [
+            e["params"]["entry"] if e["method"] == "Log.entryAdded" else e["params"]
+            for e in self.events
+            if e.get("method") in ("Log.entryAdded", "Runtime.consoleAPICalled")
+        ]
+        return [json.dumps(one) for one in (*errors, *logged)]
+
+    def asked_for(self) -> list[str]:
+        """The addresses that the page asked for; data in the page itself is none."""
+        sent = (e["params"]["request"]["url"] for e in self.events if e.get("method") == "Network.requestWillBeSent")
+        return [url for url in sent if not url.startswith("data:")]
+
+    def screenshot(self, path: Path) -> bytes:
+        """The window as a PNG, also as a file."""
+        png = base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+        path.write_bytes(png)
+        return png
+
+    def pdf(self, path: Path) -> bytes:
+        """The page as it is printed, also as a file."""
+        printed = self.call("Page.printToPDF", printBackground=False, paperWidth=8.27, paperHeight=11.69)
+        content = base64.b64decode(printed["data"])
+        path.write_bytes(content)
+        return content
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    """A browser with a new profile, gone at the end."""
+    assert CHROMIUM is not None
+    there, ours = os.pipe(), os.pipe()  # what it reads, what we read
+
+    def pipes() -> None:  # the protocol wants 3 and 4
+        os.dup2(there[0], 13)
+        os.dup2(ours[1], 14)
+        os.dup2(13, 3)
+        os.dup2(14, 4)
+
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
+        running = subprocess.Popen(
+            [CHROMIUM, *_FLAGS, f"--user-data-dir={profile}"],
+            preexec_fn=pipes,  # no threads here
+            close_fds=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        try:
+            os.close(there[0])
+            os.close(ours[1])
+            found = Browser(ours[0], there[1])
+            found.begin()
+            yield found
+        finally:
+            running.terminate()
+            running.wait(timeout=_PATIENCE)
+            os.close(ours[0])
+            os.close(there[1])

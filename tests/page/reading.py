@@ -1,0 +1,72 @@
+"""A page as an HTML parser reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html.parser import HTMLParser
+
+VOID = frozenset({"meta", "link", "br", "img", "input", "hr"})
+OPTIONAL = frozenset({"li"})
+"""Elements whose end HTML lets be."""
+
+
+class Element:
+    """One element: its name, attributes, and what is in it."""
+
+    def __init__(self, name: str, attributes: dict[str, str]) -> None:
+        self.name, self.attributes = name, attributes
+        self.inside: list[Element | str] = []
+
+    @property
+    def text(self) -> str:
+        return "".join(one if isinstance(one, str) else one.text for one in self.inside)
+
+    def all(self, name: str = "") -> Iterator[Element]:
+        """The elements below, in order."""
+        for one in self.inside:
+            if isinstance(one, Element):
+                if name in ("", one.name):
+                    yield one
+                yield from one.all(name)
+
+    def id(self, wanted: str) -> Element:
+        return next(one for one in self.all() if one.attributes.get("id") == wanted)
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open = [Element("", {})]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        names = [name for name, _ in attrs]
+        assert len(names) == len(set(names)), (tag, names)
+        if tag in OPTIONAL and self.open[-1].name == tag:
+            self.open.pop()
+        one = Element(tag, {name: value or "" for name, value in attrs})
+        self.open[-1].inside.append(one)
+        if tag not in VOID:
+            self.open.append(one)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in VOID:
+            self.open.pop()
+
+    def handle_endtag(self, tag: str) -> None:
+        if self.open[-1].name in OPTIONAL and self.open[-1].name != tag:
+            self.open.pop()
+        assert self.open[-1].name == tag, f"</{tag}> ends <{self.open[-1].name}>"
+        self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        self.open[-1].inside.append(data)
+
+
+def read_html(text: str) -> Element:
+    """The whole page. Fails where an end tag ends nothing, or an element does not end."""
+    reader = _Reader()
+    reader.feed(text)
+    reader.close()
+    assert [one.name for one in reader.open] == [""]
+    return reader.open[0]

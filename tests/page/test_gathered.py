@@ -1,0 +1,90 @@
+"""What a page is made of, whatever was given."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+import yaml
+
+from ptcompile.page import gather, html
+from tests.page.making import HOSTILE, SIX, example, page
+from tests.page.reading import read_html
+from tests.page.reference import kin
+
+ODD: dict[str, str | bytes] = {
+    "nothing": "",
+    "a nul": "\x00",
+    "a list": "- a\n",
+    "a brace": "{",
+    "UTF-16": SIX.encode("utf-16"),
+    "no UTF-8": b"\xff" + SIX.encode(),
+    "an alias of itself": "a: &a [*a]\n",
+    "no newline at the end": SIX.rstrip("\n"),
+    "a byte order mark": "\ufeff" + SIX,
+    "carriage returns": SIX.replace("\n", "\r\n"),
+    "JSON": json.dumps(yaml.safe_load(SIX)),
+    "JSON on lines": json.dumps(yaml.safe_load(SIX), indent=2),
+    "a secret that is a list": HOSTILE.replace('"hunter2-the-secret"', "[hunter2]"),
+    "an anchor": HOSTILE.replace("EVIL: ", "EVIL: &e ").replace('"hunter2-the-secret"', "*e"),
+    "only comments": "# nothing\n",
+    "a profile": example()[1],
+    "a long line": SIX.replace("epochs", "e" * 20_000),
+}
+
+
+@pytest.mark.parametrize("case", ODD)
+def test_whatever_is_given_gives_a_page(case: str) -> None:
+    made = gather(ODD[case])
+    read = read_html(html(made))
+    assert len(made.listings) == 6
+    able = [one.target for one in made.listings if one.text.lines]
+    assert bool(able) != any(one.diagnostic.severity == "error" for one in made.findings if len(one.targets) == 6)
+    assert read.id("spec-title").text == "Spec spec.yaml"
+
+
+@pytest.mark.parametrize("case", ["no newline at the end", "a byte order mark", "carriage returns", "JSON on lines"])
+def test_other_ways_to_write_it_have_their_lines_too(case: str) -> None:
+    spec = ODD[case]
+    assert isinstance(spec, str)
+    made = gather(spec)
+    assert made.panels[0].text is not None
+    assert len(made.panels[0].text.lines) == len(spec.rstrip("\n").split("\n"))
+    down, _ = kin(spec.removeprefix("\ufeff"), None, made.chosen)
+    listing = next(one for one in made.listings if one.target == made.chosen)
+    lines = {f"spec-{origin.first}" for one in listing.reasons for origin in one.origins if origin.first}
+    assert lines <= set(down)
+    assert len(lines) > 10
+
+
+def test_the_target_that_is_shown_is_the_one_that_compile_takes() -> None:
+    assert page(SIX).chosen == "pod"
+    assert page(SIX.replace("  nodes: 1", "  nodes: 1\n  target: trainjob")).chosen == "trainjob"
+    assert page(HOSTILE).chosen == "job"
+
+
+def test_the_spec_s_own_choice_is_a_line_that_values_came_from() -> None:
+    spec = SIX.replace("  nodes: 1", "  nodes: 1\n  target: trainjob")
+    listing = next(one for one in page(spec).listings if one.target == "trainjob")
+    kind = next(one for one in listing.reasons if listing.text.lines[one.first - 1] == "kind: TrainJob")
+    assert [(origin.first, origin.strength) for origin in kind.origins] == [(9, "value")]
+
+
+def test_where_the_first_choice_refuses_another_target_is_no_error() -> None:
+    from tests.page.making import golden
+
+    made = page(*golden("parameter-server"))
+    assert made.chosen == "volcano"
+    assert not [one for one in made.diagnostics if one.severity == "error"]
+    assert {one.targets for one in made.findings} == {("job",), ("pod",), ("pytorchjob",)}
+
+
+def test_the_name_is_that_of_the_jobs_or_of_the_file() -> None:
+    assert page(f"{SIX}---\n{HOSTILE}").name == "six, hostile"
+    assert page("kind: TrainingJob\n").name == "spec.yaml"
+
+
+def test_a_bad_profile_leaves_nothing_to_show() -> None:
+    made = gather(SIX, cluster="kind: ClusterProfile\nspec: {gpus: 1}\n")
+    assert made.listings == ()
+    assert [one.filename for one in made.diagnostics] == ["cluster.yaml"]

@@ -1,0 +1,62 @@
+"""The colours of the page: readable in both schemes, by the WCAG 2.2's measure for text (level AA)."""
+
+from __future__ import annotations
+
+import itertools
+import re
+
+import pytest
+
+from ptcompile.graph.svg_parts import STYLE
+from ptcompile.page.code import AUTHORS
+from ptcompile.page.document import html
+from tests.page.making import SIX, page
+from tests.page.reading import read_html
+
+AA = 4.5
+TEXTS = ("ink", "soft", "key", "comment", "accent", "error", "warning", *(f"a{i}" for i in range(14)))
+GROUNDS = ("paper", "ground", "faint")
+MARKED = ("value", "there", "here")
+"""Lines that are pointed at or lit."""
+
+
+def css() -> str:
+    return next(read_html(html(page(SIX))).all("style")).text
+
+
+def colours(scheme: str) -> dict[str, str]:
+    blocks: list[str] = re.findall(r":root \{([^}]*)\}", css())
+    return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", blocks[0] + (blocks[1] if scheme == "dark" else "")))
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_text_can_be_read_on_every_ground(scheme: str) -> None:
+    found = colours(scheme)
+    pairs = [*itertools.product(TEXTS, (*GROUNDS, *MARKED)), ("soft", "error-ground"), ("soft", "warning-ground")]
+    pairs += [("ink", f"{sort}-ground") for sort in ("error", "warning")]
+    pairs += [(sort, f"{sort}-ground") for sort in ("error", "warning")]
+    poor = {pair: round(contrast(found[pair[0]], found[pair[1]]), 2) for pair in pairs}
+    assert {pair: ratio for pair, ratio in poor.items() if ratio < AA} == {}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_every_author_has_a_colour_of_his_own(scheme: str) -> None:
+    found = colours(scheme)
+    assert len({found[f"a{i}"] for i in range(len(AUTHORS))}) == len(AUTHORS)
+    assert all(f".a{i} {{" in css() for i in range(len(AUTHORS)))
+
+
+def test_the_pictures_styles_are_theirs_alone() -> None:
+    assert f".graph {{{STYLE}}}" in css()
+    assert read_html(html(page(SIX))).text.count(STYLE) == 1
