@@ -13,7 +13,7 @@ from ptcompile.explaining.leaves import identity
 from ptcompile.podtemplate import MERGE_KEYS
 from ptcompile.report.common import printable
 
-_WORD = re.compile(r"\[([^\]]*)\]|([^.\[\]]+)")
+_WORD = re.compile(r"\[([^\[\]]*)\]|([^.\[\]]+)")
 
 
 def shown_path(path: Path, data: Any) -> str:

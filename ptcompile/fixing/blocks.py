@@ -32,7 +32,7 @@ Slots = Sequence[tuple[int, int]]
 
 _blank = re.compile(r"\s*")
 _own_comment = re.compile(r"([ ]*)#[^\n]*\n").match
-_comment = re.compile(r"[ \t]+#.*")
+_comment = re.compile(r"(?<![ \t])[ \t]+#.*").search
 
 
 def mapping(node: Node, here: Sequence[Change], layout: Layout) -> Iterator[Splice]:
@@ -105,7 +105,7 @@ def replaced(start: int, after: int, node: Node, value: Any, layout: Layout, *, 
     elif node.block:
         yield Splice(node.start if first else after, line_end(text, node.end), first + more)
     elif node.style in ("|", ">"):
-        comment = _comment.search(text[node.start : line_end(text, node.start)])
+        comment = _comment(text[node.start : line_end(text, node.start)])
         yield Splice(
             node.start if first else after, line_end(text, node.end), first + (comment[0] if comment else "") + more
         )

@@ -11,7 +11,7 @@ from ptcompile.fixing.tree import CannotFix, Node, entry_of, line_end, line_star
 from ptcompile.fixing.values import Layout, inline, key_text
 
 _end_of_part = re.compile(r"([ \t]*,)?[ \t]*(?:#.*)?").fullmatch
-_comma = re.compile(r"\s*,")
+_comma = re.compile(r"\s*,").match
 _rest_of_line = re.compile(r"[ \t]*(?:#[^\n]*)?\n?[ \t]*")
 
 
@@ -131,7 +131,7 @@ def _cut_tail(text: str, kept: int, start: int, end: int) -> Iterator[Splice]:
 
 
 def _comma_after(text: str, end: int) -> int:
-    comma = _comma.match(text, end)
+    comma = _comma(text, end)
     if comma is None:
         raise CannotFix("a comment stands before the comma")
     return comma.end()

@@ -71,8 +71,8 @@ class Item(NamedTuple):
     node: Node
 
 
-_COLON = re.compile(r"[ \t]*:")
-_FLOW_COLON = re.compile(r"\s*:")
+_colon = re.compile(r"[ \t]*:").match
+_flow_colon = re.compile(r"\s*:").match
 _DASH = re.compile(r"(?:\s|#[^\n]*)*")
 
 
@@ -160,7 +160,7 @@ def _first_dash(text: str, box: Node) -> int:
 def _entry(text: str, box: Node, name: Node, event: Any, value: Node) -> Entry:
     start_of_line = text.rfind("\n", 0, name.start) + 1
     explicit = text[start_of_line : name.start].rstrip().endswith("?")
-    found = (_FLOW_COLON if box.flow else _COLON).match(text, name.end)
+    found = (_flow_colon if box.flow else _colon)(text, name.end)
     colon = found.end() if found and not explicit else None
     if value.kind == "scalar" and value.start == value.end:
         value.start = value.end = colon if colon is not None else name.end

@@ -12,7 +12,7 @@ from ptcompile.page.model import Listing, Text
 AUTHORS = ("spec", "target", *(one.__name__ for one in passes.PASSES))
 """Who may have written a line, in the order of their marks."""
 
-_KEY = re.compile(r"""([ ]*(?:-[ ]+)*)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s#'"\[{&*!|>%@,-][^:#]*)(:)(?=\s|$)""")
+_key = re.compile(r"""([ ]*(?:-[ ]+)*)("(?:[^"\\]|\\.)*"|'[^']*'|[^\s#'"\[{&*!|>%@,-][^:#]*)(:)(?=\s|$)""").match
 _COMMENT = re.compile(r"""(?:^|(?<=\s))#[^'"]*$""")
 
 
@@ -43,7 +43,7 @@ def _deep(line: str) -> str:
 def _coloured(line: str) -> str:
     comment = _COMMENT.search(line)
     end = comment.start() if comment else len(line)
-    key = _KEY.match(line, 0, end)
+    key = _key(line, 0, end)
     start = key.end(2) if key else 0
     out = f"{escape(key[1])}<b>{escape(key[2])}</b>" if key else ""
     return out + escape(line[start:end]) + (f"<s>{escape(line[end:])}</s>" if comment else "")

@@ -52,11 +52,11 @@ from ptcompile.diagnostics import field_path
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
-_NAME = re.compile(
+_is_name = re.compile(
     r"(?:.*_)?(?:API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|SECRET|PASSWORD|PASSWD|AUTH_TOKEN|ACCESS_TOKEN|API_TOKEN)"
     r"|(?:HF|HUGGINGFACE|HUGGING_FACE|HUGGING_FACE_HUB|GITHUB|GH|GITLAB|WANDB|NEPTUNE|NPM|SLACK|VAULT)_(?:TOKEN|KEY)",
     re.IGNORECASE,
-)
+).fullmatch
 _FORM = re.compile(
     r"\b(?:hf_[A-Za-z0-9]{30,}|gh[pousr]_[A-Za-z0-9]{30,}|glpat-[\w-]{20,}|A[KS]IA[A-Z0-9]{16}|sk-[A-Za-z0-9_-]{20,}"
     r"|xox[bap]-[\w-]{20,})\b|-----BEGIN [A-Z ]*PRIVATE KEY"
@@ -71,7 +71,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     for container in subject.containers:
         for entry in container.env:
             value = (entry.value or "")[:_MOST]
-            named = _NAME.fullmatch(entry.name) is not None and _is_secret(value)
+            named = _is_name(entry.name) is not None and _is_secret(value)
             if named or (len(value) >= _LEAST and _FORM.search(value)):
                 path = (*entry.path, "value")
                 yield Found(

@@ -53,7 +53,7 @@ from ptcompile.rules.subject import Subject
 from ptcompile.rules.torchrun import is_int
 from ptcompile.rules.trainers import known
 
-_FRACTION = re.compile(r"\s*\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII)
+_is_fraction = re.compile(r"\s*\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII).fullmatch
 _MOST = {"node-rank": 2**31 - 1, "master-port": 65535, "max-restarts": 2**63 - 1}
 
 
@@ -72,7 +72,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _taken(option: str, value: str) -> bool:
     if option not in _MOST:
-        return _FRACTION.fullmatch(value) is not None
+        return _is_fraction(value) is not None
     return is_int(value) and 0 <= int(value) <= _MOST[option]
 
 

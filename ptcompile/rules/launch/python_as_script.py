@@ -53,7 +53,7 @@ from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 from ptcompile.rules.trainers import Trainer
 
-_PYTHON = re.compile(r"(?:.*/)?python(?:3(?:\.\d+)?)?", re.ASCII)
+_is_python = re.compile(r"(?:.*/)?python(?:3(?:\.\d+)?)?", re.ASCII).fullmatch
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -61,7 +61,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         launch = one.launch
         plain = not any(launch.options.get(name) for name in ("no-python", "module"))
         free = not any(launch.env.get(name) for name in ("PET_NO_PYTHON", "PET_MODULE"))
-        if one.torchrun and plain and free and launch.entry and _PYTHON.fullmatch(launch.entry[0]):
+        if one.torchrun and plain and free and launch.entry and _is_python(launch.entry[0]):
             path, exact = _place(one, launch.entry[0])
             script = launch.entry[1] if launch.entry[1:] else ""
             simple = exact and script.endswith(".py")
