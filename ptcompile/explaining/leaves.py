@@ -37,10 +37,26 @@ def changed(base: Any, new: Any, path: Path = (), field: str = "") -> Iterator[P
         for key, inner in base.items():
             yield from changed(inner, new.get(key, MISSING), (*path, key), str(key))
     elif _is_list(base) and _is_list(new) and base:
-        for index, (inner, other) in enumerate(zip(base, _counterparts(base, new, field), strict=True)):
-            yield from changed(inner, other, (*path, index), field)
+        pairs = enumerate(zip(base, _counterparts(base, new, field), strict=True))
+        found = (leaf for index, (inner, other) in pairs for leaf in changed(inner, other, (*path, index), field))
+        nameless = all(isinstance(one, Mapping) and identity(one, field) is None for one in (*base, *new))
+        yield from _rarer(list(found), path, base, new) if nameless else found
     else:
         yield from (leaf for leaf, _ in leaves(base, path))
+
+
+def _rarer(found: Sequence[Path], path: Path, base: Sequence[Any], new: Sequence[Any]) -> Iterator[Path]:
+    """Those of the leaves that items without a name say less often now: what another item says instead only moved."""
+    whole, left = (Counter(_pair(leaf, value) for leaf, value in leaves(items)) for items in (base, new))
+    for leaf in found:
+        inner = leaf[len(path) :]
+        pair = _pair(inner, at(base, inner))
+        if left[pair] < whole[pair]:
+            yield leaf
+
+
+def _pair(path: Path, value: Any) -> tuple[Path, str]:
+    return tuple(part for part in path if isinstance(part, str)), repr(value)
 
 
 def differences(before: Any, after: Any, path: Path = (), field: str = "") -> Iterator[tuple[Path, Any, Any]]:

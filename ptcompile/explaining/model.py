@@ -55,7 +55,7 @@ class Change(NamedTuple):
     roles: tuple[str, ...]
     """The roles whose pod template it is in; none for what belongs to the job."""
     path: Path
-    """In the pod template, or in the job (`metadata`, `queue`)."""
+    """In the pod template, or in the job (`metadata`, `queue`, `nprocPerNode`)."""
     shown: str
     """The path as people read it, list items by name."""
     before: Any

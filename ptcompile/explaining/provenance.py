@@ -79,6 +79,8 @@ def provenance(
 
 def _by_user(path: Path, value: Any, inputs: Iterable[Input], *, copied: bool) -> str:
     """Whether a value that no pass wrote is what the user wrote, or the target's own."""
+    if _SUM in path:
+        return "target"
     same = (one for one in inputs if one.file == "spec" and one.other_value and _key(one.path) == _key(path))
     return "spec" if copied or any(str(one.value) == str(value) for one in same) else "target"
 
@@ -171,11 +173,15 @@ def _written(manifests: Manifests, steps: Sequence[passes.Step], context: Contex
     for step in steps:
         if step.before != step.after:
             before, after = view(step.before), view(step.after)
-            brought = {repr(at(after, path)) for path in changed(after, before)}
+            brought = {str(at(after, path)) for path in changed(after, before)}
             earlier = context.target.emit(step.before, context.cluster)
-            fresh = (path for path in changed(manifests, earlier) if repr(at(manifests, path)) in brought)
-            out.update(dict.fromkeys(fresh, step.name))
+            fresh = (path for path in changed(manifests, earlier) if str(at(manifests, path)) in brought)
+            out.update((path, step.name) for path in fresh if _SUM not in path)
     return out
+
+
+_SUM = "minResources"
+"""What a target counts together from what the pods ask for: of one pod it is the same number."""
 
 
 def _blank(template: PodTemplate) -> PodTemplate:

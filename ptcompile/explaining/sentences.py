@@ -1,7 +1,8 @@
 """Why a value stands in a manifest: one sentence for each thing that a pass or a target writes.
 
 Found by the words on the way to a value, from the value upwards: a key, a key with the one above it
-(`containers.name`), the name of a list item, or an option (`--nnodes`). The empty word is for all else.
+(`containers.name`), the name of a list item, alone or with its list (`rules.deadline`), or an option (`--nnodes`). The
+empty word is for all else.
 """
 
 from __future__ import annotations
@@ -24,10 +25,27 @@ _WHO_WINS = (
     "A role's amount wins over the job's, the job's over the profile's; `gpu` is the resource that the profile names."
 )
 
+_NEAR_BY_KUEUE = (
+    "Kueue keeps the pods of a kind near to each other on the level that this annotation names by a node label."
+)
+
 OF_PASS: Mapping[str, Mapping[str, str]] = {
     "resources": {
         "requests": f"A plain amount is request and limit, and a missing request is the limit. {_WHO_WINS}",
         "limits": f"A plain amount is request and limit, and a missing limit is the request. {_WHO_WINS}",
+    },
+    "processes": {
+        "": "Where nobody on the node counts its devices right, as with TPUs, Gaudis or Neuron devices, `auto` is "
+        "their number, times what one of them takes.",
+    },
+    "fabric": {
+        "resources": "As many of the fabric's devices as the profile's entry says, else as come with the accelerator "
+        "on a whole node, else the fabric's least.",
+        "capabilities": "What drives the fabric needs these capabilities; a container that drops one by name keeps to "
+        "that.",
+        "env": "What drives the fabric reads these variables; yours and the profile's defaults win.",
+        "annotations": "Pods that train ask for the fabric's networks and devices by annotations, and yours win.",
+        "": "The fabric's daemons, volumes and settings of the pod lie under the job's own pod template.",
     },
     "placement": {
         "affinity": "What the profile says of the named accelerator's nodes and of spot nodes must hold in every term "
@@ -37,17 +55,25 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
         "schedulerName": "Pods that name no scheduler get the profile's.",
         "imagePullSecrets": "Pods that name no registry credentials get the profile's.",
         "queue": "A job that names no queue gets the profile's.",
-        "kueue.x-k8s.io/queue-name": "A job that names no queue gets the profile's; Kueue reads it from this label.",
         "scheduling.volcano.sh/queue-name": "A job that names no queue gets the profile's.",
         "": "The profile's pod template lies under the job's own, and fills what it leaves open.",
+    },
+    "scheduling": {
+        "kueue.x-k8s.io/podset-required-topology": _NEAR_BY_KUEUE,
+        "kueue.x-k8s.io/podset-preferred-topology": _NEAR_BY_KUEUE,
+        "kueue.x-k8s.io/podset-group-name": "A group name keeps two kinds of pods near to each other, of which one is "
+        "a single pod.",
+        "kai.scheduler/queue": "KAI reads the queue from the pods where their object has none.",
+        "labels.priorityClassName": "KAI reads the job's priority from the pods where their object has none.",
+        "schedulerName": "Pods that Volcano or KAI places name it as their scheduler, where their operator does not.",
     },
     "tolerations": {
         "": "Pods that ask for an accelerator tolerate the taints of its nodes, as the profile names them; so do those "
         "of spot jobs and of resources with taints of their own. Yours stand first.",
     },
     "shm": {
-        "volumeMounts": "Without a volume /dev/shm has 64 MiB, too few for DataLoader workers and NCCL: the container "
-        "that trains gets a memory volume there, unless you mount your own or say sharedMemory: false.",
+        "volumeMounts": "Without a volume /dev/shm has 64 MiB, too few for DataLoader workers and NCCL: the main "
+        "container gets a memory volume there, unless you mount your own or say sharedMemory: false.",
         "volumes": "The volume at /dev/shm is in memory, and the pod's memory limit is its limit.",
         "sizeLimit": "The size that sharedMemory asks for is the limit of the volume at /dev/shm.",
     },
@@ -70,10 +96,13 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
         "env": "A plain command finds where node 0 is, how many nodes there are and which one it is, as no operator "
         "tells it here.",
     },
+    "hosts": {
+        "": "Every pod finds the host names of a role beside the trainers in this variable, unless you set it.",
+    },
     "env": {
         "OMP_NUM_THREADS": "Where several processes share a node each computes with one thread, as torchrun would "
         "have it for its own children.",
-        "": "The profile's variables stand before yours, and yours win.",
+        "": "The profile's variables and those of the named accelerator stand before yours, and yours win.",
     },
     "metadata": {
         "labels": "The profile's labels stand on objects and pods, and yours win.",
@@ -106,6 +135,6 @@ def _words(path: Path, manifests: Sequence[Any]) -> Iterator[str]:
             field = part
         else:
             known = identity(data, field)
-            found += [known] if isinstance(known, str) else []
+            found += [known, f"{field}.{known}"] if isinstance(known, str) else []
     yield from reversed(found)
     yield ""

@@ -18,12 +18,14 @@ _SHORT = 64
 
 
 def view(job: Job) -> dict[str, Any]:
-    """What passes may change of a job, as plain data: each role's pod template, the objects' metadata, the queue."""
+    """What passes may change of a job, as plain data: each role's pod template, the objects' metadata, the queue, the
+    processes of a node."""
     return {
         "roles": {role.name: podtemplate.write(role.template) for role in job.roles},
         "job": {
             "metadata": {"labels": dict(job.labels), "annotations": dict(job.annotations)},
             **({"queue": job.queue} if job.queue else {}),
+            **({"nprocPerNode": job.launch.nproc_per_node} if job.launch else {}),
         },
     }
 

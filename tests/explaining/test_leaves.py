@@ -34,6 +34,11 @@ ROWS: list[tuple[str, Any, Any, list[str]]] = [
      {"volumeMounts": [{"name": "v", "mountPath": "/b"}]}, ["volumeMounts.0.name", "volumeMounts.0.mountPath"]),
     ("without a name, by content", {"envFrom": [{"x": {"r": 1}}, {"y": {"r": 2}}]}, {"envFrom": [{"y": {"r": 2}}]},
      ["envFrom.0.x.r"]),
+    ("without a name, what another says instead",
+     {"policies": [{"events": ["A"], "do": 1}, {"events": ["B"], "do": 2}]},
+     {"policies": [{"events": ["A", "B"], "do": 2}]}, ["policies.0.do"]),
+    ("without a name, split in two", {"policies": [{"events": ["A", "B"], "do": 2}]},
+     {"policies": [{"events": ["A"], "do": 1}, {"events": ["B"], "do": 2}]}, []),
 ]  # fmt: skip
 
 
