@@ -53,7 +53,7 @@ from ptcompile.rules.subject import Subject
 from ptcompile.rules.torchrun import is_int
 from ptcompile.rules.trainers import known
 
-_is_fraction = re.compile(r"\s*\+?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII).fullmatch
+_is_fraction = re.compile(r"\s*\+?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII).fullmatch
 _MOST = {"node-rank": 2**31 - 1, "master-port": 65535, "max-restarts": 2**63 - 1}
 
 
