@@ -194,6 +194,22 @@ def test_a_pass_is_not_named_for_what_a_target_does_because_of_it() -> None:
     assert (by["image"], by["schedulerName"], by["medium"]) == ("spec", "placement", "shm")
 
 
+def test_a_number_of_the_devices_is_that_of_processes() -> None:
+    cluster = profile({"accelerators": {"v5e": {"resourceName": "google.com/tpu", "nodeLabels": {"tpu": "v5e"}}}})
+    body = "nodes: 2\naccelerator: v5e\nresources: {gpu: 4}\nelastic: {nprocPerNode: auto}"
+    for target, query in (("pytorchjob", "nprocPerNode"), ("trainjob", "numProcPerNode")):
+        one = _cause(body, query, target, cluster)
+        assert (str(one.value), one.by) == ("4", "processes")
+
+
+def test_what_pods_ask_for_together_is_the_target_s() -> None:
+    """Also where the group needs one pod alone, whose own amount it is."""
+    cluster = profile({"gangScheduler": "volcano"})
+    body = 'elastic: {nnodes: "1:2", nprocPerNode: 1}\nresources: {cpu: "8", gpu: 1}'
+    for query in ("minResources.cpu", "minResources[nvidia.com/gpu]"):
+        assert _cause(body, query, "job", cluster).by == "target"
+
+
 def test_the_lines_of_few_values_come_first() -> None:
     explanation = ptcompile.explain(smallest("nodes: 2"), target="job")
     one = explanation.at("command[--master-addr]")[0]
