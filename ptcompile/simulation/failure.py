@@ -85,7 +85,9 @@ def _job_rules(rules: list[Json]) -> Iterator[str]:
 
 def _is_of_disruption(rule: Json) -> bool:
     conditions = items(rule.get("onPodConditions"))
-    return any(one.get("type") == "DisruptionTarget" and one.get("status") in {None, "", "True"} for one in conditions)
+    return any(
+        one.get("type") == "DisruptionTarget" and (text(one.get("status")) or "True") == "True" for one in conditions
+    )
 
 
 def _job(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:

@@ -23,9 +23,15 @@ spec:
   containers: [{name: c, image: i, volumeMounts: [{name: [v], mountPath: /v}, {name: {v: 1}}]}]
 """
 
+CONDITION = (
+    "apiVersion: batch/v1\nkind: Job\nmetadata: {name: x}\nspec:\n  podFailurePolicy:\n"
+    "    rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget, status: []}]}]\n"
+)
+
 FOUND: dict[str, tuple[str, str]] = {
     # harness, input; each made it raise or break a promise once
     "a warning about a profile's text was taken for a refusal, without a word": ("compile", smallest() + PROFILE),
+    "a Job whose pod condition has a list for its status": ("lint", CONDITION),
     "a picture of a Pod whose mounts have lists for names": ("lint", MOUNT),
 }
 
