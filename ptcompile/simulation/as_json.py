@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ptcompile.expand.world import env_entry
 from ptcompile.plain import Json, at, items, kind_of, object_name, text
 from ptcompile.simulation import amounts
 from ptcompile.simulation.hidden import firsts, hiding_of, shown_entry, shown_env, without
@@ -140,8 +139,3 @@ def _terms(term: Json) -> Iterator[str]:
         values = one.get("values")
         shown = ", ".join(str(v) for v in values) if isinstance(values, list) else ""
         yield f"{text(one.get('key'))} {text(one.get('operator'))} {shown}".rstrip()
-
-
-def env_written(pod: Pod) -> list[dict[str, Any]]:
-    """The main container's entries as they are written, in the JSON form."""
-    return [shown_entry(env_entry(entry)) for entry in pod.main.env] if pod.main else []

@@ -25,6 +25,7 @@ from ptcompile.ir import Job, Target, Wiring
 from ptcompile.queues import KAI_MIN_MEMBER
 from ptcompile.queues import gang as gang_of
 from ptcompile.targets import batch_endings, endings, gang
+from ptcompile.targets.changes import there
 from ptcompile.targets.common import (
     RUN_POLICY,
     cannot,
@@ -37,8 +38,6 @@ from ptcompile.targets.common import (
     plain_env,
     restart_policies,
 )
-
-_DIGIT_FIRST_SINCE = (1, 36)
 
 
 def _wiring(job: Job) -> Wiring:
@@ -61,7 +60,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from endings.only_its_pod(job, "a batch/v1 Job")
     yield from batch_endings.disruption_needs_never(job, "a batch/v1 Job")
     yield from endings.peers_fail_too(job, each=True)
-    if job.nodes > 1 and cluster.versions().kubernetes < _DIGIT_FIRST_SINCE:
+    if job.nodes > 1 and not there("digit-first-service", cluster.versions()):
         yield from dns_1035(job, "the job's Service")
 
 

@@ -38,8 +38,6 @@ from ptcompile.targets.common import (
     role_path,
 )
 
-_DIGIT_FIRST_SINCE = (1, 36)
-
 
 def _wiring(job: Job) -> Wiring:
     host = f"{job.name}-{job.task_names[0]}-0.{job.name}"
@@ -64,7 +62,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             why = "Volcano before 1.12 counts its pods in WORLD_SIZE, which a plain command reads"
             yield cannot(role_path(role), why, "start the job with script or module, or use the target jobset")
     yield from volcano_endings.unsupported(job, cluster)
-    if cluster.versions().kubernetes < _DIGIT_FIRST_SINCE:
+    if not there("digit-first-service", cluster.versions()):
         yield from dns_1035(job, "the job's Service")
     yield from own_host_names(job, "the svc plugin")
     for role in job.roles:
