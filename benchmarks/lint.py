@@ -17,7 +17,8 @@ import yaml
 import ptcompile
 from benchmarks.jobs import dirty, documents
 from benchmarks.timing import PTCOMPILE, interleaved, line, processes, ratio
-from ptcompile.validate.schemas import CORE, load
+from ptcompile.schemafiles import load
+from ptcompile.validate.schemas import CORE
 
 DOCUMENTS, LONG_DOCUMENTS, FILES = 100, 5, 1000
 ROUNDS, PROCESS_ROUNDS = 9, 7

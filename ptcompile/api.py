@@ -61,7 +61,7 @@ def compile(
     `filename` is for the positions in diagnostics only. `overrides` are values by path, laid over each document before
     it is looked at. Raises nothing for what a user may have written.
     """
-    from ptcompile.compiler import compile_document  # pydantic starts here
+    from ptcompile.compiler import compile_document
 
     read = stream.read(spec, filename)
     profile, found = read_cluster(cluster)
@@ -109,12 +109,13 @@ def read_cluster(
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None, *, filename: str | None = None
 ) -> tuple[ClusterProfile | None, list[Diagnostic]]:
     """A ClusterProfile in any form, the built-in one for None; or None and what is wrong with it."""
-    from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
     from ptcompile.frontends.spec import read_cluster as read_document
+    from ptcompile.profile import Profile
+    from ptcompile.reading import default_cluster
 
     if cluster is None:
-        return DEFAULT_CLUSTER, []
-    if isinstance(cluster, ClusterProfile):
+        return default_cluster(), []
+    if isinstance(cluster, Profile):
         return cluster, []
     read = stream.read(cluster, filename)
     found = [stream.stamp(problem, None, filename) for problem in read.problems]

@@ -6,26 +6,21 @@ env and labels). The built-in profile tolerates `flyte/gpu=dedicated:NoSchedule`
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
-from ptcompile import quantity
-from ptcompile.accelerators import is_accelerator
+from ptcompile.accepts import other_than_the_queues
 from ptcompile.clusterdevices import (
     Accelerator,
     Fabric,
     Gpu,
     NodeRequirement,
+    PodBase,
     Toleration,
-    built_in_accelerator,
-    built_in_fabric,
-    counted_resource,
 )
-from ptcompile.clusterpods import check, in_schema
-from ptcompile.clusterqueues import OWN_SCHEDULER, GangScheduler, QueueSystem, Topology
-from ptcompile.versions import Versions, parse_version
+from ptcompile.clusterqueues import GangScheduler, QueueSystem, Topology
+from ptcompile.profile import Profile
 from ptcompile.vocabulary import Json, Model, Quantity
 
 
@@ -37,9 +32,6 @@ class Spot(Model):
         [], description="What such nodes must be beyond labels, for the same node affinity."
     )
     tolerations: list[Toleration] = Field([], description="Taints of such nodes.")
-
-
-PodBase = Annotated[Json, AfterValidator(check), Field(json_schema_extra=in_schema)]
 
 
 class Defaults(Model):
@@ -101,6 +93,8 @@ class OperatorDeployment(Model):
 class ProfileSpec(Model):
     """What the platform decides."""
 
+    model_config = ConfigDict(json_schema_extra={"x-check": "own-scheduler"})
+
     versions: OperatorVersions = Field(
         default_factory=OperatorVersions.model_construct, description="Kubernetes and the operators."
     )
@@ -150,9 +144,7 @@ class ProfileSpec(Model):
     @field_validator("gang_scheduler")
     @classmethod
     def _queues_have_their_scheduler(cls, value: str | None, given: ValidationInfo) -> str | None:
-        system = given.data.get("queue_system")
-        if value is not None and system in OWN_SCHEDULER and value != system:
-            raise ValueError(f"the queues of {system} are {system}'s scheduler: leave it out, or write {system}")
+        other_than_the_queues(given.data.get("queue_system"), value)
         return value
 
 
@@ -162,7 +154,7 @@ class ProfileMetadata(Model):
     name: str = Field(description="What messages call the profile.")
 
 
-class ClusterProfile(Model):
+class ClusterProfile(Profile, Model):
     """One cluster, as jobs see it."""
 
     model_config = ConfigDict(title="ClusterProfile")
@@ -170,84 +162,11 @@ class ClusterProfile(Model):
     api_version: Literal["ptcompile/v1"] = Field("ptcompile/v1", description="Version of this vocabulary.")
     kind: Literal["ClusterProfile"] = Field("ClusterProfile", description="What this document is.")
     metadata: ProfileMetadata = Field(
-        default_factory=lambda: ProfileMetadata.model_construct(name="default"), description="The profile's name."
+        default_factory=lambda: ProfileMetadata.model_construct(name="default"),
+        json_schema_extra={"default": {"name": "default"}},
+        description="The profile's name.",
     )
     spec: ProfileSpec = Field(default_factory=ProfileSpec.model_construct, description="What the platform decides.")
-
-    def versions(self) -> Versions:
-        """The versions in force: those given, else the newest known."""
-        given = {name: text for name, text in self.spec.versions if text is not None}
-        return Versions(**{name: parse_version(text) for name, text in given.items()})
-
-    def accelerator(self, name: str | None) -> Accelerator | None:
-        """The entry of a name: the profile's own, else the built-in one for its cloud; None where there is none."""
-        if name is None:
-            return None
-        return self.spec.accelerators.get(name) or built_in_accelerator(name, self.spec.cloud)
-
-    def gpu_resource(self, accelerator: str | None) -> str:
-        """What `gpu` is called: the named accelerator's resource, else the cluster's."""
-        entry = self.accelerator(accelerator)
-        return (entry and entry.resource_name) or self.spec.gpu.resource_name
-
-    def fabric(self, name: str | None) -> Fabric | None:
-        """The fabric of a name: what the profile's entry says, over the built-in one; None where there is neither."""
-        if name is None:
-            return None
-        own, known = self.spec.fabrics.get(name), built_in_fabric(name)
-        if own is None or known is None:
-            return own or known
-        return known.model_copy(update={field: getattr(own, field) for field in own.model_fields_set})
-
-    def fabric_amounts(self, name: str | None, accelerator: str | None, devices: int) -> dict[str, str]:
-        """What a pod with this many of the named accelerator asks for on a fabric, by Kubernetes resource name.
-
-        The profile's amounts, else those of a whole node of that accelerator, else the built-in ones.
-        """
-        fabric, entry = self.fabric(name), self.accelerator(accelerator)
-        amounts = dict(fabric.resources) if fabric else {}
-        counted = self.counted(name)
-        if entry and counted in amounts and entry.devices_per_node and devices >= entry.devices_per_node:
-            amounts[counted] = str(entry.fabric_devices.get(name or "", amounts[counted]))
-        return amounts
-
-    def counted(self, name: str | None) -> str | None:
-        """The resource of a fabric of which each machine has its own number, where the profile does not give it."""
-        own = self.spec.fabrics.get(name or "")
-        return None if own and own.resources else counted_resource(name or "")
-
-    def is_accelerator(self, resource: str) -> bool:
-        """Whether a resource name stands for an accelerator here."""
-        own = {self.spec.gpu.resource_name, *(a.resource_name for a in self.spec.accelerators.values())}
-        return resource in own or resource == "gpu" or is_accelerator(resource)
-
-    def accelerators_in(self, amounts: Mapping[str, str]) -> int:
-        """How many accelerators these amounts are, of whatever kind."""
-        counts = (quantity.parse(text) for name, text in amounts.items() if self.is_accelerator(name))
-        return sum(count.value for count in counts if count is not None)
-
-    def processes_in(self, amounts: Mapping[str, str], accelerator: str | None) -> int:
-        """How many processes these amounts take: one for each accelerator, or as many as the named one's entry says."""
-        entry = self.accelerator(accelerator)
-        each = entry.processes_per_device if entry else 1
-        named = {"gpu", self.gpu_resource(accelerator)} if each > 1 else set()
-        ours = {name: amount for name, amount in amounts.items() if name in named}
-        others = {name: amount for name, amount in amounts.items() if name not in named}
-        return self.accelerators_in(ours) * each + self.accelerators_in(others)
-
-    def uncounted(self, amounts: Mapping[str, str], accelerator: str | None) -> int | None:
-        """How many processes these amounts take, where `auto` on the node would be another number; else None.
-
-        torchrun's `auto` counts the devices of CUDA, ROCm and XPU, one process each, and host cores where it sees none
-        (PyTorch 2.13); Trainer 2.3 takes a resource for GPUs by the word "gpu" in its name, and counts CPUs otherwise.
-        """
-        seen = any("gpu" in name.lower() for name in amounts if self.is_accelerator(name))
-        processes = self.processes_in(amounts, accelerator)
-        return None if seen and processes == self.accelerators_in(amounts) else processes or None
-
-
-DEFAULT_CLUSTER = ClusterProfile.model_construct()
-"""The profile that is used where none is given."""
 
 
 def json_schema() -> dict[str, Any]:

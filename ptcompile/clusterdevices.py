@@ -1,14 +1,16 @@
-"""What a cluster's accelerators and its fabrics are: the models of a profile, and the built-in entries as such."""
+"""What a profile says of a cluster's accelerators and its fabrics."""
 
 from __future__ import annotations
 
-from functools import cache
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from ptcompile.clusterpods import check
+from ptcompile.clusterpods import check, in_schema
 from ptcompile.vocabulary import Json, Model, Quantity
+
+PodBase = Annotated[Json, AfterValidator(check), Field(json_schema_extra=in_schema)]
+"""A pod template that is laid under the job's own."""
 
 
 class Toleration(Model):
@@ -20,10 +22,6 @@ class Toleration(Model):
     effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] | None = None
     toleration_seconds: int | None = None
 
-    def to_kubernetes(self) -> dict[str, Any]:
-        """The toleration as Kubernetes writes it."""
-        return self.given()
-
 
 class NodeRequirement(Model):
     """What the labels of a node must say, as in a node affinity."""
@@ -34,10 +32,6 @@ class NodeRequirement(Model):
     )
     values: list[str] | None = Field(None, description="What it is compared with; nothing for Exists, DoesNotExist.")
 
-    def to_kubernetes(self) -> dict[str, Any]:
-        """The requirement as Kubernetes writes it."""
-        return self.given()
-
 
 class Gpu(Model):
     """What `gpu` means in this cluster."""
@@ -47,6 +41,9 @@ class Gpu(Model):
         default_factory=lambda: [
             Toleration.model_construct(key="flyte/gpu", operator="Equal", value="dedicated", effect="NoSchedule")
         ],
+        json_schema_extra={
+            "default": [{"key": "flyte/gpu", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"}]
+        },
         description="Added to pods that ask for an accelerator, and to no others.",
     )
 
@@ -82,63 +79,6 @@ class Fabric(Model):
     annotations: dict[str, str] = Field(
         {}, description="Annotations of the pods, such as k8s.v1.cni.cncf.io/networks for a second interface."
     )
-    pod_template: Annotated[Json, AfterValidator(check)] = Field(
+    pod_template: PodBase = Field(
         {}, description="A pod template laid under the job's own for all else, such as a daemon beside it."
-    )
-
-
-@cache
-def built_in_accelerator(name: str, cloud: str | None) -> Accelerator | None:
-    """The catalogue's entry of a name in a cloud; None where there is none."""
-    from ptcompile import catalogue
-    from ptcompile.catalogue.vendors import ANYWHERE
-
-    entry = catalogue.find(name, cloud or ANYWHERE)
-    if entry is None:
-        return None
-    several = [
-        NodeRequirement.model_construct(key=key, operator="In", values=list(values))
-        for key, values in entry.labels.items()
-        if len(values) > 1
-    ]
-    absent = [NodeRequirement.model_construct(key=key, operator="DoesNotExist") for key in entry.without]
-    return Accelerator.model_construct(
-        resource_name=entry.resource,
-        node_labels={key: values[0] for key, values in entry.labels.items() if len(values) == 1},
-        match_expressions=[*several, *absent],
-        tolerations=[
-            Toleration.model_construct(
-                key=one.key, operator="Equal" if one.value else "Exists", value=one.value, effect="NoSchedule"
-            )
-            for one in entry.taints
-        ],
-        processes_per_device=entry.processes,
-        one_drives_all=entry.one_drives_all,
-        env=dict(entry.env),
-        devices_per_node=entry.whole.devices if entry.whole else None,
-        fabric_devices=dict(entry.whole.fabrics) if entry.whole else {},
-    )
-
-
-def counted_resource(fabric: str) -> str | None:
-    """The resource of a built-in fabric of which a machine has its own number, such as that of EFA."""
-    from ptcompile.fabrics import FABRICS
-
-    return FABRICS[fabric].counted if fabric in FABRICS else None
-
-
-@cache
-def built_in_fabric(name: str) -> Fabric | None:
-    """The built-in fabric of a name; None where there is none."""
-    from ptcompile.fabrics import FABRICS
-
-    entry = FABRICS.get(name)
-    if entry is None:
-        return None
-    return Fabric.model_construct(
-        resources=dict(entry.resources),
-        capabilities=list(entry.capabilities),
-        env=dict(entry.env),
-        annotations=dict(entry.annotations),
-        pod_template=dict(entry.pod_template),
     )

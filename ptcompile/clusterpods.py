@@ -113,7 +113,7 @@ def in_schema(schema: dict[str, Any]) -> None:
         "metadata": {"type": "object", "properties": metadata, "additionalProperties": False},
         "spec": {"type": "object", "properties": spec, "additionalProperties": {"not": {"type": "null"}}},
     }
-    schema.update(properties=parts, additionalProperties=False)
+    schema.update({"properties": parts, "additionalProperties": False, "x-check": "pod-template"})
 
 
 def _schema_of(lists: tuple[str, ...], mappings: tuple[str, ...]) -> dict[str, Any]:

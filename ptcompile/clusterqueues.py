@@ -10,8 +10,6 @@ from ptcompile.vocabulary import Model
 
 QueueSystem = Literal["kueue", "volcano", "kai"]
 GangScheduler = Literal["none", "volcano", "scheduler-plugins", "kai"]
-OWN_SCHEDULER = frozenset({"volcano", "kai"})
-"""Queue systems that are schedulers: what they admit they also place."""
 
 
 class TopologyLevel(Model):

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import names, passes
-from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.freeform import freeform
 from ptcompile.frontends import checks, checks_fabric
 from ptcompile.frontends.origin import locate, moved, settle
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.ir import Context, Job, Target
-from ptcompile.spec import Spec
 from ptcompile.targets import TARGETS, budget, default_target, queueing
 from ptcompile.validate import validate
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+    from ptcompile.spec import Spec
 
 Json = dict[str, Any]
 

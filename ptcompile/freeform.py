@@ -7,7 +7,7 @@ finding stands at the line of the spec that is wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptcompile import names
 from ptcompile.diagnostics import Path, Problem
@@ -15,8 +15,10 @@ from ptcompile.frontends.checks import blocks
 from ptcompile.frontends.errors import problem
 from ptcompile.frontends.origin import locate, moved
 from ptcompile.frontends.spec import template_of
-from ptcompile.spec import PodFields, Spec
 from ptcompile.validate.partial import partial_pod
+
+if TYPE_CHECKING:
+    from ptcompile.spec import PodFields, Spec
 
 _PATCH_METADATA = {"labels", "annotations", "finalizers"}
 

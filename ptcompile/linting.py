@@ -142,10 +142,10 @@ def _advised(
 
 def _judge_spec(document: Mapping[str, Any], asked: _Asked) -> Iterable[Problem]:
     """The problems of a TrainingJob, and what the rules find in its manifests, at the lines of the spec."""
-    from ptcompile.cluster import DEFAULT_CLUSTER
     from ptcompile.compiler import compile_document, traced
+    from ptcompile.reading import default_cluster
 
-    profile = asked.profile or DEFAULT_CLUSTER
+    profile = asked.profile or default_cluster()
     compiled = compile_document(document, profile)
     said = {(problem.name, problem.path) for problem in compiled.problems}
     found = (

@@ -140,7 +140,7 @@ def _runtimes(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list
 
     found: dict[tuple[str, str, str], Json] = {}
     for spec in (spec for target, spec in jobs if target == "trainjob"):
-        data = {"apiVersion": spec.api_version, "kind": spec.kind, **spec.model_dump(by_alias=True, exclude_unset=True)}
+        data = {"apiVersion": spec.api_version, "kind": spec.kind, **spec.document(given=True)}
         made = compile_document(data, cluster, "trainjob").manifests
         for job in (one for one in made if one["kind"] == "TrainJob"):
             runtime = trainruntimes.find(job, made, cluster.versions().trainer).runtime

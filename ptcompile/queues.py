@@ -8,11 +8,15 @@ scheduler-plugins, which has no queues. Kueue has no scheduler and works with an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from ptcompile.cluster import ClusterProfile
-from ptcompile.clusterqueues import OWN_SCHEDULER, GangScheduler, TopologyLevel
+from ptcompile import reading
+from ptcompile.accepts import OWN_SCHEDULER
 from ptcompile.ir import Group, Job
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+    from ptcompile.clusterqueues import GangScheduler, TopologyLevel
 
 KUEUE_QUEUE: Final = "kueue.x-k8s.io/queue-name"
 """Kueue 0.19 reads the queue from this label of the object it admits, never from an annotation."""
@@ -79,7 +83,7 @@ def together(groups: Sequence[Group]) -> bool:
 def level_of(job: Job, cluster: ClusterProfile) -> TopologyLevel:
     """What the profile says of the level that the job names; nothing where either is silent."""
     levels = cluster.spec.topology.levels
-    return levels.get(job.topology.level if job.topology else "") or TopologyLevel.model_construct()
+    return levels.get(job.topology.level if job.topology else "") or reading.no_level()
 
 
 def object_labels(job: Job, cluster: ClusterProfile) -> dict[str, str]:

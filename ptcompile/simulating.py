@@ -82,13 +82,13 @@ def _compiled(
 
     Where none can, the findings of the target that `compile` would have taken.
     """
-    from ptcompile.cluster import DEFAULT_CLUSTER
     from ptcompile.compiler import compile_document
+    from ptcompile.reading import default_cluster
     from ptcompile.simulation import World, joined
     from ptcompile.simulation import simulate as simulated
     from ptcompile.targets import TARGETS
 
-    cluster = profile or DEFAULT_CLUSTER
+    cluster = profile or default_cluster()
     worlds: list[World] = []
     for name in [target] if target is not None else list(TARGETS):
         manifests = compile_document(spec.data, cluster, name).manifests

@@ -11,6 +11,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
+from ptcompile import accepts
+from ptcompile.fields import Beside, Nodes
 from ptcompile.vocabulary import (
     Count,
     DnsLabel,
@@ -24,7 +26,6 @@ from ptcompile.vocabulary import (
     Quantity,
     Resources,
     Seconds,
-    nnodes_range,
 )
 
 
@@ -113,16 +114,14 @@ class Volcano(Model):
 class Topology(Model):
     """How near to each other the pods run: within one domain of a level that the profile names. One of the two."""
 
-    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1, "x-check": "one-level"})
 
     required: str | None = Field(None, description="Level, such as rack; the job waits until it fits into one.")
     preferred: str | None = Field(None, description="Level, such as rack; the job runs further apart where it must.")
 
     @model_validator(mode="after")
     def _one_of_the_two(self) -> Topology:
-        if len(self.given()) != 1:
-            raise ValueError("a job is near by one level: give one of required and preferred")
-        return self
+        return accepts.one_level(self)
 
 
 RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
@@ -173,7 +172,7 @@ MOST_BESIDE = 1024
 labels for each."""
 
 
-class SideRole(PodFields):
+class SideRole(Beside, PodFields):
     """Pods beside those that train, such as data loaders or parameter servers. They are no nodes and have no rank.
 
     Image, environment, volumes, identity and placement that it does not say are the job's; what it starts, what it asks
@@ -192,7 +191,7 @@ def _given(*names: str) -> dict[str, Any]:
 _PODS_FAIL: dict[str, Any] = {"properties": {"restartPolicy": {"enum": ["Never", None]}}}
 
 
-class JobSpec(PodFields):
+class JobSpec(Nodes, PodFields):
     """What the job is. Where it runs is the profile's."""
 
     model_config = ConfigDict(
@@ -246,15 +245,6 @@ class JobSpec(PodFields):
         description="Pods beside those that train, by a name of yours: data loaders, parameter servers. Every pod "
         "finds the host names of a role in the variable <ROLE>_HOSTS, and the job ends without them.",
     )
-
-    def node_range(self) -> tuple[int, int]:
-        """Fewest and most nodes, whichever way they are given."""
-        if self.master is not None or self.worker is not None:
-            total = 1 + (self.worker.replicas if self.worker else 0)
-            return total, total
-        if self.elastic is not None and self.elastic.nnodes is not None:
-            return nnodes_range(self.elastic.nnodes)
-        return self.nodes or 1, self.nodes or 1
 
 
 class Spec(Model):

@@ -19,7 +19,7 @@ def read(given: str | bytes | Mapping[str, Any] | Spec, filename: str | None) ->
         return source.read(given, filename)
     if isinstance(given, Mapping):
         return source.from_data(dict(given))
-    said = given.model_dump(by_alias=True, exclude_unset=True)
+    said = given.document(given=True)
     return source.from_data({"apiVersion": given.api_version, "kind": given.kind, **said})
 
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import re
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
-from pydantic.alias_generators import to_camel
 
-from ptcompile import quantity
+from ptcompile import accepts
+from ptcompile.fields import Amounts, Fields, yaml_name
 
 API_VERSION = "ptcompile/v1"
 
 
-class Model(BaseModel):
+class Model(Fields, BaseModel):
     """Frozen, camelCase in YAML and snake_case in Python, unknown keys refused, no silent conversion of types.
 
     Validators are built when first used, one for a whole document: a default is made by `model_construct`, which needs
@@ -21,7 +20,7 @@ class Model(BaseModel):
     """
 
     model_config = ConfigDict(
-        alias_generator=to_camel,
+        alias_generator=yaml_name,
         defer_build=True,
         populate_by_name=True,
         extra="forbid",
@@ -30,10 +29,13 @@ class Model(BaseModel):
         ser_json_inf_nan="strings",
     )
 
-    def given(self) -> dict[str, Any]:
-        """The fields that are not null, under their YAML names; one level, as they are."""
-        values = ((field.alias or name, getattr(self, name)) for name, field in type(self).model_fields.items())
-        return {name: value for name, value in values if value is not None}
+    def but(self, **changes: Any) -> Self:
+        """The same with other values in these fields."""
+        return self.model_copy(update=changes)
+
+    def document(self, *, given: bool = False) -> dict[str, Any]:
+        """The object as its YAML would be decoded: with its defaults, or only what was `given`."""
+        return self.model_dump(by_alias=True, exclude_unset=given)
 
 
 DnsLabel = Annotated[str, Field(json_schema_extra={"pattern": "^[a-z0-9]([-a-z0-9]*[a-z0-9])?$", "maxLength": 63})]
@@ -57,26 +59,13 @@ class Metadata(Model):
     )
 
 
-def _as_text(value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value
-    return repr(value)
-
-
-def _quantity(text: str) -> str:
-    if not quantity.valid(text):
-        raise ValueError(f"{text!r} is not a Kubernetes quantity")
-    if text.lstrip(" ").startswith("-"):
-        raise ValueError(f"{text!r} is negative")
-    return text
-
-
 Quantity = Annotated[
     str,
-    BeforeValidator(_as_text),
-    AfterValidator(_quantity),
+    BeforeValidator(accepts.as_text),
+    AfterValidator(accepts.amount),
     Field(
         json_schema_extra={
+            "x-check": "quantity",
             "type": ["string", "number"],
             "pattern": r"^ *(?=[^ ])\+?[0-9]*(\.[0-9]*)?([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,18})? *$",
             "minimum": 0,
@@ -90,7 +79,7 @@ Json = dict[str, Any]
 """A part of a Kubernetes object, in Kubernetes' own words; the offline API server checks it once it is placed."""
 
 
-class ResourceList(Model):
+class ResourceList(Amounts, Model):
     """Amounts by resource."""
 
     cpu: Quantity | None = Field(None, description="Cores.")
@@ -100,17 +89,6 @@ class ResourceList(Model):
     devices: dict[str, Quantity] = Field(
         {}, description="Anything else by its full name, such as nvidia.com/mig-1g.5gb, rdma/hca or hugepages-2Mi."
     )
-
-    def by_name(self) -> dict[str, str]:
-        """The amounts that were given, by Kubernetes' names; `gpu` is left for the profile to name."""
-        named = {
-            "cpu": self.cpu,
-            "memory": self.memory,
-            "ephemeral-storage": self.ephemeral_storage,
-            "gpu": self.gpu,
-            **self.devices,
-        }
-        return {name: amount for name, amount in named.items() if amount is not None}
 
 
 _NO_AMOUNTS = ResourceList.model_construct()
@@ -128,43 +106,13 @@ class Resources(ResourceList):
     limits: ResourceList = Field(default_factory=_no_amounts, description="Where the limit is not the request.")
 
 
-_NNODES = re.compile(r"([0-9]{1,9})(?::([0-9]{1,9}))?", re.ASCII)
-
-
-def nnodes_range(value: int | str) -> tuple[int, int]:
-    """`nnodes` as torchrun reads it: (fewest, most). Raises ValueError with the reason in plain words."""
-    match = _NNODES.fullmatch(str(value))
-    if match is None:
-        raise ValueError(f"{value!r} is neither a number of nodes nor a range MIN:MAX, such as 4 or '2:4'")
-    least, most = int(match[1]), int(match[2] or match[1])
-    if least < 1:
-        raise ValueError(f"{value!r} asks for {least} nodes: at least one is needed")
-    if least > most:
-        raise ValueError(f"{value!r} has more nodes as its minimum ({least}) than as its maximum ({most})")
-    return least, most
-
-
-def split_endpoint(text: str) -> tuple[str, int] | None:
-    """HOST:PORT as host and port; None where it is not that."""
-    host, _, port = text.rpartition(":")
-    if not host or not (port.isascii() and port.isdigit()) or not 1 <= int(port[:6]) <= 65535:
-        return None
-    return host, int(port)
-
-
-def _nnodes(value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, int | str):
-        raise ValueError("must be a number of nodes or a range MIN:MAX")
-    nnodes_range(value)
-    return value
-
-
 _COUNT = "(?=[0-9]{1,9}(:|$))0*[1-9][0-9]*"
 Nnodes = Annotated[
     int | str,
-    BeforeValidator(_nnodes),
+    BeforeValidator(accepts.nnodes),
     Field(
         json_schema_extra={
+            "x-check": "nnodes",
             "anyOf": [
                 {"type": "integer", "minimum": 1, "maximum": 999_999_999},
                 {"type": "string", "pattern": f"^{_COUNT}(:{_COUNT})?$"},

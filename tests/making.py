@@ -8,10 +8,13 @@ from typing import Any
 
 import yaml
 
-from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+from ptcompile.cluster import ClusterProfile
 from ptcompile.compiler import Compiled, compile_document
 from ptcompile.ir import Container, Context, Job, Launch, PodTemplate, Resources, Role
+from ptcompile.reading import default_cluster
 from ptcompile.targets import TARGETS
+
+DEFAULT_CLUSTER = default_cluster()
 
 FIRST_LINE = 5
 """Where the body of `text` begins."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ptcompile import Spec, accelerators, simulate
-from ptcompile.cluster import DEFAULT_CLUSTER
 from ptcompile.simulation import amounts
+from tests.making import DEFAULT_CLUSTER
 
 DEVICES = {
     "nvidia.com/gpu": True,

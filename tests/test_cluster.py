@@ -9,10 +9,11 @@ import pytest
 from pydantic import ValidationError
 
 from ptcompile import cluster
-from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+from ptcompile.cluster import ClusterProfile
 from ptcompile.clusterdevices import Toleration
 from ptcompile.versions import Versions
 from tests import making
+from tests.making import DEFAULT_CLUSTER
 
 
 def test_the_built_in_profile() -> None:
@@ -20,7 +21,7 @@ def test_the_built_in_profile() -> None:
     gpu = DEFAULT_CLUSTER.spec.gpu
     assert gpu.resource_name == "nvidia.com/gpu"
     wanted = {"key": "flyte/gpu", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"}
-    assert [one.to_kubernetes() for one in gpu.tolerations] == [wanted]
+    assert [one.given() for one in gpu.tolerations] == [wanted]
     assert DEFAULT_CLUSTER.versions() == Versions()
 
 
@@ -58,7 +59,7 @@ def test_a_kubernetes_version_is_one(text: str) -> None:
 
 
 def test_a_toleration_has_only_what_was_given() -> None:
-    assert Toleration(key="a", toleration_seconds=0).to_kubernetes() == {"key": "a", "tolerationSeconds": 0}
+    assert Toleration(key="a", toleration_seconds=0).given() == {"key": "a", "tolerationSeconds": 0}
 
 
 @pytest.mark.parametrize("spec", [{"gpus": {}}, {"gpu": {"resource": "x"}}, {"queueSystem": "slurm"},

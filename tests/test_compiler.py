@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from ptcompile import compiler, passes
-from ptcompile.cluster import DEFAULT_CLUSTER
 from ptcompile.targets import TARGETS
-from tests.making import compiled, smallest
+from tests.making import DEFAULT_CLUSTER, compiled, smallest
 
 NOT_OURS: list[tuple[Any, str]] = [
     ({}, "begin it with"),

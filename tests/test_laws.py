@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from ptcompile import compile, lint, source
-from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+from ptcompile.cluster import ClusterProfile
 from ptcompile.emit import emit_all
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.ir import Context, Job
@@ -31,6 +31,7 @@ from ptcompile.passes import PASSES, run
 from ptcompile.targets import TARGETS
 from ptcompile.validate import validate
 from tests.conftest import GOLDEN, PAIRS, ROOT, Case, pair_name
+from tests.making import DEFAULT_CLUSTER
 from tests.strategies import profiles, specs
 
 Json = dict[str, Any]

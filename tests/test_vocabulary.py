@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from ptcompile.vocabulary import Metadata, ResourceList, Resources, nnodes_range
+from ptcompile.accepts import nnodes_range
+from ptcompile.vocabulary import Metadata, ResourceList, Resources
 
 RANGES = [
     (1, (1, 1)),

@@ -6,7 +6,7 @@ import argparse
 import os
 
 from ptcompile import api, source
-from ptcompile.cli import files, startup
+from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import check_target
@@ -17,7 +17,6 @@ from ptcompile.secrets import masked
 
 def run(options: argparse.Namespace) -> int:
     """Compile every spec of every file. One error anywhere, and nothing is written."""
-    startup.build_spec()
     if not options.paths:
         raise UsageError("no spec given; ptcompile --help shows how (- reads standard input)")
     if options.check and options.output is None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ptcompile import api
-from ptcompile.cli import files, rules_command, startup
+from ptcompile.cli import files, rules_command
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format, check_target
@@ -54,7 +54,6 @@ def run(options: argparse.Namespace) -> int:
     """Explain the manifests of one file, or a code. 1 where a spec does not compile."""
     if options.path is None and rules_command.is_code(options.spec):
         return rules_command.explain(options.spec)
-    startup.build_spec()
     check_target(options.target)
     findings = Findings(options.output_format)
     inputs, unreadable = files.read_all([options.spec])

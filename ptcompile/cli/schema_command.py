@@ -26,7 +26,7 @@ def _report() -> str:
 
 def _world() -> str:
     """Written by hand, and so printed as it stands."""
-    from ptcompile.validate.schemas import schema_text
+    from ptcompile.schemafiles import schema_text
 
     return schema_text("world.schema.json")
 
@@ -39,7 +39,7 @@ def _diff() -> str:
 
 def _explanation() -> str:
     """Written by hand, and so printed as it stands."""
-    from ptcompile.validate.schemas import schema_text
+    from ptcompile.schemafiles import schema_text
 
     return schema_text("explanation.schema.json")
 

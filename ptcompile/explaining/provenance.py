@@ -115,7 +115,7 @@ def _inputs(
 ) -> dict[Path, tuple[Input, ...]]:
     """The lines that each value depends on: those whose values reach it, then the others; those of few values first."""
     documents = {"spec": data, "cluster": variants.filled(cluster)}
-    given = {"spec": data, "cluster": cluster.model_dump(by_alias=True, exclude_unset=True)}
+    given = {"spec": data, "cluster": cluster.document(given=True)}
     found: defaultdict[Path, list[tuple[int, Input]]] = defaultdict(list)
     for one in effects:
         value, said = at(documents[one.file], one.path), at(given[one.file], one.path) is not MISSING
@@ -153,7 +153,7 @@ def _choice(
     """The spec's own choice of a target, as an input of the values that would be others without it."""
     if spec.spec.target is None:
         return {}
-    free = spec.model_copy(update={"spec": spec.spec.model_copy(update={"target": None})})
+    free = spec.but(spec=spec.spec.but(target=None))
     unasked = default_target(lower(free, cluster), cluster)
     other = next(one for one in TARGETS.values() if one is not target)
     without = set(changed(manifests, _manifests(Variant("spec", variants.TARGET, True, False, free, cluster), unasked)))

@@ -56,7 +56,7 @@ def of_cluster(cluster: ClusterProfile, spec: Spec) -> Iterator[Variant]:
 
 def filled(cluster: ClusterProfile) -> dict[str, Any]:
     """A profile as the document that would say all of it."""
-    return cluster.model_dump(by_alias=True)
+    return cluster.document()
 
 
 def replaced(data: Any, path: Path, value: Any) -> Any:

@@ -68,7 +68,7 @@ class Converted:
 
 def to_yaml(spec: Spec) -> str:
     """A Spec as the text of a TrainingJob file: what was said, and nothing that is a default."""
-    data = spec.model_dump(by_alias=True, exclude_unset=True)
+    data = spec.document(given=True)
     job = in_order(data["spec"])
     for block in (job, job.get("master"), job.get("worker")):
         if block and "resources" in block:

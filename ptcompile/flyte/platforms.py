@@ -48,7 +48,7 @@ def platform(
     The section may be the whole document, or stand under `k8s` or `plugins.k8s`, as in a ConfigMap of a Flyte chart.
     `accelerators` are devices, or `device/slice`, beyond those that Flyte knows. Raises nothing for what a user wrote.
     """
-    from ptcompile.cluster import DEFAULT_CLUSTER
+    from ptcompile.cluster import ClusterProfile
     from ptcompile.frontends.spec import read_cluster
 
     found: list[Problem] = []
@@ -68,8 +68,9 @@ def platform(
     }
     spec = {key: value for key, value in spec.items() if value or key == "defaults"}
     document = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": name}, "spec": spec}
-    profile, problems = read_cluster(document)
-    return Platform(document, profile or DEFAULT_CLUSTER, devices, (*found, *problems))
+    read, problems = read_cluster(document)
+    profile = ClusterProfile() if read is None else ClusterProfile.model_validate(document)
+    return Platform(document, profile, devices, (*found, *problems))
 
 
 def _data(config: str | bytes | Mapping[str, Any], found: list[Problem]) -> Mapping[str, Any]:

@@ -40,7 +40,7 @@ ORIGINS: tuple[tuple[Path, Path], ...] = (
 
 def read(document: dict[str, Any], found: Sequence[Problem]) -> list[Problem]:
     """What is wrong with the document's shape, without what is already known of the same place."""
-    from ptcompile.frontends.spec import read_spec  # pydantic starts here
+    from ptcompile.frontends.spec import read_spec
 
     known = [problem.path for problem in found if problem.severity == "error"]
     out: list[Problem] = []

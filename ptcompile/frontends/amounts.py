@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ptcompile import ir, quantity
-from ptcompile.cluster import ClusterProfile
-from ptcompile.spec import JobSpec, PodFields, SideRole
-from ptcompile.vocabulary import Resources
+from ptcompile.fields import Beside
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+    from ptcompile.spec import JobSpec, PodFields
+    from ptcompile.vocabulary import Resources
 
 
 def lowered(resources: Resources) -> ir.Resources:
@@ -18,7 +23,7 @@ def effective(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> ir.Re
     """A block's amounts over the job's over the profile's defaults, as the resources pass will decide them."""
     defaults = cluster.spec.defaults
     below = ir.Resources(defaults.requests, defaults.limits)
-    if not isinstance(fields, SideRole):  # the job's amounts are those of a node
+    if not isinstance(fields, Beside):  # the job's amounts are those of a node
         below = lowered(job.resources).over(below)
     return lowered(fields.resources).over(below)
 

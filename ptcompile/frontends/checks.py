@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptcompile import names
-from ptcompile.cluster import ClusterProfile
+from ptcompile.accepts import split_endpoint
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.frontends import checks_fabric
 from ptcompile.frontends.checks_amounts import amounts_of, nodes_of
@@ -14,8 +14,10 @@ from ptcompile.frontends.checks_endings import endings_of
 from ptcompile.frontends.checks_roles import roles_of
 from ptcompile.frontends.errors import bad, conflict, problem
 from ptcompile.ir import Job, Target
-from ptcompile.spec import EnvSource, JobSpec, PodFields, Spec
-from ptcompile.vocabulary import split_endpoint
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+    from ptcompile.spec import JobSpec, PodFields, Spec
 
 _WORDS = frozenset({"true", "false", "null"})
 """What kubectl makes of a key that YAML takes for a word of its own."""
@@ -186,6 +188,6 @@ def _env(path: Path, fields: PodFields) -> Iterator[Problem]:
             at: Path = (*path, "env", name)
             help = "write the name in quotes"
             yield problem("spec-invalid-value", at, message, help, severity="warning", on_key=True)
-        if isinstance(value, EnvSource) and len(value.given()) != 1:
+        if not isinstance(value, str) and len(value.given()) != 1:
             help = "give one of secretKeyRef, configMapKeyRef, fieldRef, resourceFieldRef"
             yield bad((*path, "env", name), "a variable has exactly one source", help)

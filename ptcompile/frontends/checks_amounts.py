@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Path, Problem
+from ptcompile.fields import Beside
 from ptcompile.frontends.amounts import amount, effective
 from ptcompile.frontends.checks_devices import devices_of
 from ptcompile.frontends.errors import bad, conflict, problem
-from ptcompile.spec import JobSpec, PodFields, SideRole
-from ptcompile.vocabulary import ResourceList, Resources
 
-Block = tuple[Path, PodFields]
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+    from ptcompile.spec import JobSpec, PodFields
+    from ptcompile.vocabulary import ResourceList, Resources
+
+Block = tuple[Path, "PodFields"]
 
 
 def amounts_of(job: JobSpec, blocks: Sequence[Block], cluster: ClusterProfile) -> Iterator[Problem]:
@@ -24,7 +27,7 @@ def amounts_of(job: JobSpec, blocks: Sequence[Block], cluster: ClusterProfile) -
             if resources.gpu is not None and gpu in resources.devices:
                 yield conflict((*at, "devices", gpu), "gpu asks for the same resource", "say it once")
         yield from _halves((*path, "resources"), fields.resources)
-    nodes, beside = nodes_of(blocks), [block for block in blocks if isinstance(block[1], SideRole)]
+    nodes, beside = nodes_of(blocks), [block for block in blocks if isinstance(block[1], Beside)]
     for path, fields in nodes:
         yield from _shared_memory(path, job, fields, cluster)
     yield from devices_of(job, nodes, beside, cluster)
@@ -32,7 +35,7 @@ def amounts_of(job: JobSpec, blocks: Sequence[Block], cluster: ClusterProfile) -
 
 def nodes_of(blocks: Sequence[Block]) -> Sequence[Block]:
     """The blocks that decide what a node has: the roles that train, or the job where there are none."""
-    return [block for block in blocks[1:] if not isinstance(block[1], SideRole)] or blocks[:1]
+    return [block for block in blocks[1:] if not isinstance(block[1], Beside)] or blocks[:1]
 
 
 def _levels(resources: Resources, path: Path) -> list[tuple[ResourceList, Path]]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ptcompile import names
 from ptcompile.accelerators import is_cuda
-from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.frontends.amounts import effective, gpus_per_node
 from ptcompile.frontends.errors import bad, conflict, problem
-from ptcompile.spec import JobSpec, PodFields
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+    from ptcompile.spec import JobSpec, PodFields
 
 _NPROC: Path = ("spec", "elastic", "nprocPerNode")
 _ACCELERATOR: Path = ("spec", "accelerator")
@@ -61,7 +63,7 @@ def _near(name: str, own: Iterable[str], cloud: str) -> list[str]:
     return holding[:4] or ([like] if like else [])
 
 
-_Block = tuple[Path, PodFields]
+_Block = tuple[Path, "PodFields"]
 
 
 def devices_of(

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.frontends.errors import conflict, problem
-from ptcompile.spec import JobSpec, PodFields, RestartPolicy
+
+if TYPE_CHECKING:
+    from ptcompile.spec import JobSpec, PodFields, RestartPolicy
 
 _POLICY: Path = ("spec", "runPolicy")
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptcompile import names, podtemplate
-from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.fabricgaps import gaps
 from ptcompile.frontends.amounts import effective, gpus_per_node
 from ptcompile.frontends.errors import bad, problem
 from ptcompile.frontends.origin import locate
 from ptcompile.ir import Job
-from ptcompile.spec import JobSpec, PodFields
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+    from ptcompile.spec import JobSpec, PodFields
 
 
 def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: ClusterProfile) -> Iterator[Problem]:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ptcompile import names
-from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.frontends.errors import problem
-from ptcompile.spec import JobSpec
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+    from ptcompile.spec import JobSpec
 
 _TAKEN = {
     "master": "write it as spec.master",

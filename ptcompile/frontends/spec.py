@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
-
-from ptcompile import ir, podtemplate
-from ptcompile.cluster import ClusterProfile
+from ptcompile import ir, podtemplate, reading
 from ptcompile.diagnostics import Problem
-from ptcompile.frontends import errors
 from ptcompile.frontends.amounts import lowered, processes_per_node
-from ptcompile.spec import EnvSource, JobSpec, PodFields, RoleSpec, SideRole, Spec
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+    from ptcompile.spec import EnvSource, JobSpec, PodFields, RoleSpec, SideRole, Spec
+    from ptcompile.vocabulary import Model
 
 MAIN = "pytorch"
 """What the container that trains is called in a spec's own words, and on every target that leaves the choice."""
@@ -20,20 +20,32 @@ MAIN = "pytorch"
 MEETING_SECONDS = 900
 """How long nodes wait for each other where the user says nothing: flytekitplugins-kfpytorch 1.16 `Elastic`."""
 
-_Model = TypeVar("_Model", bound=BaseModel)
+_Model = TypeVar("_Model", bound="Model")
 
 
 def read_spec(data: Any) -> tuple[Spec | None, list[Problem]]:
-    """A decoded TrainingJob document as a `Spec`, or what is wrong with it."""
-    return _read(Spec, data)
+    """A decoded TrainingJob document as a `Spec`, or as its plain equal; or what is wrong with it."""
+    if (spec := reading.spec(data)) is not None:
+        return spec, []
+    from ptcompile.spec import Spec
+
+    return _validated(Spec, data)
 
 
 def read_cluster(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
-    """A decoded ClusterProfile document, or what is wrong with it."""
-    return _read(ClusterProfile, data)
+    """A decoded ClusterProfile document, or its plain equal; or what is wrong with it."""
+    if (cluster := reading.cluster(data)) is not None:
+        return cluster, []
+    from ptcompile.cluster import ClusterProfile
+
+    return _validated(ClusterProfile, data)
 
 
-def _read(model: type[_Model], data: Any) -> tuple[_Model | None, list[Problem]]:
+def _validated(model: type[_Model], data: Any) -> tuple[_Model | None, list[Problem]]:
+    from pydantic import ValidationError
+
+    from ptcompile.frontends import errors
+
     try:
         return model.model_validate(data), []
     except ValidationError as error:
@@ -220,7 +232,7 @@ def _by_devices(job: JobSpec, cluster: ClusterProfile) -> int:
     return processes_per_node(job, block, cluster) or 1
 
 
-READERS: dict[str, Callable[[Any], tuple[BaseModel | None, list[Problem]]]] = {
+READERS: dict[str, Callable[[Any], tuple[Model | None, list[Problem]]]] = {
     "TrainingJob": read_spec,
     "ClusterProfile": read_cluster,
 }

@@ -11,11 +11,14 @@ its least. /dev/shm is the pass of that name's, for every job.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from ptcompile import podtemplate
-from ptcompile.clusterdevices import Fabric
 from ptcompile.clusterpods import MAIN
 from ptcompile.ir import Container, Context, Job, Json, PodTemplate, Resources, map_templates, unchanged
+
+if TYPE_CHECKING:
+    from ptcompile.clusterdevices import Fabric
 
 _INTERFACE = "NCCL_SOCKET_IFNAME"
 

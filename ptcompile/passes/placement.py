@@ -59,7 +59,7 @@ def _wanted(profile: ProfileSpec, accelerator: Accelerator | None, *, spot: bool
     ]
     return [
         *({"key": key, "operator": "In", "values": [value]} for key, value in labels.items()),
-        *(one.to_kubernetes() for one in beyond),
+        *(one.given() for one in beyond),
     ]
 
 

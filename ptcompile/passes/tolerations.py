@@ -24,7 +24,7 @@ def tolerations(job: Job, context: Context) -> Job:
         asked = _asked(template) if profile.resource_tolerations else set()
         of_resources = [one for name in asked for one in profile.resource_tolerations.get(name, ())]
         ours = (*everywhere, *(on_gpu if gpu else ()), *of_resources)
-        added = [*in_template, *(one.to_kubernetes() for one in ours)]
+        added = [*in_template, *(one.given() for one in ours)]
         there = {_meaning(one) for one in template.tolerations}
         new = {_meaning(one): one for one in added if _meaning(one) not in there}
         return template._replace(tolerations=(*template.tolerations, *(new[key] for key in sorted(new))))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ptcompile.cluster import ClusterProfile
+from typing import TYPE_CHECKING
+
 from ptcompile.ir import Job, Target
 from ptcompile.queues import queue_of
 from ptcompile.targets.job import JOB
@@ -11,6 +12,9 @@ from ptcompile.targets.pod import POD
 from ptcompile.targets.pytorchjob import PYTORCHJOB
 from ptcompile.targets.trainjob import TRAINJOB
 from ptcompile.targets.volcano import VOLCANO
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
 
 TARGETS: dict[str, Target] = {target.name: target for target in (POD, JOB, PYTORCHJOB, VOLCANO, TRAINJOB, JOBSET)}
 

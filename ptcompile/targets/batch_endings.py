@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Job, OnDisruption
 from ptcompile.targets import endings
 from ptcompile.targets.changes import there
 from ptcompile.targets.common import SPEC, cannot
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
 
 _DISRUPTED = {"type": "DisruptionTarget", "status": "True"}
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptcompile import names, queues
-from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Authority, Path, Problem, field_path
 from ptcompile.ir import Job, Json, Role
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
 
 COMPLETION_INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 """Where a pod of an Indexed Job finds its index (Kubernetes 1.36)."""

@@ -11,14 +11,16 @@ until it is deleted, as the Service does.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptcompile import quantity
-from ptcompile.cluster import ClusterProfile
 from ptcompile.ir import Job, PodTemplate
 from ptcompile.quantity import Quantity
 from ptcompile.queues import VOLCANO_QUEUE, gang, network_topology, queue_of
 from ptcompile.targets.common import object_metadata
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
 
 _VOLCANO_MARK = "scheduling.k8s.io/group-name"
 _PLUGINS_MARK = "scheduling.x-k8s.io/pod-group"

@@ -16,10 +16,9 @@ Why each field (Kubernetes 1.36):
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptcompile import podtemplate
-from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Job, Target, Wiring
 from ptcompile.queues import KAI_MIN_MEMBER
@@ -38,6 +37,9 @@ from ptcompile.targets.common import (
     plain_env,
     restart_policies,
 )
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
 
 
 def _wiring(job: Job) -> Wiring:

@@ -16,10 +16,9 @@ Why each field (JobSet 0.12):
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptcompile import podtemplate
-from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Group, Job, PodTemplate, Role, Target, Wiring
 from ptcompile.queues import KAI_MIN_MEMBER
@@ -38,6 +37,9 @@ from ptcompile.targets.common import (
     restart_policies,
     role_path,
 )
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
 
 _GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
 

@@ -19,12 +19,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Job, Role
 from ptcompile.targets import batch_endings, endings
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
 
 Json = dict[str, Any]
 

@@ -8,10 +8,9 @@ A plain command finds the same MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK as 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptcompile import podtemplate
-from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Job, Target, Wiring
 from ptcompile.targets import endings, gang
@@ -24,6 +23,9 @@ from ptcompile.targets.common import (
     restart_policies,
     role_path,
 )
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
 
 
 def _wiring(job: Job) -> Wiring:

@@ -17,10 +17,10 @@ Why each field (training-operator 1.9.4):
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptcompile import podtemplate
-from ptcompile.cluster import ClusterProfile
+from ptcompile.accepts import split_endpoint
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Group, Job, PodTemplate, Role, Target, Wiring
 from ptcompile.targets import pytorchjob_endings
@@ -35,7 +35,9 @@ from ptcompile.targets.common import (
     restart_policies,
 )
 from ptcompile.targets.gang import scheduling_policy
-from ptcompile.vocabulary import split_endpoint
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
 
 _PORT = 23456
 _STATIC = frozenset({"nnodes", "nproc-per-node", "node-rank", "master-addr", "master-port"})

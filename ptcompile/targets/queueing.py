@@ -7,13 +7,16 @@ what is left: a refusal where no place is known, a warning where the operator me
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Authority, Path, Problem, field_path
 from ptcompile.ir import Job, Target
 from ptcompile.queues import gang, gang_scheduler, level_of, nearness_by, queue_of, together
 from ptcompile.targets.changes import there
 from ptcompile.targets.common import RUN_POLICY, SPEC, cannot, role_path
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
 
 _QUEUE = (*SPEC, "queue")
 _PRIORITY = (*SPEC, "priority")

@@ -31,10 +31,9 @@ Why each field (Trainer 2.3):
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptcompile import podtemplate
-from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Group, Job, Role, Target, Wiring, map_templates
 from ptcompile.queues import VOLCANO_QUEUE
@@ -58,6 +57,9 @@ from ptcompile.targets.jobset import fewest_for_kai
 from ptcompile.targets.trainjob_patch import NODE, Parts, parts
 from ptcompile.trainbuiltins import ANCESTOR, GROUP
 from ptcompile.trainruntimes import API_VERSION
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
 
 _RUNTIME = "torch-distributed"
 _PORTS = (29500, 23456)

@@ -17,10 +17,9 @@ Why each field (Volcano 1.16.0-alpha.1):
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ptcompile import podtemplate
-from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Group, Job, Role, Target, Wiring
 from ptcompile.queues import network_topology
@@ -37,6 +36,9 @@ from ptcompile.targets.common import (
     restart_policies,
     role_path,
 )
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
 
 
 def _wiring(job: Job) -> Wiring:

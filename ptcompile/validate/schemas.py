@@ -1,19 +1,13 @@
-"""Where the schemas are, and which kinds have one. `schemas/README.md` describes the files and their dialect."""
+"""Which kinds have a schema, and for which versions. `schemas/README.md` describes the files and their dialect."""
 
 from __future__ import annotations
 
-import json
-import os
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
-Schema = dict[str, Any]
+from ptcompile.schemafiles import load
 
 CORE: Final = "kubernetes/core.json"
-
-_PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# In a wheel the schemas are package data; in a checkout and in an sdist they stand beside the package.
-_FOLDERS: Final = (os.path.join(_PACKAGE, "_schemas"), os.path.join(os.path.dirname(_PACKAGE), "schemas"))
 
 BUILT_IN: Final[dict[tuple[str, str], str]] = {
     ("v1", "Pod"): "Pod",
@@ -40,24 +34,6 @@ CUSTOM: Final[dict[tuple[str, str], str]] = {
     ("scheduling.x-k8s.io/v1alpha1", "PodGroup"): "scheduling.x-k8s.io/podgroup_v1alpha1.json",
 }
 """The operators' kinds, and their schema."""
-
-
-def schema_text(name: str) -> str:
-    """The text of a schema, for example `kubernetes/core.json`. Raises FileNotFoundError when there is none."""
-    for folder in _FOLDERS:
-        try:
-            with open(os.path.join(folder, *name.split("/")), encoding="utf-8") as file:
-                return file.read()
-        except FileNotFoundError:
-            continue
-    raise FileNotFoundError(f"no schema {name} in {' or '.join(_FOLDERS)}")
-
-
-@cache
-def load(name: str) -> Schema:
-    """A schema as data. It is shared: nobody may change it."""
-    schema: Schema = json.loads(schema_text(name))
-    return schema
 
 
 @cache

@@ -12,8 +12,9 @@ from functools import cache
 from typing import Any, Final, NamedTuple
 
 from ptcompile.cures import NO_ITEM, listed
+from ptcompile.schemafiles import load
 from ptcompile.validate import structure_scalars as scalars
-from ptcompile.validate.schemas import CORE, as_tuple, load, resolve
+from ptcompile.validate.schemas import CORE, as_tuple, resolve
 from ptcompile.validate.structure_bounds import bounded_string, least_properties, list_bounds
 from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch
 from ptcompile.validate.structure_hints import find_home, unknown_field, wrong_version

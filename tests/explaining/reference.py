@@ -15,6 +15,7 @@ from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Path
 from ptcompile.frontends.spec import lower, read_cluster, read_spec
 from ptcompile.ir import Context
+from ptcompile.profile import Profile
 from ptcompile.targets import TARGETS, default_target
 
 Json = dict[str, Any]
@@ -41,7 +42,7 @@ def without(data: Json, path: Path) -> Json:
 def emitted(data: Json, cluster: Json | ClusterProfile, target: str | None) -> list[Json]:
     """The manifests of a spec that nobody has checked."""
     spec, problems = read_spec(data)
-    profile = cluster if isinstance(cluster, ClusterProfile) else read_cluster(cluster)[0]
+    profile = cluster if isinstance(cluster, Profile) else read_cluster(cluster)[0]
     assert spec is not None, problems
     assert profile is not None
     job = lower(spec, profile)

@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ptcompile
-from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+from ptcompile.cluster import ClusterProfile
 from ptcompile.compiler import compile_document
 from ptcompile.explaining.explanation import Explanation
 from ptcompile.explaining.model import Cause
@@ -19,7 +19,7 @@ from ptcompile.targets import TARGETS
 from tests.conftest import Case, pair_name
 from tests.explaining.cases import ABLE, explained
 from tests.explaining.reference import Json, emitted, every_leaf, place, told, without
-from tests.making import profile, smallest
+from tests.making import DEFAULT_CLUSTER, profile, smallest
 from tests.strategies import profiles, specs
 
 WRITERS = {"spec", "target", *(one.__name__ for one in PASSES)}
@@ -68,7 +68,7 @@ def _law_2(
 
     The name of a variable that has a default stays: then the rest of the variable is another.
     """
-    given_profile = cluster.model_dump(by_alias=True)
+    given_profile = cluster.document()
     whole = told(manifests)
     lines: dict[tuple[Any, ...], list[Cause]] = {}
     for one in causes:

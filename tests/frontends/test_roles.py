@@ -8,12 +8,12 @@ import pytest
 import yaml
 
 import ptcompile
-from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+from ptcompile.cluster import ClusterProfile
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.ir import Job, Role
 from ptcompile.spec import MOST_BESIDE
 from tests import making
-from tests.making import FIRST_LINE, compiled, smallest, text
+from tests.making import DEFAULT_CLUSTER, FIRST_LINE, compiled, smallest, text
 
 SIDECAR = making.profile({"defaults": {"podTemplate": {"spec": {"containers": [{"name": "proxy", "image": "p:1"}]}}}})
 CATALOGUE = making.profile({"accelerators": {"a100": {"nodeLabels": {"gpu": "a100"}}}})

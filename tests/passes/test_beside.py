@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from ptcompile import passes
-from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+from ptcompile.cluster import ClusterProfile
 from ptcompile.ir import Job, PodTemplate, Resources, Role
 from tests import making
+from tests.making import DEFAULT_CLUSTER
 
 GPUS = Resources({"cpu": "8", "gpu": "8"}, {"cpu": "8", "gpu": "8"})
 PROFILE = making.profile(

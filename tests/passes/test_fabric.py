@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+from ptcompile.cluster import ClusterProfile
 from ptcompile.fabricgaps import gaps
 from ptcompile.fabrics import FABRICS
 from ptcompile.ir import PodTemplate
 from ptcompile.passes.fabric import fabric
 from ptcompile.podtemplate import write
 from tests import making
+from tests.making import DEFAULT_CLUSTER
 
 EFA = "vpc.amazonaws.com/efa"
 SIZED = {"cpu": "8", "memory": "64Gi"}

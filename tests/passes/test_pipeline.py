@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from ptcompile import passes
-from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+from ptcompile.cluster import ClusterProfile
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.ir import Job
 from ptcompile.targets import TARGETS
 from tests import making
+from tests.making import DEFAULT_CLUSTER
 
 FOLDER = Path(passes.__file__).parent
 RICH = {

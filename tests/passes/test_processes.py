@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+from ptcompile.cluster import ClusterProfile
 from ptcompile.ir import Job
 from ptcompile.passes.processes import processes
 from tests import making
+from tests.making import DEFAULT_CLUSTER
 
 AUTO = making.LAUNCH._replace(nproc_per_node="auto")
 TWICE = making.profile({"accelerators": {"mps": {"nodeLabels": {"mps": "yes"}, "processesPerDevice": 2}}})

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from ptcompile.cluster import DEFAULT_CLUSTER
 from ptcompile.diagnostics import field_path
 from ptcompile.targets import TARGETS, default_target
 from tests import making
-from tests.making import compiled, smallest
+from tests.making import DEFAULT_CLUSTER, compiled, smallest
 
 REFUSED = {
     "pod": ["nodes: 2", "runPolicy: {suspend: true}", "restartPolicy: ExitCode"],

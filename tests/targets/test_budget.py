@@ -9,7 +9,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptcompile.cluster import DEFAULT_CLUSTER
 from ptcompile.compiler import Compiled, compile_document
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.names import LABEL_VALUE_MAX
@@ -18,7 +17,7 @@ from ptcompile.simulation.pod import Pod
 from ptcompile.targets import TARGETS
 from ptcompile.targets.budget import DERIVED, room
 from tests import making
-from tests.making import compiled, smallest
+from tests.making import DEFAULT_CLUSTER, compiled, smallest
 from tests.strategies import specs
 
 GANG = making.profile({"gangScheduler": "scheduler-plugins"})

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+from ptcompile.cluster import ClusterProfile
 from ptcompile.expand import Expansion, expand
 from ptcompile.expand.kubelet import environment, expand_vars
 from ptcompile.validate import validate
 from tests import making
-from tests.making import compiled, manifest, smallest, text
+from tests.making import DEFAULT_CLUSTER, compiled, manifest, smallest, text
 
 ROLES = "master: {}\nworker: {replicas: 3}"
 RANGE = "elastic: {nnodes: '2:4', nprocPerNode: 2}"

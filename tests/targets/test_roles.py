@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+from ptcompile.cluster import ClusterProfile
 from ptcompile.targets import TARGETS
 from tests import making
-from tests.making import compiled, manifest, smallest, text
+from tests.making import DEFAULT_CLUSTER, compiled, manifest, smallest, text
 
 ABLE = ("volcano", "trainjob", "jobset")
 LOADER = "roles: {loader: {replicas: 2}}"

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 
-from ptcompile.cluster import DEFAULT_CLUSTER, ClusterProfile
+from ptcompile.cluster import ClusterProfile
 from ptcompile.expand import PodView, expand
 from ptcompile.expand.kubelet import environment
 from ptcompile.frontends.spec import lower, read_spec
@@ -14,7 +14,7 @@ from ptcompile.ir import Context
 from ptcompile.passes import run
 from ptcompile.targets import TARGETS
 from tests import making
-from tests.making import compiled, smallest
+from tests.making import DEFAULT_CLUSTER, compiled, smallest
 
 Json = dict[str, Any]
 RELEASES = ("2.0", "2.1", "2.2", "2.3")

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
-from ptcompile.validate.schemas import CORE, CUSTOM, load, resolve
+from ptcompile.schemafiles import load
+from ptcompile.validate.schemas import CORE, CUSTOM, resolve
 from ptcompile.validate.structure_compile import in_version
 
 CRDS = Path(__file__).resolve().parents[3] / "shared" / "crds"

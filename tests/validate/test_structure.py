@@ -12,7 +12,8 @@ from jsonschema import Draft202012Validator, FormatChecker
 from referencing import Registry, Resource
 
 from ptcompile.diagnostics import Problem
-from ptcompile.validate.schemas import BUILT_IN, CORE, CUSTOM, load
+from ptcompile.schemafiles import load
+from ptcompile.validate.schemas import BUILT_IN, CORE, CUSTOM
 from ptcompile.validate.structure import structure
 from ptcompile.validate.structure_fault import to_problem
 

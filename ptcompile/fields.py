@@ -1,0 +1,79 @@
+"""What an object of our vocabularies can be asked, whether pydantic made it or `reading.py`."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ptcompile.accepts import nnodes_range
+
+if TYPE_CHECKING:
+    from ptcompile.spec import Elastic, RoleSpec
+
+
+class Fields:
+    """Anything with fields: they are its attributes, snake_case in Python and camelCase in YAML."""
+
+    __slots__ = ()
+
+    def given(self) -> dict[str, Any]:
+        """The fields that are not null, under their YAML names; one level, as they are."""
+        return {yaml_name(name): value for name, value in vars(self).items() if value is not None}
+
+
+@cache
+def yaml_name(name: str) -> str:
+    """`nproc_per_node` -> `nprocPerNode`."""
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
+
+
+class Amounts(Fields):
+    """Amounts by resource."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        cpu: str | None
+        memory: str | None
+        gpu: str | None
+        ephemeral_storage: str | None
+        devices: dict[str, str]
+
+    def by_name(self) -> dict[str, str]:
+        """The amounts that were given, by Kubernetes' names; `gpu` is left for the profile to name."""
+        named = {
+            "cpu": self.cpu,
+            "memory": self.memory,
+            "ephemeral-storage": self.ephemeral_storage,
+            "gpu": self.gpu,
+            **self.devices,
+        }
+        return {name: amount for name, amount in named.items() if amount is not None}
+
+
+class Beside(Fields):
+    """Pods that do not train."""
+
+    __slots__ = ()
+
+
+class Nodes(Fields):
+    """A job, by its nodes."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        nodes: int | None
+        elastic: Elastic | None
+        master: RoleSpec | None
+        worker: RoleSpec | None
+
+    def node_range(self) -> tuple[int, int]:
+        """Fewest and most nodes, whichever way they are given."""
+        if self.master is not None or self.worker is not None:
+            total = 1 + (self.worker.replicas if self.worker else 0)
+            return total, total
+        if self.elastic is not None and self.elastic.nnodes is not None:
+            return nnodes_range(self.elastic.nnodes)
+        return self.nodes or 1, self.nodes or 1
