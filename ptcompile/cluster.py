@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
+from ptcompile import vocabulary
 from ptcompile.accepts import other_than_the_queues
 from ptcompile.clusterdevices import (
     Accelerator,
@@ -170,7 +171,5 @@ class ClusterProfile(Profile, Model):
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a ClusterProfile document, for editors."""
-    schema = ClusterProfile.model_json_schema(by_alias=True)
-    schema["required"] = ["apiVersion", "kind"]
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "cluster.schema.json", **schema}
+    """The JSON Schema of a ClusterProfile document."""
+    return vocabulary.json_schema(ClusterProfile, "cluster.schema.json", ["apiVersion", "kind"])

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from ptcompile.accepts import nnodes_range
 
@@ -77,3 +78,38 @@ class Nodes(Fields):
         if self.elastic is not None and self.elastic.nnodes is not None:
             return nnodes_range(self.elastic.nnodes)
         return self.nodes or 1, self.nodes or 1
+
+
+class Plain(Fields):
+    """An object with a model's attributes. Nobody changes it, though nothing forbids it."""
+
+    __slots__ = ("__dict__", "model_fields_set")
+
+    model_fields_set: set[str]
+    """The fields that the document gives, as pydantic has it."""
+
+    def __init__(self, values: Mapping[str, Any], given: set[str]) -> None:
+        self.__dict__.update(values)
+        self.model_fields_set = given
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+    def but(self, **changes: Any) -> Self:
+        """The same with other values in these fields."""
+        return type(self)({**vars(self), **changes}, self.model_fields_set | changes.keys())
+
+    def document(self, *, given: bool = False) -> dict[str, Any]:
+        """The object as its YAML would be decoded: with its defaults, or only what was `given`."""
+        names = [name for name in vars(self) if not given or name in self.model_fields_set]
+        return {yaml_name(name): _decoded(getattr(self, name), given) for name in names}
+
+
+def _decoded(value: Any, given: bool) -> Any:
+    if isinstance(value, Plain):
+        return value.document(given=given)
+    if isinstance(value, dict):
+        return {key: _decoded(one, given) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_decoded(one, given) for one in value]
+    return value

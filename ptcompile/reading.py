@@ -12,10 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, Self, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from ptcompile.accepts import CHECKS
-from ptcompile.fields import Amounts, Beside, Fields, Nodes, yaml_name
+from ptcompile.fields import Amounts, Beside, Nodes, Plain
 from ptcompile.profile import Profile
 from ptcompile.schemafiles import Schema, load
 
@@ -27,31 +27,6 @@ if TYPE_CHECKING:
 
 _SPEC: Final = "spec.schema.json"
 _CLUSTER: Final = "cluster.schema.json"
-
-
-class Plain(Fields):
-    """An object with a model's attributes. Nobody changes it, though nothing forbids it."""
-
-    __slots__ = ("__dict__", "model_fields_set")
-
-    model_fields_set: set[str]
-    """The fields that the document gives, as pydantic has it."""
-
-    def __init__(self, values: Mapping[str, Any], given: set[str]) -> None:
-        self.__dict__.update(values)
-        self.model_fields_set = given
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
-
-    def but(self, **changes: Any) -> Self:
-        """The same with other values in these fields."""
-        return type(self)({**vars(self), **changes}, self.model_fields_set | changes.keys())
-
-    def document(self, *, given: bool = False) -> dict[str, Any]:
-        """The object as its YAML would be decoded: with its defaults, or only what was `given`."""
-        names = [name for name in vars(self) if not given or name in self.model_fields_set]
-        return {yaml_name(name): _decoded(getattr(self, name), given) for name in names}
 
 
 class PlainJob(Plain, Nodes):
@@ -287,16 +262,6 @@ def _mapping(read: _Read) -> _Read:
         return {key: read(item) for key, item in value.items()}
 
     return read_mapping
-
-
-def _decoded(value: Any, given: bool) -> Any:
-    if isinstance(value, Plain):
-        return value.document(given=given)
-    if isinstance(value, dict):
-        return {key: _decoded(one, given) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_decoded(one, given) for one in value]
-    return value
 
 
 _TYPES: Final[dict[str, Callable[[str, Schema], _Read]]] = {

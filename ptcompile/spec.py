@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import ConfigDict, Field, model_validator
 
-from ptcompile import accepts
+from ptcompile import accepts, vocabulary
 from ptcompile.fields import Beside, Nodes
 from ptcompile.vocabulary import (
     Count,
@@ -257,7 +257,5 @@ class Spec(Model):
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema of a TrainingJob document, for editors."""
-    schema = Spec.model_json_schema(by_alias=True)
-    schema["required"] = ["apiVersion", "kind", "metadata", "spec"]
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "spec.schema.json", **schema}
+    """The JSON Schema of a TrainingJob document."""
+    return vocabulary.json_schema(Spec, "spec.schema.json", ["apiVersion", "kind", "metadata", "spec"])

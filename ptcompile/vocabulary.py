@@ -125,3 +125,16 @@ NprocPerNode = Annotated[int, Field(ge=1)] | Literal["auto", "cpu", "gpu"]
 Port = Annotated[int, Field(ge=1, le=65535)]
 Seconds = Annotated[int, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
+
+
+def json_schema(model: type[Model], file: str, required: list[str]) -> dict[str, Any]:
+    """The JSON Schema of a document, with these of its keys required; fields have no titles, since they have names."""
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class Untitled(GenerateJsonSchema):
+        def field_title_should_be_set(self, schema: Any) -> bool:
+            return False
+
+    schema = model.model_json_schema(by_alias=True, schema_generator=Untitled)
+    schema["required"] = required
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": file, **schema}

@@ -17,6 +17,7 @@ from ptcompile.clusterdevices import Accelerator, Fabric
 from ptcompile.clusterpods import check
 from ptcompile.clusterqueues import TopologyLevel
 from ptcompile.fabrics import FABRICS
+from ptcompile.fields import Plain
 from ptcompile.profile import built_in_accelerator, built_in_fabric
 from ptcompile.schemafiles import load
 from ptcompile.spec import Spec, Topology
@@ -52,7 +53,7 @@ def same(plain: Any, model: Any) -> bool:
     """Whether two values are equal, field by field and type by type, and give the same fields."""
     if isinstance(model, BaseModel):
         fields, own = vars(model), vars(plain)
-        assert isinstance(plain, reading.Plain)
+        assert isinstance(plain, Plain)
         assert plain.model_fields_set == model.model_fields_set
         return list(own) == list(fields) and all(same(own[name], fields[name]) for name in fields)
     if isinstance(model, dict):
