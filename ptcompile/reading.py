@@ -225,12 +225,11 @@ def _text(pattern: str | None, longest: int | None) -> _Read:
     """Text. A line's end in it is for the models to judge: `$` stands before one in Python, and not in Rust."""
     if pattern is None and longest is None:
         return _exactly(str)
-    search = re.compile(pattern or "").search
 
     def read_text(value: Any) -> str:
         if type(value) is not str or "\n" in value or (longest is not None and len(value) > longest):
             raise ValueError
-        if search(value) is None:
+        if pattern is not None and re.search(pattern, value) is None:  # compiled where there is a value, once
             raise ValueError
         return value
 
