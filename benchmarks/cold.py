@@ -12,6 +12,8 @@ from benchmarks.timing import PTCOMPILE, line, processes, ratio
 
 EXAMPLE = "examples/mnist/spec.yaml"
 ROUNDS = 21
+ANY_STATUS = ("-c", "import sys; from ptcompile.cli import main; main(sys.argv[1:])")
+"""A command whose exit status says something of its input."""
 PLAIN, PYDANTIC, FIELD = "python -c pass", "import pydantic", "from pydantic import BaseModel, Field"
 
 
@@ -36,6 +38,13 @@ def commands(folder: str) -> dict[str, list[str]]:
     told["simulate, a spec"] = [*PTCOMPILE, "simulate", EXAMPLE]
     told["explain, a spec"] = [*PTCOMPILE, "explain", EXAMPLE, "volumes"]
     told["explain, a code"] = [*PTCOMPILE, "explain", "PTC302"]
+    told["diff, two specs"] = [*ANY_STATUS, "diff", EXAMPLE, "golden/elastic-range/spec.yaml"]
+    told["platform"] = [*PTCOMPILE, "platform", "examples/llm/cluster.yaml", "examples/llm/spec.yaml"]
+    told["requires"] = [*PTCOMPILE, "requires", EXAMPLE]
+    told["schema"] = [*PTCOMPILE, "schema", "spec"]
+    told["targets"] = [*PTCOMPILE, "targets"]
+    told["rules"] = [*PTCOMPILE, "rules"]
+    told["init"] = [*PTCOMPILE, "init"]
     for target, kind, nodes in (("pod", "Pod", 1), ("job", "Job", 4), ("pytorchjob", "PyTorchJob", 4)):
         path = Path(folder) / f"{target}.yaml"
         path.write_text(documents(1, nodes=nodes, target=target)[0], encoding="utf-8")
