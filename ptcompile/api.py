@@ -109,14 +109,15 @@ def read_cluster(
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None, *, filename: str | None = None
 ) -> tuple[ClusterProfile | None, list[Diagnostic]]:
     """A ClusterProfile in any form, the built-in one for None; or None and what is wrong with it."""
-    from ptcompile.frontends.spec import read_cluster as read_document
+    from ptcompile.freeform import freeform_cluster, read_profile
     from ptcompile.profile import Profile
     from ptcompile.reading import default_cluster
 
     if cluster is None:
         return default_cluster(), []
     if isinstance(cluster, Profile):
-        return cluster, []
+        refused = [stream.stamp(problem, None, filename) for problem in freeform_cluster(cluster)]
+        return None if refused else cluster, refused
     read = stream.read(cluster, filename)
     found = [stream.stamp(problem, None, filename) for problem in read.problems]
     if any(one.severity == "error" for one in found):
@@ -126,7 +127,7 @@ def read_cluster(
         message = f"a profile is one document of kind ClusterProfile, and here are {len(documents)}"
         problem = Problem("no-documents", (), message, "give one", authority="ptcompile")
         return None, [*found, stream.stamp(problem, None, filename)]
-    profile, problems = read_document(documents[0].data)
+    profile, problems = read_profile(documents[0].data)
     return profile, [*found, *(stream.stamp(problem, documents[0], filename) for problem in problems)]
 
 

@@ -14,10 +14,11 @@ from ptcompile.diagnostics import Path, Problem
 from ptcompile.frontends.checks import blocks
 from ptcompile.frontends.errors import problem
 from ptcompile.frontends.origin import locate, moved
-from ptcompile.frontends.spec import template_of
+from ptcompile.frontends.spec import read_cluster, template_of
 from ptcompile.validate.partial import partial_pod
 
 if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
     from ptcompile.spec import PodFields, Spec
 
 _PATCH_METADATA = {"labels", "annotations", "finalizers"}
@@ -28,6 +29,27 @@ def freeform(spec: Spec, data: Mapping[str, Any]) -> Iterator[Problem]:
     for path, fields in blocks(spec.spec):
         yield from _fields(path[1:], fields, data)
         yield from _patch((*path, "podTemplate"), fields.pod_template)
+
+
+def read_profile(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
+    """A decoded ClusterProfile document with pod templates that Kubernetes can decode; or what is wrong with it."""
+    profile, problems = read_cluster(data)
+    if profile is not None:
+        problems += freeform_cluster(profile)
+    return (None if any(one.severity == "error" for one in problems) else profile), problems
+
+
+def freeform_cluster(profile: ClusterProfile) -> Iterator[Problem]:
+    """What Kubernetes' decoder has against the pod templates of a profile."""
+    yield from _template(("spec", "defaults", "podTemplate"), profile.spec.defaults.pod_template)
+    for name, fabric in profile.spec.fabrics.items():
+        yield from _template(("spec", "fabrics", name, "podTemplate"), fabric.pod_template)
+
+
+def _template(path: Path, template: Mapping[str, Any]) -> Iterator[Problem]:
+    if template:
+        for one in (*partial_pod({"kind": "Pod", **template}), *_nulls(template, ())):
+            yield moved(one, (*path, *one.path))
 
 
 def _fields(block: Path, fields: PodFields, data: Mapping[str, Any]) -> Iterator[Problem]:
@@ -56,8 +78,7 @@ def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
     own = {key: value for key, value in patch.items() if key in {"metadata", "spec"}}
     if isinstance(metadata, Mapping):
         own["metadata"] = {key: value for key, value in metadata.items() if key in _PATCH_METADATA}
-    for one in (*partial_pod({"kind": "Pod", **own}), *_nulls(own, ())):
-        yield moved(one, (*path, *one.path))
+    yield from _template(path, own)
 
 
 def _nulls(value: Any, path: Path) -> Iterator[Problem]:

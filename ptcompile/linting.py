@@ -124,9 +124,9 @@ def _judge(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterab
     if not str(manifest.get("apiVersion")).startswith("ptcompile/"):
         return None
     if manifest.get("kind") == "ClusterProfile":
-        from ptcompile.frontends.spec import read_cluster as read_document
+        from ptcompile.freeform import read_profile
 
-        return read_document(manifest)[1]
+        return read_profile(manifest)[1]
     return _judge_spec(manifest, asked)
 
 

@@ -106,7 +106,7 @@ def _requests(job: Job) -> dict[str, str]:
     for role in job.roles:
         count = min(left, role.replicas) if role.trains else role.replicas
         left -= count if role.trains else 0
-        sidecars = [one.get("resources", {}).get("requests", {}) for one in role.template.sidecars]
+        sidecars = [(one.get("resources") or {}).get("requests") or {} for one in role.template.sidecars]
         for amounts in (role.template.main.resources.requests, *sidecars):
             for name, text in amounts.items():
                 amount = quantity.parse(text)

@@ -1,0 +1,100 @@
+"""Any value anywhere in a spec or a profile: findings or manifests, and never an exception."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+
+import ptcompile
+from ptcompile.targets import TARGETS
+from tests.making import text
+
+JOB = yaml.safe_load(
+    text(
+        """
+        image: img:1
+        script: train.py
+        nodes: 3
+        queue: q
+        env: {A: "1"}
+        resources: {gpu: 1, memory: 1Gi}
+        volumes: [{name: v, emptyDir: {medium: Memory, sizeLimit: 1Gi}}]
+        volumeMounts: [{name: v, mountPath: /v}]
+        tolerations: [{key: a, operator: Exists}]
+        podTemplate:
+          metadata: {labels: {a: b}, annotations: {c: d}}
+          spec:
+            containers:
+              - name: pytorch
+                ports: [{containerPort: 1, name: p}]
+                env: [{name: B, value: x}]
+                volumeMounts: [{name: v, mountPath: /w}]
+              - name: side
+                image: s
+                resources: {requests: {cpu: "1"}, limits: {cpu: "1"}}
+                env: [{name: X, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]
+            initContainers: [{name: init, image: b, restartPolicy: Always}]
+            volumes: [{name: w, configMap: {name: m, items: [{key: a, path: b}]}}]
+            tolerations: [{key: z}]
+            affinity: {podAffinity: {}}
+            resourceClaims: [{name: c, resourceClaimName: d}]
+        """
+    )
+)
+PROFILE = {
+    "apiVersion": "ptcompile/v1",
+    "kind": "ClusterProfile",
+    "metadata": {"name": "c"},
+    "spec": {
+        "queueSystem": "volcano",
+        "spot": {"nodeLabels": {"a": "b"}, "tolerations": [{"key": "s"}]},
+        "fabrics": {"fast": {"resources": {"rdma/hca": 1}, "podTemplate": {"spec": {"containers": [{"name": "x"}]}}}},
+        "defaults": {"podTemplate": JOB["spec"]["podTemplate"]},
+    },
+}
+VALUES: list[Any] = [None, "", [], {}, 0, True, [None], {"x": None}]
+
+
+def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    """The path of every value below this one."""
+    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in pairs:
+        yield (*path, key)
+        yield from places(inner, (*path, key))
+
+
+def put(data: Any, path: tuple[Any, ...], value: Any) -> Any:
+    """A copy of the data with another value at a path."""
+    if not path:
+        return value
+    head, *rest = path
+    if isinstance(data, dict):
+        return {key: put(inner, tuple(rest), value) if key == head else inner for key, inner in data.items()}
+    return [put(inner, tuple(rest), value) if at == head else inner for at, inner in enumerate(data)]
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("where", ["spec", "profile"])
+def test_any_value_anywhere(where: str, target: str) -> None:
+    """What passes read of a pod template may be null, and of a profile's it once could be anything."""
+    whole = JOB if where == "spec" else PROFILE
+    for path in places(whole):
+        for value in VALUES:
+            changed = put(whole, path, value)
+            job, profile = (changed, None) if where == "spec" else (JOB, changed)
+            result = ptcompile.compile(job, target=target, cluster=profile)
+            assert result.manifests or not result.ok, (path, value)
+
+
+def test_a_profile_s_pod_template_is_kubernetes_own() -> None:
+    profile = put(PROFILE, ("spec", "defaults", "podTemplate", "spec", "volumes", 0, "name"), {})
+    (found,) = ptcompile.lint(profile).diagnostics
+    assert found.path == ("spec", "defaults", "podTemplate", "spec", "volumes", 0, "name")
+    read = ptcompile.ClusterProfile.model_validate(profile)
+    assert [one.path for one in ptcompile.compile(JOB, cluster=read).diagnostics] == [found.path]
+    container = ("spec", "fabrics", "fast", "podTemplate", "spec", "containers", 0)
+    bad = put(PROFILE, container, {"name": "x", "env": [{"name": {}}]})
+    assert [one.path for one in ptcompile.lint(bad).diagnostics] == [(*container, "env", 0, "name")]
