@@ -147,6 +147,11 @@ class Stream:
         return found
 
     @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds there are, in small letters."""
+        return frozenset(kind_of(one)[1].casefold() for one in self.objects)
+
+    @cached_property
     def deciding(self) -> list[Json]:
         """Those that make no pods, but may decide how others' pods live: Services, runtimes."""
         from ptcompile.expand import EXPANDERS
