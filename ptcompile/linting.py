@@ -67,8 +67,6 @@ def lint(
     `select` and `ignore` are codes, beginnings of codes, or names. What would be refused is told whatever is selected,
     unless it is ignored. Raises ValueError for a selector that selects nothing, and for a version that is none.
     """
-    from ptcompile.suppression import suppress
-
     read = stream.read(source, filename)
     found = [stream.stamp(problem, None, filename) for problem in read.problems]
     profile = None
@@ -82,9 +80,12 @@ def lint(
     found += _all(read, filename, asked, unchecked, unknown_kinds)
     if not read.documents and not read.problems:
         found.append(stream.stamp(stream.nothing(), None, filename))
-    left, meant, problems = suppress(
-        read, [d for d in found if asked.selection.tells(d.name, d.stage)], asked.selection
-    )
+    found = [d for d in found if asked.selection.tells(d.name, d.stage)]
+    if "ptcompile:" not in read.text:  # no comment says what is meant
+        return Report(tuple(found), len(read.documents), tuple(unchecked))
+    from ptcompile.suppression import suppress
+
+    left, meant, problems = suppress(read, found, asked.selection)
     comments = (stream.stamp(problem, None, filename) for problem in problems)
     return Report((*left, *comments), len(read.documents), tuple(unchecked), meant)
 

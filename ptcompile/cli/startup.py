@@ -8,6 +8,22 @@ from types import ModuleType
 _PLUGINS = "pydantic.plugin._loader"
 
 
+def import_argparse() -> None:
+    """Import argparse without gettext, which would look for translations of its few words and import locale for it.
+
+    So its words are English, as all of ours are, whatever catalogues the machine has.
+    """
+    if "argparse" in sys.modules or "gettext" in sys.modules:
+        return
+    stand_in = ModuleType("gettext")
+    stand_in.__dict__.update(gettext=str, ngettext=lambda one, many, count: one if count == 1 else many)
+    sys.modules["gettext"] = stand_in
+    try:
+        import argparse  # noqa: F401 - the commands use it
+    finally:
+        del sys.modules["gettext"]
+
+
 def build_spec() -> None:
     """Build the validator of specs without pydantic's search for plugins among all installed packages.
 
