@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ptcompile import trainruntimes
 from ptcompile.diagnostics import Edit, Path
 from ptcompile.goflags import atoi
+from ptcompile.patterns import Pattern
 from ptcompile.plain import Json, at, items, text, texts
 from ptcompile.rules.subject import Subject, Template
 from ptcompile.rules.torchrun import known, variable
@@ -57,7 +57,7 @@ _FIELDS: dict[tuple[str, str], dict[str, tuple[Path, ...]]] = {
 """The fields of an operator that become torchrun's options (training-operator 1.9, Trainer 2.3)."""
 
 _LAUNCHERS = ("torch", "accelerate", "deepspeed", "tune")
-_BRANCHES = re.compile(r"(?:^|[\s;&|(])(?:if|case|for|while|until|eval|source|function|\.)\s|\|\|")
+_BRANCHES = Pattern(r"(?:^|[\s;&|(])(?:if|case|for|while|until|eval|source|function|\.)\s|\|\|")
 
 
 class Trainer(NamedTuple):
