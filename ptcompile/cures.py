@@ -1,7 +1,5 @@
 """How a program can mend what is refused: the commonest mistakes that have one answer. Asked only where one is made."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple

@@ -3,8 +3,6 @@
 Linting a manifest needs no pydantic: whatever knows our own kinds is imported where one comes by.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -37,20 +35,23 @@ class Report(NamedTuple):
         return not any(d.severity == "error" for d in self.diagnostics)
 
 
-class _Asked(NamedTuple):
+class _Asked:
     """What one call of `lint` asks of every object."""
 
-    profile: ClusterProfile | None
-    versions: Versions
-    webhooks: bool
-    selection: Selection
+    def __init__(
+        self, profile: "ClusterProfile | None", versions: Versions, webhooks: bool, selection: Selection
+    ) -> None:
+        self.profile = profile
+        self.versions = versions
+        self.webhooks = webhooks
+        self.selection = selection
 
 
 def lint(
     source: str | bytes | Mapping[str, Any],
     *,
     filename: str | None = None,
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None" = None,
     kubernetes: str | None = None,
     webhooks: bool = True,
     unknown_kinds: Literal["count", "error"] = "count",
@@ -158,7 +159,7 @@ def _judge_spec(document: Mapping[str, Any], asked: _Asked) -> Iterable[Problem]
     return [*compiled.problems, *advised]
 
 
-def _versions(profile: ClusterProfile | None, kubernetes: str | None) -> Versions:
+def _versions(profile: "ClusterProfile | None", kubernetes: str | None) -> Versions:
     versions = profile.versions() if profile is not None else Versions()
     return versions._replace(kubernetes=parse_version(kubernetes)) if kubernetes else versions
 

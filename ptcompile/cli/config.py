@@ -3,8 +3,6 @@
 The nearest file counts, from the current directory upwards, and nothing is merged with it but the command line.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from ptcompile import trainruntimes
 from ptcompile.diagnostics import Edit, Path
@@ -60,18 +60,21 @@ _LAUNCHERS = ("torch", "accelerate", "deepspeed", "tune")
 _BRANCHES = Pattern(r"(?:^|[\s;&|(])(?:if|case|for|while|until|eval|source|function|\.)\s|\|\|")
 
 
-class Trainer(NamedTuple):
+class Trainer:
     """One role that trains: its first pod, and the container as it is written."""
 
-    role: Role
-    pod: Pod
-    seen: Rendezvous
-    path: Path
-    """Of the container from the root of the object; of `spec.trainer` in a TrainJob."""
-    spec: Json
-    """What stands there: `command`, `args`, `env`, and in a container all the rest."""
-    kind: tuple[str, str]
-    manifest: Json
+    def __init__(
+        self, role: Role, pod: Pod, seen: Rendezvous, path: Path, spec: Json, kind: tuple[str, str], manifest: Json
+    ) -> None:
+        self.role = role
+        self.pod = pod
+        self.seen = seen
+        self.path = path
+        """Of the container from the root of the object; of `spec.trainer` in a TrainJob."""
+        self.spec = spec
+        """What stands there: `command`, `args`, `env`, and in a container all the rest."""
+        self.kind = kind
+        self.manifest = manifest
 
     @property
     def launch(self) -> Launch:

@@ -1,7 +1,5 @@
 """One pod as its processes see it, and the job that it belongs to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
@@ -23,7 +21,7 @@ class Pod:
     What costs something is computed once, when it is first asked for.
     """
 
-    def __init__(self, view: PodView, job: Job) -> None:
+    def __init__(self, view: PodView, job: "Job") -> None:
         self.view = view
         self.job = job
 
