@@ -146,8 +146,8 @@ class Stream:
 
     @cached_property
     def kinds(self) -> frozenset[str]:
-        """The kinds there are, in small letters."""
-        return frozenset(kind_of(one)[1].casefold() for one in self.objects)
+        """The kinds there are, as words that a rule may need: `@service`."""
+        return frozenset("@" + kind_of(one)[1].casefold() for one in self.objects)
 
     @cached_property
     def deciding(self) -> list[Json]:

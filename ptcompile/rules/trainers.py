@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
-from ptcompile import trainruntimes
 from ptcompile.diagnostics import Edit, Path
 from ptcompile.goflags import atoi
 from ptcompile.patterns import Pattern
@@ -242,7 +241,7 @@ def parties(subject: Subject) -> tuple[tuple[Trainer, ...], ...]:
     found = subject.trainers
     if not found or not all(one.torchrun and not one.unsure for one in found):
         return ()
-    if subject.kind == TRAINJOB and trainruntimes.find(subject.manifest, subject.others).assumed:
+    if subject.kind == TRAINJOB and subject.runtime.assumed:
         return ()
     out: dict[tuple[str, ...], list[Trainer]] = {}
     for one in found:

@@ -3,7 +3,8 @@
 Half of a cold start would be rules that have nothing to find: each is a file of its own. So each stands in its family's
 table with its needs: words apart by spaces are all needed, of `a/b` one is enough, and letter case means nothing. A
 word is a run of ASCII letters and digits in a key or a text of the object, or one of the signs `$ & | < > ;`:
-`nvidia.com/gpu` has `nvidia`, `com` and `gpu`, `--nproc_per_node` has `nproc`, `per` and `node`.
+`nvidia.com/gpu` has `nvidia`, `com` and `gpu`, `--nproc_per_node` has `nproc`, `per` and `node`. The word `@Service`
+is there where an object of that kind stands in the stream.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ def needs(text: str) -> Needs:
 
 
 def words_of(subject: Subject) -> frozenset[str] | None:
-    """The words of an object, with the kinds of the objects beside it and, of a TrainJob, the words of its runtime.
+    """The words of an object, with the kinds of its stream and, of a TrainJob, the words of its runtime.
 
     None where they cannot be told, since a text puts words together: then every rule is asked.
     """

@@ -133,8 +133,6 @@ class Job(NamedTuple):
 
     manifest: Json
     expansion: Expansion
-    failure: tuple[str, ...] = ()
-    """What happens when a pod fails, and when the job ends: one sentence each."""
     given: tuple[Json, ...] = ()
     """The other objects of the stream."""
     target: str | None = None
@@ -166,6 +164,13 @@ class Job(NamedTuple):
     def roles(self) -> tuple[Role, ...]:
         """The roles in order; `pod(role, i)` builds a pod."""
         return self.expansion.roles
+
+    @property
+    def failure(self) -> tuple[str, ...]:
+        """What happens when a pod fails, and when the job ends: one sentence each."""
+        from ptcompile.simulation.failure import on_failure
+
+        return on_failure(self.manifest, self.given)
 
     @property
     def size(self) -> int:

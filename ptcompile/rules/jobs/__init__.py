@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 RULES: Final[dict[str, str]] = {
-    "subdomain_differs": "Service Indexed",
-    "endpoint_is_every_pod": "Service",
+    "subdomain_differs": "@Service Indexed",
+    "endpoint_is_every_pod": "@Service",
     "too_little_parallelism": "completions",
     "index_without_indexed_job": "completion index",
     "job_restarts_alone": "completions",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 RULES: Final[dict[str, str]] = {
-    "service_not_headless": "Pod/Job",
-    "selector_misses_pods": "Pod/Job",
-    "hidden_until_ready": "Pod/Job",
+    "service_not_headless": "@Pod/@Job",
+    "selector_misses_pods": "@Pod/@Job",
+    "hidden_until_ready": "@Pod/@Job",
     "exposed_rendezvous": "NodePort/LoadBalancer",
     "service_shadows_env": "master",
 }

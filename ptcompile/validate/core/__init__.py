@@ -1,6 +1,6 @@
 """The API server's own field rules, kind by kind, and one checker of pods for all that hold pods.
 
-Kinds without pods import their rules when one comes by.
+What only one kind needs is imported when it comes by.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ from ptcompile import names
 from ptcompile.diagnostics import Problem
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import NEWEST, Context
-from ptcompile.validate.core.job import check_job, check_job_pods
 from ptcompile.validate.core.metadata import check_metadata, metadata_problems
 from ptcompile.validate.core.pod import check_pod_spec, pod_spec
 from ptcompile.validate.core.pod_admission import check_pod_annotations
@@ -32,6 +31,8 @@ def _pod(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
 
 
 def _job(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+    from ptcompile.validate.core.job import check_job, check_job_pods
+
     found: f.Found = []
     pods: f.Found = []
     check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
