@@ -6,11 +6,14 @@ The public names are the list below. Verbs take text, bytes or plain mappings an
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.about import __version__
 
+TYPE_CHECKING = False  # as typing says it, which takes longer to import than all that is here
+
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.api import CompileError, Result, compile, explain
     from ptcompile.cluster import ClusterProfile
     from ptcompile.comparing import diff

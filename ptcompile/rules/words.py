@@ -13,13 +13,14 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from ptcompile.patterns import Pattern
 from ptcompile.rules.subject import Subject
 
 Needs = tuple[frozenset[str], ...]
 """Of each of these an object has at least one, or the rule finds nothing in it."""
 
 _words = re.compile(r"[a-z0-9]+|[$&|<>;]").findall
-_joined = re.compile(r"""\w["'\\]*\$|[)}]["'\\]*[\w$]|\w["'\\]+\w""", re.ASCII).search
+_joined = Pattern(r"""\w["'\\]*\$|[)}]["'\\]*[\w$]|\w["'\\]+\w""", re.ASCII).search
 """Where a shell or the kubelet may make one word of several: `tor"ch"run`, `$A$B`, `${A}run`."""
 
 
