@@ -5,19 +5,23 @@ The public names are the list below. Verbs take text, bytes or plain mappings an
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from importlib import import_module
 
 from ptcompile.about import __version__
-from ptcompile.api import CompileError, Result, compile, explain
-from ptcompile.diagnostics import Diagnostic, Span
-from ptcompile.linting import Report, lint
-from ptcompile.simulating import simulate
+
+TYPE_CHECKING = False  # as typing says it, which takes longer to import than all that is here
 
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.api import CompileError, Result, compile, explain
     from ptcompile.cluster import ClusterProfile
     from ptcompile.comparing import diff
+    from ptcompile.diagnostics import Diagnostic, Span
     from ptcompile.diffing import Difference
     from ptcompile.explaining.explanation import Explanation
+    from ptcompile.linting import Report, lint
+    from ptcompile.simulating import simulate
     from ptcompile.simulation import World
     from ptcompile.spec import Spec
 
@@ -41,30 +45,29 @@ __all__ = [
 ]
 
 
+_FROM = {
+    "ClusterProfile": "cluster",
+    "CompileError": "api",
+    "Diagnostic": "diagnostics",
+    "Difference": "diffing",
+    "Explanation": "explaining.explanation",
+    "Report": "linting",
+    "Result": "api",
+    "Span": "diagnostics",
+    "Spec": "spec",
+    "World": "simulation",
+    "compile": "api",
+    "diff": "comparing",
+    "explain": "api",
+    "lint": "linting",
+    "simulate": "simulating",
+}
+"""The module of each public name, imported when it is asked for: linting needs no compiler, compiling no rules."""
+
+
 def __getattr__(name: str) -> Any:
-    """The vocabularies, the world and differences, loaded when asked for: linting a manifest needs none of them."""
-    if name == "Spec":
-        from ptcompile.spec import Spec
-
-        return Spec
-    if name == "ClusterProfile":
-        from ptcompile.cluster import ClusterProfile
-
-        return ClusterProfile
-    if name == "World":
-        from ptcompile.simulation import World
-
-        return World
-    if name == "diff":
-        from ptcompile.comparing import diff
-
-        return diff
-    if name == "Difference":
-        from ptcompile.diffing import Difference
-
-        return Difference
-    if name == "Explanation":
-        from ptcompile.explaining.explanation import Explanation
-
-        return Explanation
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    """A public name, from its module."""
+    if name not in _FROM:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"ptcompile.{_FROM[name]}"), name)
+    return found

@@ -1,7 +1,5 @@
 """How a program can mend what is refused: the commonest mistakes that have one answer. Asked only where one is made."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
@@ -9,6 +7,7 @@ from typing import Any, Final, Literal, NamedTuple
 from ptcompile import quantity
 from ptcompile.diagnostics import Edit, Fix, Path
 from ptcompile.names import DNS_LABEL_MAX
+from ptcompile.patterns import Pattern
 
 
 class Cure(NamedTuple):
@@ -31,7 +30,7 @@ DEDUPLICATED: Final = Fix("remove the first, which kubectl drops", (Edit("dedupl
 """Of two equal keys."""
 
 _WORDS: Final = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
-_whole = re.compile(r"-?(?:0|[1-9][0-9]{0,8})").fullmatch
+_whole = Pattern(r"-?(?:0|[1-9][0-9]{0,8})").fullmatch
 
 
 def typed(expected: str, value: Any) -> Cure | None:

@@ -4,8 +4,6 @@ A user's mistake is never an exception here. Producers (frontends, validators, r
 the document and a sentence. The runner in `api.py` turns it into a `Diagnostic` with its code and its position.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 

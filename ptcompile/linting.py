@@ -3,8 +3,6 @@
 Linting a manifest needs no pydantic: whatever knows our own kinds is imported where one comes by.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -37,20 +35,23 @@ class Report(NamedTuple):
         return not any(d.severity == "error" for d in self.diagnostics)
 
 
-class _Asked(NamedTuple):
+class _Asked:
     """What one call of `lint` asks of every object."""
 
-    profile: ClusterProfile | None
-    versions: Versions
-    webhooks: bool
-    selection: Selection
+    def __init__(
+        self, profile: "ClusterProfile | None", versions: Versions, webhooks: bool, selection: Selection
+    ) -> None:
+        self.profile = profile
+        self.versions = versions
+        self.webhooks = webhooks
+        self.selection = selection
 
 
 def lint(
     source: str | bytes | Mapping[str, Any],
     *,
     filename: str | None = None,
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None" = None,
     kubernetes: str | None = None,
     webhooks: bool = True,
     unknown_kinds: Literal["count", "error"] = "count",
@@ -67,8 +68,6 @@ def lint(
     `select` and `ignore` are codes, beginnings of codes, or names. What would be refused is told whatever is selected,
     unless it is ignored. Raises ValueError for a selector that selects nothing, and for a version that is none.
     """
-    from ptcompile.suppression import suppress
-
     read = stream.read(source, filename)
     found = [stream.stamp(problem, None, filename) for problem in read.problems]
     profile = None
@@ -82,9 +81,12 @@ def lint(
     found += _all(read, filename, asked, unchecked, unknown_kinds)
     if not read.documents and not read.problems:
         found.append(stream.stamp(stream.nothing(), None, filename))
-    left, meant, problems = suppress(
-        read, [d for d in found if asked.selection.tells(d.name, d.stage)], asked.selection
-    )
+    found = [d for d in found if asked.selection.tells(d.name, d.stage)]
+    if "ptcompile:" not in read.text:  # no comment says what is meant
+        return Report(tuple(found), len(read.documents), tuple(unchecked))
+    from ptcompile.suppression import suppress
+
+    left, meant, problems = suppress(read, found, asked.selection)
     comments = (stream.stamp(problem, None, filename) for problem in problems)
     return Report((*left, *comments), len(read.documents), tuple(unchecked), meant)
 
@@ -157,7 +159,7 @@ def _judge_spec(document: Mapping[str, Any], asked: _Asked) -> Iterable[Problem]
     return [*compiled.problems, *advised]
 
 
-def _versions(profile: ClusterProfile | None, kubernetes: str | None) -> Versions:
+def _versions(profile: "ClusterProfile | None", kubernetes: str | None) -> Versions:
     versions = profile.versions() if profile is not None else Versions()
     return versions._replace(kubernetes=parse_version(kubernetes)) if kubernetes else versions
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.diagnostics import Path, Problem, Span, field_path
+from ptcompile.patterns import Pattern
 from ptcompile.secrets import HIDDEN, is_secret
 from ptcompile.source import read
 
@@ -25,7 +26,7 @@ SHORTEST: Final = 4
 _CUT: Final = 24
 """Characters of a long value that are shown at least, where a message shortens it."""
 
-_mentioned = re.compile(r"_TOKEN|_KEY|PASSWORD|SECRET", re.IGNORECASE)
+_mentioned = Pattern(r"_TOKEN|_KEY|PASSWORD|SECRET", re.IGNORECASE)
 _DATA: Final = ("data", "stringData", "binaryData")
 
 

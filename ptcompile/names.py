@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from ptcompile.patterns import Pattern
+
 DNS_LABEL_MAX: Final = 63
 """Characters in a DNS label: container, volume, port and Service names, each part of a host name."""
 
@@ -32,14 +34,14 @@ _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 # Each repetition begins with a dot, which no label holds: one way to match, so the time is linear.
 _is_label = re.compile(_LABEL).fullmatch
 _is_subdomain = re.compile(rf"{_LABEL}(?:\.{_LABEL})*").fullmatch
-_is_1035 = re.compile(r"[a-z](?:[-a-z0-9]*[a-z0-9])?").fullmatch
-_is_name_part = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?").fullmatch
-_is_http_path = re.compile(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+").fullmatch
-_is_relaxed_env = re.compile(r"[ -<>-~]+").fullmatch
-_is_classic_env = re.compile(r"[-._a-zA-Z][-._a-zA-Z0-9]*").fullmatch
-_is_c_identifier = re.compile(r"[A-Za-z_][A-Za-z0-9_]*").fullmatch
-_is_config_key = re.compile(r"[-._a-zA-Z0-9]+").fullmatch
-_is_port_charset = re.compile(r"[-a-z0-9]+").fullmatch
+_is_1035 = Pattern(r"[a-z](?:[-a-z0-9]*[a-z0-9])?").fullmatch
+_is_name_part = Pattern(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?").fullmatch
+_is_http_path = Pattern(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+").fullmatch
+_is_relaxed_env = Pattern(r"[ -<>-~]+").fullmatch
+_is_classic_env = Pattern(r"[-._a-zA-Z][-._a-zA-Z0-9]*").fullmatch
+_is_c_identifier = Pattern(r"[A-Za-z_][A-Za-z0-9_]*").fullmatch
+_is_config_key = Pattern(r"[-._a-zA-Z0-9]+").fullmatch
+_is_port_charset = Pattern(r"[-a-z0-9]+").fullmatch
 
 _ENDS = "start and end with a letter or a digit"
 _LOWER = f"must have only lower case letters, digits and '-', and {_ENDS}"

@@ -11,6 +11,8 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from ptcompile.patterns import Pattern
+
 Scalar = str | int | float | bool | None
 
 _WORDS: Final[dict[str, Scalar]] = {
@@ -27,11 +29,11 @@ _QUOTED_WORDS: Final = frozenset(word.lower() for word in _WORDS) | {"=", "<<"}
 _INT64: Final = 2**63
 _NUMBER_START: Final = "0123456789+-."
 
-_int = re.compile(r"([-+]?)(?:0[bB]([01]+)|0[oO]([0-7]+)|0[xX]([0-9a-fA-F]+)|(0[0-7]*)|([1-9][0-9]*))").fullmatch
-_float = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?").fullmatch
+_int = Pattern(r"([-+]?)(?:0[bB]([01]+)|0[oO]([0-7]+)|0[xX]([0-9a-fA-F]+)|(0[0-7]*)|([1-9][0-9]*))").fullmatch
+_float = Pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?").fullmatch
 # A number that begins with its point keeps go's own rule: an underscore stands between digits or it is no number.
-_point_first = re.compile(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?").fullmatch
-_signed_binary = re.compile(r"0b([-+][01]{1,63})").fullmatch  # an accident of go-yaml: 0b-1 is -1
+_point_first = Pattern(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?").fullmatch
+_signed_binary = Pattern(r"0b([-+][01]{1,63})").fullmatch  # an accident of go-yaml: 0b-1 is -1
 
 
 def resolve(text: str) -> Scalar:
@@ -132,15 +134,15 @@ def _float_key(number: float) -> str:
 
 
 # Numbers and dates of any reader. Versions and addresses (1.2.3) are strings to all of them and stay plain.
-_numberish = re.compile(
+_numberish = Pattern(
     r"[-+]?(?:[0-9][0-9_.:eE+-]*|[._][0-9_][0-9_.:eE+-]*|_|0[xX][0-9a-fA-F_]*|0[oO][0-7_]*|0[bB][-+01_]*)"
     r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"
 ).fullmatch
-_dotted = re.compile(r"[0-9]+(?:\.[0-9]+){2,}").fullmatch
+_dotted = Pattern(r"[0-9]+(?:\.[0-9]+){2,}").fullmatch
 # Characters that may stand anywhere in a plain scalar, and those that may begin one.
-_simple = re.compile(r"[A-Za-z_/$(][A-Za-z0-9_./$()=+*@%,;~^&|<>!?\\'\"\[\]{}-]*").fullmatch
-_indicator = re.compile(r"[\s,\[\]{}#&*!|>'\"%@`]|[-?:](?:\s|$)|---|\.\.\.|[^\x20-\x7e].*\s$")
-_breaking = re.compile(
+_simple = Pattern(r"[A-Za-z_/$(][A-Za-z0-9_./$()=+*@%,;~^&|<>!?\\'\"\[\]{}-]*").fullmatch
+_indicator = Pattern(r"[\s,\[\]{}#&*!|>'\"%@`]|[-?:](?:\s|$)|---|\.\.\.|[^\x20-\x7e].*\s$")
+_breaking = Pattern(
     r": |:$| #|\s$|[\x00-\x1f\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\uffff]"
     r"|[\ud800-\udfff]"
 )

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
+from ptcompile.patterns import Pattern
+
 HIDDEN = "***"
 """What stands in place of a secret."""
 
-_SECRET = re.compile(r"(?:^|_)(?:TOKEN|KEY)$|PASSWORD|PASSWD|SECRET", re.IGNORECASE)
+_SECRET = Pattern(r"(?:^|_)(?:TOKEN|KEY)$|PASSWORD|PASSWD|SECRET", re.IGNORECASE)
 """Names that look like a secret's: *_TOKEN, *_KEY, *PASSWORD*, *PASSWD*, *SECRET*."""
 
 _Value = TypeVar("_Value")

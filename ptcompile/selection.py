@@ -3,8 +3,6 @@
 A selector is a code (PTC301), the beginning of one (PTC3), a name (missing-shm) or ALL.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import NamedTuple
 

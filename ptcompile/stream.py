@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile import source
 from ptcompile.diagnostics import Diagnostic, Fix, Path, Problem, code_of
-from ptcompile.masking import masked_problem
 
 if TYPE_CHECKING:
     from ptcompile.spec import Spec
@@ -54,6 +53,8 @@ def stamp(
     """A problem as a diagnostic: with its code, its position and the object it is about."""
     path = (*under, *problem.path)
     if document is not None:
+        from ptcompile.masking import masked_problem
+
         problem = masked_problem(problem, document, path)
     span = problem.span
     if span is None and document is not None:

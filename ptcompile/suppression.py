@@ -39,7 +39,7 @@ class Suppressed(NamedTuple):
 
 def suppress(source: Source, found: Sequence[Diagnostic], selection: Selection) -> Suppressed:
     """Take away the findings that a file's comments say are meant."""
-    if "ptcompile:" not in source.text or source.is_json:
+    if source.is_json:
         return Suppressed(tuple(found), (), ())
     problems: list[Problem] = []
     ignores = list(_ignores(source, problems))

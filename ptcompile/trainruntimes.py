@@ -4,8 +4,6 @@ A TrainJob says little: the runtime that it names decides the rest. The ones tha
 those of its examples folder, which people apply as they stand; a file of the same stream comes first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 

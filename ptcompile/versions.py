@@ -1,7 +1,5 @@
 """Which releases a cluster runs: what the operators do differs by version, and so does what they refuse."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 Version = tuple[int, int]

@@ -14,9 +14,12 @@ from typing import Any
 
 import pytest
 
+from ptcompile.patterns import Pattern
+
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ptcompile"
 METHODS = ("match", "fullmatch", "search", "sub", "subn", "split", "findall", "finditer")
+CALLS = frozenset({"Pattern", "re.compile", *(f"re.{method}" for method in METHODS)})
 
 
 def _calls() -> Iterator[tuple[str, str, int, str]]:
@@ -25,13 +28,11 @@ def _calls() -> Iterator[tuple[str, str, int, str]]:
         tree = ast.parse(path.read_text(encoding="utf-8"))
         used = {id(node.value): node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
         for node in ast.walk(tree):
-            if not (
-                isinstance(node, ast.Call) and ast.unparse(node.func) in {f"re.{m}" for m in (*METHODS, "compile")}
-            ):
+            if not (isinstance(node, ast.Call) and ast.unparse(node.func) in CALLS):
                 continue
             where = f"{path.relative_to(PACKAGE)}:{node.lineno}"
             method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
-            method = used.get(id(node), "search") if method == "compile" else method
+            method = used.get(id(node), "search") if method in ("compile", "") else method
             try:
                 text = ast.literal_eval(node.args[0])
             except ValueError:
@@ -51,10 +52,10 @@ def _compiled() -> Iterator[tuple[str, str, int, str]]:
 
 
 def _in(value: Any, depth: int) -> Iterator[tuple[re.Pattern[str], str]]:
-    if isinstance(value, re.Pattern):
-        yield value, "search"
-    elif isinstance(getattr(value, "__self__", None), re.Pattern):
-        yield value.__self__, value.__name__
+    owner = getattr(value, "__self__", value)
+    if isinstance(owner, re.Pattern | Pattern):
+        compiled = owner.compiled if isinstance(owner, Pattern) else owner
+        yield compiled, "search" if owner is value else value.__name__
     elif isinstance(value, tuple | list | dict) and depth < 3:
         for inner in value.values() if isinstance(value, dict) else value:
             yield from _in(inner, depth + 1)
@@ -133,6 +134,25 @@ def test_the_patterns_are_found() -> None:
     for one in ("ptcompile.quantity._match", "ptcompile.report.colour._STYLES", "ptcompile.suppression._COMMENT"):
         assert one in places, one
     assert any(where.startswith("schemas/") for where in places)
+
+
+def test_a_pattern_is_compiled_when_it_is_asked() -> None:
+    asked = Pattern(r"(a)b", re.IGNORECASE)
+    assert "compiled" not in vars(asked)
+    assert asked.search("xAb") is not None
+    wrong = Pattern("(")
+    with pytest.raises(re.error):
+        wrong.search("")
+
+
+@pytest.mark.parametrize("method", ["match", "fullmatch", "search", "findall", "finditer"])
+@pytest.mark.parametrize("text", ["xAbab", "aB", ""])
+def test_a_pattern_answers_as_a_compiled_one(method: str, text: str) -> None:
+    asked = Pattern(r"(a)b", re.IGNORECASE)
+    ours, theirs = getattr(asked, method)(text), getattr(asked.compiled, method)(text)
+    shown = [list(map(str, one)) if method.startswith("find") else str(one) for one in (ours, theirs)]
+    assert shown[0] == shown[1]
+    assert asked.sub("-", text) == asked.compiled.sub("-", text)
 
 
 def test_a_bad_pattern_is_seen() -> None:

@@ -5,18 +5,19 @@ Exit status: 0 clean, 1 findings or a spec that does not compile, 2 usage, unrea
 
 from __future__ import annotations
 
-import argparse
 import gc
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
-from ptcompile import __version__
-from ptcompile.cli import files
+from ptcompile.about import __version__
+from ptcompile.cli import files, startup
 from ptcompile.cli.options import add_output_format
 
 if TYPE_CHECKING:
+    import argparse
+
     _Add = Callable[[argparse._SubParsersAction[argparse.ArgumentParser]], None]
     """Puts a command and its options into the parser."""
 
@@ -72,7 +73,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _parser(first: str) -> argparse.ArgumentParser:
     """The parser of the command that the first word names, and of all of them where it names none."""
-    parser = argparse.ArgumentParser(
+    import argparse
+
+    from ptcompile.cli.parsers import Parser
+
+    parser: argparse.ArgumentParser = Parser(
         prog="ptcompile",
         description="Compile PyTorch training specs into Kubernetes manifests, and check manifests, offline.",
         epilog=EPILOG,
@@ -80,7 +85,7 @@ def _parser(first: str) -> argparse.ArgumentParser:
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"ptcompile {__version__}")
-    # Without `prog` argparse formats a usage line to find it, and imports shutil and bz2 to know how wide it may be.
+    # Without `prog` argparse formats a usage line to find it.
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True, prog="ptcompile")
     for add in dict.fromkeys([_ADD[first]] if first in _ADD else _ADD.values()):
         add(commands)
@@ -209,6 +214,7 @@ def _targets(options: argparse.Namespace) -> int:
 def run() -> None:
     """The console command: `main`, with every fault of ours as one line and exit status 2."""
     gc.disable()  # a short process: nothing it could free is worth the time
+    startup.import_argparse()
     try:
         status = main()
     except KeyboardInterrupt:

@@ -3,11 +3,8 @@
 The nearest file counts, from the current directory upwards, and nothing is merged with it but the command line.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
-from fnmatch import fnmatchcase
 from typing import Any, Final, NamedTuple
 
 from ptcompile.cli import files
@@ -32,6 +29,10 @@ class Config(NamedTuple):
 
     def ignored_in(self, path: str) -> list[str]:
         """The selectors that are ignored in one file, by its path from the folder or by its name alone."""
+        if not self.per_file_ignores:
+            return []
+        from fnmatch import fnmatchcase
+
         relative = os.path.relpath(path, self.folder).replace(os.sep, "/")
         name = relative.rpartition("/")[2]
         return [

@@ -1,7 +1,5 @@
 """Reading what was named on the command line, and writing results: whole or not at all."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys

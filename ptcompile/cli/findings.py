@@ -6,12 +6,12 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ptcompile import api
 from ptcompile.cli import files
 from ptcompile.cli.files import File
 from ptcompile.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
+    from ptcompile import api
     from ptcompile.cluster import ClusterProfile
 
 
@@ -59,6 +59,8 @@ class Findings:
 
     def profile(self, path: str | None) -> ClusterProfile | None:
         """The profile of a file, the built-in one without a file; None where it is wrong, which is then a finding."""
+        from ptcompile import api
+
         content = files.read(path) if path is not None else None
         profile, found = api.read_cluster(content, filename=path)
         if path is not None and content is not None:

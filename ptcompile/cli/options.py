@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
+from typing import TYPE_CHECKING
 
 from ptcompile.cli.files import UsageError
+
+if TYPE_CHECKING:
+    import argparse
 
 FORMATS = ("full", "concise", "json", "github", "sarif", "junit")
 """The names in `report.FORMATS`, which is loaded when there is something to report."""

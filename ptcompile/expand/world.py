@@ -1,7 +1,5 @@
 """What an operator creates from a manifest, as values: pods on demand, and the objects around them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, overload

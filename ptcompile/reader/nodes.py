@@ -1,7 +1,5 @@
 """What the readers pass around: findings with offsets, and where every value of a document stands."""
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple
 
 from ptcompile.diagnostics import Authority, Path, Severity, Stage
@@ -34,7 +32,7 @@ class Node:
 
     __slots__ = ("children", "end", "start")
 
-    def __init__(self, start: int, end: int, children: dict[str, tuple[int, int, Node]] | list[Node] | None) -> None:
+    def __init__(self, start: int, end: int, children: "dict[str, tuple[int, int, Node]] | list[Node] | None") -> None:
         self.start = start
         self.end = end
         self.children = children

@@ -1,7 +1,5 @@
 """Command lines that rules read: the words, the shell script among them, and what starts the processes."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.rules.subject import Container, Word
@@ -63,7 +61,7 @@ def shell_at(container: Container) -> int | None:
     return None
 
 
-def launch(container: Container) -> Launch:
+def launch(container: Container) -> "Launch":
     """What the command line starts, read as it is written: no variable of an operator is known here."""
     from ptcompile.simulation.launch import read
 

@@ -1,7 +1,5 @@
 """What a rule is, and what it finds."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 

@@ -8,16 +8,17 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
+from ptcompile.patterns import Pattern
 from ptcompile.rules.commands import LAUNCHERS, Script, base
 
 Statement = tuple[list[str], str]
 """The words of a command, and the sign that ends it: `;`, a newline, `&&`, `||`, `|`, `&`, or nothing."""
 
-_REDIRECTION = re.compile(r"[0-9]?>&[0-9-]|&>>?|\|&")
-_CONTROL = re.compile(
+_REDIRECTION = Pattern(r"[0-9]?>&[0-9-]|&>>?|\|&")
+_CONTROL = Pattern(
     r"(?:^|[\s;&|])(?:if|for|while|until|case|function|trap|wait|fg)(?:[\s;]|$)|<<|\$\?|PIPESTATUS|\(\)|\$\(\(|[({]\s"
 )
-_PYTHON = re.compile(r"python[0-9.]*")
+_PYTHON = Pattern(r"python[0-9.]*")
 
 
 class Reading(NamedTuple):

@@ -1,7 +1,5 @@
 """What rules look at: one object with its pod templates, and the world that it would make, each made when asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -147,6 +145,11 @@ class Stream:
         return found
 
     @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds there are, as words that a rule may need: `@service`."""
+        return frozenset("@" + kind_of(one)[1].casefold() for one in self.objects)
+
+    @cached_property
     def deciding(self) -> list[Json]:
         """Those that make no pods, but may decide how others' pods live: Services, runtimes."""
         from ptcompile.expand import EXPANDERS
@@ -199,7 +202,7 @@ class Subject:
         return tuple(one for template in self.templates for one in template.containers)
 
     @cached_property
-    def job(self) -> Job | None:
+    def job(self) -> "Job | None":
         """The job as it would run, by the operator of this version; None for kinds that make no pods.
 
         Its pods are built when asked for: look at `folded` ones, not at all.
@@ -210,14 +213,14 @@ class Subject:
         return jobs[0] if jobs else None
 
     @cached_property
-    def trainers(self) -> tuple[Trainer, ...]:
+    def trainers(self) -> "tuple[Trainer, ...]":
         """The roles that train, each as its first pod sees it; none for a kind without pods, or a job without any."""
         from ptcompile.rules.trainers import trainers
 
         return trainers(self)
 
     @cached_property
-    def parties(self) -> tuple[tuple[Trainer, ...], ...]:
+    def parties(self) -> "tuple[tuple[Trainer, ...], ...]":
         """The trainers that torchrun starts, by whom they are to meet; none where a file does not decide it all."""
         from ptcompile.rules.trainers import parties
 
@@ -232,7 +235,7 @@ class Subject:
         return workers and spec.get("elasticPolicy") is None and not {"master-addr", "rdzv-endpoint"} & flags.keys()
 
     @cached_property
-    def meeting(self) -> Meeting | None:
+    def meeting(self) -> "Meeting | None":
         """How the pods of the job meet; None for kinds without pods."""
         from ptcompile.simulation.meeting import meeting
 
@@ -244,7 +247,7 @@ class Subject:
         return self.stream.by_place.get(namespace(self.manifest), {})
 
     @cached_property
-    def firsts(self) -> tuple[Pod, ...]:
+    def firsts(self) -> "tuple[Pod, ...]":
         """The first pod of each role that has any; none where nothing in the manifest lets pods wait for others."""
         from ptcompile.rules.trainers import launches
 
@@ -256,7 +259,7 @@ class Subject:
         return tuple(pod for _, pod in self.job.firsts()) if self.job is not None else ()
 
     @cached_property
-    def waiting(self) -> dict[str, Rendezvous]:
+    def waiting(self) -> "dict[str, Rendezvous]":
         """How the pods of each role meet, for the roles whose pods wait for others before they train."""
         seen = {pod.role: pod.rendezvous for pod in self.firsts}
         return {role: found for role, found in seen.items() if found.nodes is not None and found.nodes[0] > 1}
@@ -267,7 +270,7 @@ class Subject:
         return max((found.nodes[0] for found in self.waiting.values() if found.nodes), default=1)
 
     @cached_property
-    def volcano(self) -> VolcanoJob:
+    def volcano(self) -> "VolcanoJob":
         """A Volcano Job after the mutating webhook's defaults."""
         from ptcompile.expand.volcano import read
         from ptcompile.expand.world import Context
@@ -275,7 +278,7 @@ class Subject:
         return read(self.manifest, Context(versions=self.versions))
 
     @cached_property
-    def runtime(self) -> Runtime:
+    def runtime(self) -> "Runtime":
         """The runtime that a TrainJob names, and whether it is but assumed."""
         from ptcompile.trainruntimes import find
 

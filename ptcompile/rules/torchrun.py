@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from ptcompile.goflags import atoi
+from ptcompile.patterns import Pattern
 
 OPTIONS: Final = frozenset(
     {
@@ -24,7 +25,7 @@ SWITCHES: Final = ("standalone", "module", "no-python", "run-path", "virtual-loc
 
 BACKENDS: Final = ("static", "c10d", "etcd", "etcd-v2")
 _SHORT: Final = {"-m": "module", "-r": "redirects", "-t": "tee", "-h": "help"}
-_HOST = re.compile(r"[\w.:-]+", re.ASCII)
+_HOST = Pattern(r"[\w.:-]+", re.ASCII)
 
 
 def option_name(word: str) -> str:

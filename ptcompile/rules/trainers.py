@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
-from ptcompile import trainruntimes
 from ptcompile.diagnostics import Edit, Path
 from ptcompile.goflags import atoi
+from ptcompile.patterns import Pattern
 from ptcompile.plain import Json, at, items, text, texts
 from ptcompile.rules.subject import Subject, Template
 from ptcompile.rules.torchrun import known, variable
@@ -57,21 +56,24 @@ _FIELDS: dict[tuple[str, str], dict[str, tuple[Path, ...]]] = {
 """The fields of an operator that become torchrun's options (training-operator 1.9, Trainer 2.3)."""
 
 _LAUNCHERS = ("torch", "accelerate", "deepspeed", "tune")
-_BRANCHES = re.compile(r"(?:^|[\s;&|(])(?:if|case|for|while|until|eval|source|function|\.)\s|\|\|")
+_BRANCHES = Pattern(r"(?:^|[\s;&|(])(?:if|case|for|while|until|eval|source|function|\.)\s|\|\|")
 
 
-class Trainer(NamedTuple):
+class Trainer:
     """One role that trains: its first pod, and the container as it is written."""
 
-    role: Role
-    pod: Pod
-    seen: Rendezvous
-    path: Path
-    """Of the container from the root of the object; of `spec.trainer` in a TrainJob."""
-    spec: Json
-    """What stands there: `command`, `args`, `env`, and in a container all the rest."""
-    kind: tuple[str, str]
-    manifest: Json
+    def __init__(
+        self, role: Role, pod: Pod, seen: Rendezvous, path: Path, spec: Json, kind: tuple[str, str], manifest: Json
+    ) -> None:
+        self.role = role
+        self.pod = pod
+        self.seen = seen
+        self.path = path
+        """Of the container from the root of the object; of `spec.trainer` in a TrainJob."""
+        self.spec = spec
+        """What stands there: `command`, `args`, `env`, and in a container all the rest."""
+        self.kind = kind
+        self.manifest = manifest
 
     @property
     def launch(self) -> Launch:
@@ -239,7 +241,7 @@ def parties(subject: Subject) -> tuple[tuple[Trainer, ...], ...]:
     found = subject.trainers
     if not found or not all(one.torchrun and not one.unsure for one in found):
         return ()
-    if subject.kind == TRAINJOB and trainruntimes.find(subject.manifest, subject.others).assumed:
+    if subject.kind == TRAINJOB and subject.runtime.assumed:
         return ()
     out: dict[tuple[str, ...], list[Trainer]] = {}
     for one in found:

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile.expand import EXPANDERS, expand
 from ptcompile.plain import Json, at, items, kind_of, object_name, text
-from ptcompile.simulation.failure import on_failure
 from ptcompile.simulation.pod import Job, Pod
 from ptcompile.simulation.podgroup import POD_GROUPS, pod_group
 from ptcompile.simulation.world import Pods, World, joined
@@ -67,7 +66,6 @@ def _job(manifest: Json, given: tuple[Json, ...], versions: Versions, target: st
     return Job(
         manifest=manifest,
         expansion=expansion,
-        failure=on_failure(manifest, given),
         given=given,
         target=target,
         pod_group=pod_group(manifest, expansion, given),

@@ -3,8 +3,6 @@
 torchrun's options and their spellings are those of PyTorch 2.13 (torch/distributed/run.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple

@@ -1,7 +1,5 @@
 """What all pods of a job make of one another: who trains, where they meet, how many processes, what cannot work."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 

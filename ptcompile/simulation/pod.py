@@ -1,7 +1,5 @@
 """One pod as its processes see it, and the job that it belongs to."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
@@ -23,7 +21,7 @@ class Pod:
     What costs something is computed once, when it is first asked for.
     """
 
-    def __init__(self, view: PodView, job: Job) -> None:
+    def __init__(self, view: PodView, job: "Job") -> None:
         self.view = view
         self.job = job
 
@@ -135,8 +133,6 @@ class Job(NamedTuple):
 
     manifest: Json
     expansion: Expansion
-    failure: tuple[str, ...] = ()
-    """What happens when a pod fails, and when the job ends: one sentence each."""
     given: tuple[Json, ...] = ()
     """The other objects of the stream."""
     target: str | None = None
@@ -168,6 +164,13 @@ class Job(NamedTuple):
     def roles(self) -> tuple[Role, ...]:
         """The roles in order; `pod(role, i)` builds a pod."""
         return self.expansion.roles
+
+    @property
+    def failure(self) -> tuple[str, ...]:
+        """What happens when a pod fails, and when the job ends: one sentence each."""
+        from ptcompile.simulation.failure import on_failure
+
+        return on_failure(self.manifest, self.given)
 
     @property
     def size(self) -> int:

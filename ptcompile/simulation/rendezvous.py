@@ -1,8 +1,6 @@
 """What torchrun makes of a pod: options before PET_* variables before defaults (PyTorch 2.13), or what a script without
 torchrun finds in its environment."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 

@@ -10,10 +10,12 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
+from ptcompile.patterns import Pattern
+
 MAX_SCRIPT: Final = 1 << 16
 """Longer scripts are not read."""
 
-_token = re.compile(
+_token = Pattern(
     r"(?P<blank>[ \t\r]+|\\\n)"
     r"|(?P<comment>(?:(?<=[\s;&|])|^)\#[^\n]*)"
     r"|(?P<end>[\n;&|]+)"
@@ -24,8 +26,8 @@ _token = re.compile(
     r"|(?P<plain>[^\s;&|'\"\\$]+|.)",
     re.DOTALL,
 )
-_variable = re.compile(r"\$(?:\{(\w+)(?::?-([^{}]*)|(##\*-))?\}|([A-Za-z_]\w*))")
-_assignment = re.compile(r"[A-Za-z_]\w*=").match
+_variable = Pattern(r"\$(?:\{(\w+)(?::?-([^{}]*)|(##\*-))?\}|([A-Za-z_]\w*))")
+_assignment = Pattern(r"[A-Za-z_]\w*=").match
 _SKIPPED = frozenset({"exec", "time", "nohup", "command", "env", "then", "do", "else", "{", "("})
 
 

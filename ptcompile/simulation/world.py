@@ -1,7 +1,5 @@
 """The world that manifests would make: jobs and their pods, each built when it is asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, overload

@@ -5,8 +5,6 @@ Go decodes a built-in kind (required fields, enums and list keys are no matter o
 apiextensions server holds an operator's object to its CRD.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from ptcompile.cures import QUOTES, amount
+from ptcompile.patterns import Pattern
 from ptcompile.quantity import valid as valid_quantity
 from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch, shown
 
 INT_RANGES: Final = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 # The pattern that controller-gen writes beside every quantity of a CRD.
-_CRD_QUANTITY = re.compile(
+_CRD_QUANTITY = Pattern(
     r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+))?"
 ).fullmatch
-_TIME = re.compile(
+_TIME = Pattern(
     r"[0-9]{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12][0-9]|3[01])[Tt](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9]"
     r"(?:\.[0-9]+)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})"
 ).fullmatch
-_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?").fullmatch
+_BASE64 = Pattern(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?").fullmatch
 
 _QUANTITY_HELP = 'Write a number with a suffix of n, u, m, k, M, G, T, P, E or Ki to Ei, for example "500m" or "16Gi".'
 

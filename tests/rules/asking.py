@@ -8,9 +8,15 @@ from typing import Any
 import yaml
 
 from ptcompile.diagnostics import Edit, Path, Problem
-from ptcompile.rules import run
+from ptcompile.rules import every_rule, run
+from ptcompile.rules.rule import Rule
 
 Json = dict[str, Any]
+
+
+def of_families(*names: str) -> list[Rule]:
+    """The rules of these families."""
+    return [rule for rule in every_rule() if rule.check.__module__.split(".")[2] in names]
 
 
 def ask(rule: str, text: str, **added: Any) -> list[Problem]:

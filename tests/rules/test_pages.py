@@ -44,7 +44,7 @@ def test_manners(rule: Rule) -> None:
         assert not found.help.endswith(".")
 
 
-def test_every_module_of_a_family_is_in_its_tuple() -> None:
+def test_every_module_of_a_family_is_in_its_table() -> None:
     """No rule lies about unasked."""
     named = {rule.check.__module__ for rule in RULES}
     for family in pkgutil.iter_modules(ptcompile.rules.__path__, "ptcompile.rules."):

@@ -39,7 +39,6 @@ Source: Kubernetes 1.36, command and args of containers; execve(2).
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, field_path
@@ -72,6 +71,8 @@ def _taken_apart(word: Word) -> list[str]:
     """The words as a shell would see them; none where it would do more than take them apart."""
     if len(word.text) > _MOST or _SHELL & set(word.text):
         return []
+    import shlex
+
     try:
         return shlex.split(word.text)
     except ValueError:

@@ -43,15 +43,15 @@ Source: POSIX 2024, sh -c: command_string, command_name, arguments.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import field_path
+from ptcompile.patterns import Pattern
 from ptcompile.rules.commands import base, script
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
-_PARAMETER = re.compile(r"\$\{?[0-9@*#]|\bshift\b|\bgetopts\b")
+_PARAMETER = Pattern(r"\$\{?[0-9@*#]|\bshift\b|\bgetopts\b")
 _NAMES = frozenset({"bash", "sh", "_", "-", "--", "dash", "ash", "zsh"})
 """Usual words for $0, which messages show and nothing else."""
 

@@ -47,15 +47,15 @@ Source: the documents of the device plugins of NVIDIA, AMD, Intel, Habana, Googl
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ptcompile.accelerators import is_accelerator
 from ptcompile.diagnostics import Edit, Fix, field_path
+from ptcompile.patterns import Pattern
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Container, Subject
 
-_MIG = re.compile(r"nvidia\.com/mig[-_.]?([1-9]g\.[0-9]+gb(?:\.[0-9]+gb)?)")
+_MIG = Pattern(r"nvidia\.com/mig[-_.]?([1-9]g\.[0-9]+gb(?:\.[0-9]+gb)?)")
 
 
 def _check(subject: Subject) -> Iterator[Found]:

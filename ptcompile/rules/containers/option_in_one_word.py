@@ -42,15 +42,15 @@ Source: Kubernetes 1.36, command and args of containers; Python 3.13, argparse.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, field_path
+from ptcompile.patterns import Pattern
 from ptcompile.rules.commands import known, starts_shell
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
-_OPTION = re.compile(r"(--[A-Za-z][\w.-]*) +([^-\s]\S*|-[0-9.]+)")
+_OPTION = Pattern(r"(--[A-Za-z][\w.-]*) +([^-\s]\S*|-[0-9.]+)")
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -49,15 +49,16 @@ import re
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import field_path
+from ptcompile.patterns import Pattern
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
-_is_name = re.compile(
+_is_name = Pattern(
     r"(?:.*_)?(?:API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|SECRET|PASSWORD|PASSWD|AUTH_TOKEN|ACCESS_TOKEN|API_TOKEN)"
     r"|(?:HF|HUGGINGFACE|HUGGING_FACE|HUGGING_FACE_HUB|GITHUB|GH|GITLAB|WANDB|NEPTUNE|NPM|SLACK|VAULT)_(?:TOKEN|KEY)",
     re.IGNORECASE,
 ).fullmatch
-_FORM = re.compile(
+_FORM = Pattern(
     r"\b(?:hf_[A-Za-z0-9]{30,}|gh[pousr]_[A-Za-z0-9]{30,}|glpat-[\w-]{20,}|A[KS]IA[A-Z0-9]{16}|sk-[A-Za-z0-9_-]{20,}"
     r"|xox[bap]-[\w-]{20,})\b|-----BEGIN [A-Z ]*PRIVATE KEY"
 )
@@ -65,6 +66,8 @@ _LEAST = 4
 """Shorter values are flags and placeholders."""
 _MOST = 1 << 14
 """No more of a text is looked at."""
+_FORM_LEAST = 20
+"""Characters of the shortest form: AKIA and 16 more."""
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -72,7 +75,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         for entry in container.env:
             value = (entry.value or "")[:_MOST]
             named = _is_name(entry.name) is not None and _is_secret(value)
-            if named or (len(value) >= _LEAST and _FORM.search(value)):
+            if named or (len(value) >= _FORM_LEAST and _FORM.search(value)):
                 path = (*entry.path, "value")
                 yield Found(
                     path,
@@ -80,7 +83,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                     "refer to a Secret by valueFrom.secretKeyRef, and have this one revoked",
                 )
         for word in container.argv:
-            if _FORM.search(word.text[:_MOST]):
+            if len(word.text) >= _FORM_LEAST and _FORM.search(word.text[:_MOST]):
                 yield Found(
                     word.path,
                     f"{field_path(word.path)}: a secret token can be read by all who see this manifest",

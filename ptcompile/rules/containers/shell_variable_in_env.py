@@ -44,14 +44,14 @@ Source: Kubernetes 1.36, variables in env values; those of the image are not kno
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, field_path
+from ptcompile.patterns import Pattern
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
-_VARIABLE = re.compile(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+)\b)")
+_VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+)\b)")
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -46,15 +46,15 @@ Source: Kubernetes 1.36, variables in command and args.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, field_path
+from ptcompile.patterns import Pattern
 from ptcompile.rules.commands import base, known, starts_shell
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
-_VARIABLE = re.compile(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+))")
+_VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+))")
 _OTHERS = frozenset({"envsubst", "perl", "awk", "sed", "make"})
 """Programs that read such a word in their own way."""
 

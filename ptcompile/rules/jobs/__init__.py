@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-from ptcompile.rules.jobs import (
-    endpoint_is_every_pod,
-    idle_parallelism,
-    index_without_indexed_job,
-    job_restarts_alone,
-    job_without_pods,
-    subdomain_differs,
-    too_little_parallelism,
-    ttl_zero,
-)
-from ptcompile.rules.rule import Rule
+from typing import Final
 
-RULES: tuple[Rule, ...] = (
-    subdomain_differs.RULE,
-    endpoint_is_every_pod.RULE,
-    too_little_parallelism.RULE,
-    index_without_indexed_job.RULE,
-    job_restarts_alone.RULE,
-    ttl_zero.RULE,
-    idle_parallelism.RULE,
-    job_without_pods.RULE,
-)
+RULES: Final[dict[str, str]] = {
+    "subdomain_differs": "@Service Indexed",
+    "endpoint_is_every_pod": "@Service",
+    "too_little_parallelism": "completions",
+    "index_without_indexed_job": "completion index",
+    "job_restarts_alone": "completions",
+    "ttl_zero": "ttlSecondsAfterFinished",
+    "idle_parallelism": "completions parallelism",
+    "job_without_pods": "completions/parallelism",
+}
+"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""

@@ -2,31 +2,19 @@
 
 from __future__ import annotations
 
-from ptcompile.rules.kueue import (
-    kueue_annotation_as_label,
-    kueue_label_as_annotation,
-    multikueue_without_queue,
-    queue_label_in_template,
-    queue_without_requests,
-    refused_queue_label,
-    refused_topology_request,
-    topology_on_object,
-    unpaired_pod_group,
-    unsupported_by_kueue,
-    unsuspended_in_queue,
-)
-from ptcompile.rules.rule import Rule
+from typing import Final
 
-RULES: tuple[Rule, ...] = (
-    kueue_label_as_annotation.RULE,
-    kueue_annotation_as_label.RULE,
-    queue_label_in_template.RULE,
-    topology_on_object.RULE,
-    refused_topology_request.RULE,
-    unsupported_by_kueue.RULE,
-    unpaired_pod_group.RULE,
-    queue_without_requests.RULE,
-    multikueue_without_queue.RULE,
-    refused_queue_label.RULE,
-    unsuspended_in_queue.RULE,
-)
+RULES: Final[dict[str, str]] = {
+    "kueue_label_as_annotation": "kueue annotations",
+    "kueue_annotation_as_label": "kueue labels",
+    "queue_label_in_template": "kueue labels",
+    "topology_on_object": "kueue topology/slice",
+    "refused_topology_request": "kueue topology/slice",
+    "unsupported_by_kueue": "kueue volcano/elastic",
+    "unpaired_pod_group": "kueue group Pod",
+    "queue_without_requests": "kueue labels",
+    "multikueue_without_queue": "kueue managedBy",
+    "refused_queue_label": "kueue labels",
+    "unsuspended_in_queue": "kueue suspend",
+}
+"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""

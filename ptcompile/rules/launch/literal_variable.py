@@ -72,18 +72,18 @@ which append their variables.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterator
 from typing import Final
 
 from ptcompile.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.patterns import Pattern
 from ptcompile.plain import Json, at, items, text, texts
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 from ptcompile.rules.views import views
 
-_REFERENCE = re.compile(r"(?<!\$)\$\(([A-Z][A-Z0-9_]*)\)")
-_OPERATORS = re.compile(
+_REFERENCE = Pattern(r"(?<!\$)\$\(([A-Z][A-Z0-9_]*)\)")
+_OPERATORS = Pattern(
     r"RANK|NODE_RANK|LOCAL_RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+|V[CK]_[A-Z0-9_]+"
 )
 _INDEX: Final = "metadata.annotations['batch.kubernetes.io/job-completion-index']"

@@ -49,11 +49,12 @@ import re
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.patterns import Pattern
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 from ptcompile.rules.trainers import Trainer
 
-_is_python = re.compile(r"(?:.*/)?python(?:3(?:\.\d+)?)?", re.ASCII).fullmatch
+_is_python = Pattern(r"(?:.*/)?python(?:3(?:\.\d+)?)?", re.ASCII).fullmatch
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -93,19 +93,19 @@ Source: Kubernetes 1.36, init containers end before the containers start.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.diagnostics import field_path
+from ptcompile.patterns import Pattern
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Container, Subject, Template, Word
 
 if TYPE_CHECKING:
     from ptcompile.simulation.meeting import Meeting
 
-_WAITS = re.compile(r"\bnc(?:at)?(?: -?\w+){0,4} -\w*z|/dev/tcp/|wait-for-it|\bcurl\b|\bwget\b|\btelnet\b")
-_BY_INDEX = re.compile(r"COMPLETION_INDEX|RANK|HOSTNAME|hostname|TASK_INDEX")
+_WAITS = Pattern(r"\bnc(?:at)?(?: -?\w+){0,4} -\w*z|/dev/tcp/|wait-for-it|\bcurl\b|\bwget\b|\btelnet\b")
+_BY_INDEX = Pattern(r"COMPLETION_INDEX|RANK|HOSTNAME|hostname|TASK_INDEX")
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from ptcompile.rules.rule import Rule
-from ptcompile.rules.services import (
-    exposed_rendezvous,
-    hidden_until_ready,
-    selector_misses_pods,
-    service_not_headless,
-    service_shadows_env,
-)
+from typing import Final
 
-RULES: tuple[Rule, ...] = (
-    service_not_headless.RULE,
-    selector_misses_pods.RULE,
-    hidden_until_ready.RULE,
-    exposed_rendezvous.RULE,
-    service_shadows_env.RULE,
-)
+RULES: Final[dict[str, str]] = {
+    "service_not_headless": "@Pod/@Job",
+    "selector_misses_pods": "@Pod/@Job",
+    "hidden_until_ready": "@Pod/@Job",
+    "exposed_rendezvous": "NodePort/LoadBalancer",
+    "service_shadows_env": "master",
+}
+"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""

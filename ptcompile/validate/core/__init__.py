@@ -1,4 +1,7 @@
-"""The API server's own field rules, kind by kind, and one checker of pods for all that hold pods."""
+"""The API server's own field rules, kind by kind, and one checker of pods for all that hold pods.
+
+What only one kind needs is imported when it comes by.
+"""
 
 from __future__ import annotations
 
@@ -8,15 +11,10 @@ from typing import Any, Final
 from ptcompile import names
 from ptcompile.diagnostics import Problem
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.configmap import check_config_map, check_secret
 from ptcompile.validate.core.context import NEWEST, Context
-from ptcompile.validate.core.job import check_job, check_job_pods
 from ptcompile.validate.core.metadata import check_metadata, metadata_problems
-from ptcompile.validate.core.networkpolicy import check_network_policy
 from ptcompile.validate.core.pod import check_pod_spec, pod_spec
 from ptcompile.validate.core.pod_admission import check_pod_annotations
-from ptcompile.validate.core.pvc import check_claim
-from ptcompile.validate.core.service import check_service, why_not_service_name
 
 __all__ = ["KINDS", "NEWEST", "Context", "metadata_problems", "pod_spec"]
 
@@ -33,6 +31,8 @@ def _pod(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
 
 
 def _job(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+    from ptcompile.validate.core.job import check_job, check_job_pods
+
     found: f.Found = []
     pods: f.Found = []
     check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
@@ -43,6 +43,8 @@ def _job(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
 
 
 def _service(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+    from ptcompile.validate.core.service import check_service, why_not_service_name
+
     found: f.Found = []
 
     def name_rule(name: str) -> str | None:
@@ -54,6 +56,8 @@ def _service(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]
 
 
 def _config_map(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+    from ptcompile.validate.core.configmap import check_config_map
+
     found: f.Found = []
     check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
     check_config_map(manifest, context, found)
@@ -61,6 +65,8 @@ def _config_map(manifest: Mapping[str, Any], context: Context) -> Iterator[Probl
 
 
 def _secret(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+    from ptcompile.validate.core.configmap import check_secret
+
     found: f.Found = []
     check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
     check_secret(manifest, context, found)
@@ -68,6 +74,8 @@ def _secret(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
 
 
 def _claim(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+    from ptcompile.validate.core.pvc import check_claim
+
     found: f.Found = []
     check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
     check_claim(manifest, context, found)
@@ -79,6 +87,8 @@ def _namespace(manifest: Mapping[str, Any], context: Context) -> Iterator[Proble
 
 
 def _network_policy(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
+    from ptcompile.validate.core.networkpolicy import check_network_policy
+
     found: f.Found = []
     check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
     check_network_policy(manifest, context, found)

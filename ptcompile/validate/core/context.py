@@ -1,7 +1,5 @@
 """What the field rules know besides the object: the server's version, and the pod that a container belongs to."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

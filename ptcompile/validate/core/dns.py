@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from ptcompile import names
 from ptcompile.diagnostics import Path
+from ptcompile.patterns import Pattern
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
 
@@ -15,7 +15,7 @@ _SERVERS_MAX: Final = 3
 _SEARCHES_MAX: Final = 32
 _SEARCH_CHARACTERS_MAX: Final = 2048
 _OVERRIDE_MAX: Final = 64
-_is_v4 = re.compile(r"(?:0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})\.){3}0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})").fullmatch
+_is_v4 = Pattern(r"(?:0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})\.){3}0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})").fullmatch
 
 
 def is_ip(text: str) -> bool:

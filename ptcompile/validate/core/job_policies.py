@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from ptcompile.diagnostics import Path
+from ptcompile.patterns import Pattern
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.metadata import why_not_key
 
@@ -14,7 +14,7 @@ _PATTERNS_MAX: Final = 20
 _CODES_MAX: Final = 255
 _INDEXES_MAX: Final = 64 * 1024
 _ACTIONS: Final = ("Count", "FailIndex", "FailJob", "Ignore")
-_is_number = re.compile(r"[+-]?[0-9]{1,18}").fullmatch
+_is_number = Pattern(r"[+-]?[0-9]{1,18}").fullmatch
 
 
 def check_failure_policy(spec: dict[str, Any], path: Path, found: f.Found) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from ptcompile.diagnostics import Path, field_path
+from ptcompile.patterns import Pattern
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.ports import check_port_number, check_port_reference
@@ -13,7 +13,7 @@ from ptcompile.validate.core.ports import check_port_number, check_port_referenc
 _PROBE_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "grpc")
 _HOOK_HANDLERS: Final = ("exec", "httpGet", "tcpSocket", "sleep")
 _TIMINGS: Final = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
-_is_header = re.compile(r"[-A-Za-z0-9]+").fullmatch
+_is_header = Pattern(r"[-A-Za-z0-9]+").fullmatch
 GRACE_SECONDS: Final = 30
 """What `terminationGracePeriodSeconds` defaults to."""
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from ptcompile import names
 from ptcompile.diagnostics import Path, field_path
+from ptcompile.patterns import Pattern
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context, Scope
 from ptcompile.validate.core.mounts import why_not_relative
 
 ID_MAX: Final = 2**31 - 1
-_is_sysctl = re.compile(r"(?:[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?").fullmatch
+_is_sysctl = Pattern(r"(?:[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?[./])*[a-z0-9](?:[-_a-z0-9]*[a-z0-9])?").fullmatch
 _IPC_SYSCTLS: Final = ("kernel.shm", "kernel.msg", "fs.mqueue.")
 _CHOICES: Final = {
     "fsGroupChangePolicy": ("Always", "OnRootMismatch"),

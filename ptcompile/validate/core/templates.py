@@ -1,7 +1,8 @@
 """Pod templates inside operators' kinds: the object is accepted, and the server refuses what is made of it.
 
 Every problem here has the stage "pod". Findings of a pod stand under its template; what only the operator's child Job
-or replica gets wrong stands outside it, since the template alone is a good pod.
+or replica gets wrong stands outside it, since the template alone is a good pod. The
+checks of child Jobs and of TrainJobs' patches are imported by the kinds that have them.
 """
 
 from __future__ import annotations
@@ -12,14 +13,7 @@ from typing import Any, Final
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
-from ptcompile.validate.core.job import (
-    check_job_counts,
-    check_job_selector,
-    check_job_template_metadata,
-    check_restart_policy,
-)
 from ptcompile.validate.core.metadata import check_finalizers
-from ptcompile.validate.core.patches import check_runtime_patches, check_trainer
 from ptcompile.validate.core.pod import check_pod_spec, check_template_metadata
 from ptcompile.validate.core.pod_admission import check_pod_annotations
 from ptcompile.validate.core.pvc import check_claim_spec
@@ -109,6 +103,8 @@ def _walk_runtime(manifest: Mapping[str, Any], spec: dict[str, Any], context: Co
 
 def _walk_jobs(spec: Any, path: Path, name: Any, counted: bool, context: Context, found: f.Found) -> None:
     """The replicated jobs of a JobSet spec. `counted`: Trainer sets parallelism and completions itself."""
+    from ptcompile.validate.core.job import check_job_template_metadata
+
     volumes = _claim_volumes(spec, path, found)
     for index, job in f.objects(spec.get("replicatedJobs")):
         here = (*path, "replicatedJobs", index, "template")
@@ -141,6 +137,8 @@ def _check_child(
     spec: dict[str, Any], path: Path, name: str | None, counted: bool, context: Context, found: f.Found
 ) -> None:
     """The child Job, with JobSet's defaults: completionMode Indexed, restartPolicy OnFailure (JobSet 0.12 webhook)."""
+    from ptcompile.validate.core.job import check_job_counts, check_job_selector, check_restart_policy
+
     child = spec if spec.get("completionMode") else {**spec, "completionMode": "Indexed"}
     if counted and child.get("completions") is None:
         child = {**child, "completions": f.integer(child.get("parallelism")) or 1}
@@ -160,6 +158,8 @@ def _outside(problems: list[Problem], path: Path) -> Iterator[Problem]:
 
 
 def _walk_train_job(manifest: Mapping[str, Any], spec: dict[str, Any], context: Context, found: f.Found) -> None:
+    from ptcompile.validate.core.patches import check_runtime_patches, check_trainer
+
     check_trainer(spec, context, found)
     check_runtime_patches(spec.get("runtimePatches"), ("spec", "runtimePatches"), context, found)
 

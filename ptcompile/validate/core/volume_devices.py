@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from ptcompile import names
 from ptcompile.diagnostics import Path
+from ptcompile.patterns import Pattern
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
 
-_is_iqn = re.compile(r"iqn\.[0-9]{4}-[0-9]{2}\.[A-Za-z0-9.-]+(?::[^,;*&$|\s]+)?").fullmatch
-_is_eui = re.compile(r"eui\.[A-Fa-f0-9]{16}").fullmatch
-_is_naa = re.compile(r"naa\.[A-Fa-f0-9]{32}").fullmatch
+_is_iqn = Pattern(r"iqn\.[0-9]{4}-[0-9]{2}\.[A-Za-z0-9.-]+(?::[^,;*&$|\s]+)?").fullmatch
+_is_eui = Pattern(r"eui\.[A-Fa-f0-9]{16}").fullmatch
+_is_naa = Pattern(r"naa\.[A-Fa-f0-9]{32}").fullmatch
 _CSI_NAME_MAX = 63
 
 

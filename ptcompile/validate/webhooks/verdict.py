@@ -1,7 +1,5 @@
 """Writing what a webhook refuses, and what is refused after it, as problems."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 

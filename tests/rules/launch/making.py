@@ -6,12 +6,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from ptcompile.rules import run
-from ptcompile.rules.kueue import RULES as KUEUE
-from ptcompile.rules.launch import RULES as LAUNCH
-from ptcompile.rules.pytorchjob import RULES as PYTORCHJOB
+from tests.rules.asking import of_families
 
 Json = dict[str, Any]
-OURS = frozenset(rule.name for rule in (*LAUNCH, *PYTORCHJOB, *KUEUE))
+OURS = frozenset(rule.name for rule in of_families("launch", "pytorchjob", "kueue"))
 RESOURCES: Json = {"limits": {"cpu": 8, "memory": "64Gi", "nvidia.com/gpu": 1}}
 
 

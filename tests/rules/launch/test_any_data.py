@@ -11,19 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptcompile.rules import run
-from ptcompile.rules.kueue import RULES as KUEUE
-from ptcompile.rules.launch import RULES as LAUNCH
 from ptcompile.rules.pages import page
-from ptcompile.rules.pytorchjob import RULES as PYTORCHJOB
 from tests.oracle import needs_rows, rows
+from tests.rules.asking import of_families
 from tests.strategies import mutated
 
-BAD = [one for rule in (*LAUNCH, *PYTORCHJOB, *KUEUE) for one in yaml.safe_load_all(page(rule).bad)]
+BAD = [one for rule in of_families("launch", "pytorchjob", "kueue") for one in yaml.safe_load_all(page(rule).bad)]
 
 
 @given(mutated(st.sampled_from(BAD)))
 def test_any_data(manifest: dict[str, Any]) -> None:
-    for problem in run(manifest):
+    for problem in run(manifest, every=True):
         json.dumps(problem._asdict())
 
 

@@ -1,0 +1,22 @@
+"""What makes the command start sooner than the library: measured in `benchmarks/`, and only for its own process."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+
+
+def import_argparse() -> None:
+    """Import argparse without gettext, which would look for translations of its few words and import locale for it.
+
+    So its words are English, as all of ours are, whatever catalogues the machine has.
+    """
+    if "argparse" in sys.modules or "gettext" in sys.modules:
+        return
+    stand_in = ModuleType("gettext")
+    stand_in.__dict__.update(gettext=str, ngettext=lambda one, many, count: one if count == 1 else many)
+    sys.modules["gettext"] = stand_in
+    try:
+        import argparse  # noqa: F401 - the commands use it
+    finally:
+        del sys.modules["gettext"]

@@ -1,0 +1,48 @@
+"""Regular expressions that are compiled when they are first asked.
+
+Compiling one takes ten times as long as importing the function around it, and one manifest asks few of them. Those that
+every manifest asks are compiled where they stand, by `re.compile`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from functools import cached_property
+
+
+class Pattern:
+    """What `re.compile` gives, later. The methods are those of `re.Pattern`, and raise what they raise."""
+
+    def __init__(self, text: str, flags: int = 0) -> None:
+        self.text = text
+        self.flags = flags
+
+    @cached_property
+    def compiled(self) -> re.Pattern[str]:
+        """The expression itself."""
+        return re.compile(self.text, self.flags)
+
+    def match(self, text: str) -> re.Match[str] | None:
+        """Whether a text begins with it."""
+        return self.compiled.match(text)
+
+    def fullmatch(self, text: str) -> re.Match[str] | None:
+        """Whether it is all of a text."""
+        return self.compiled.fullmatch(text)
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """The first place of a text that it matches."""
+        return self.compiled.search(text)
+
+    def finditer(self, text: str) -> Iterator[re.Match[str]]:
+        """All places of a text that it matches."""
+        return self.compiled.finditer(text)
+
+    def findall(self, text: str) -> list[str]:
+        """What it matches, or what its one group does."""
+        return self.compiled.findall(text)
+
+    def sub(self, new: str | Callable[[re.Match[str]], str], text: str) -> str:
+        """A text with what it matches replaced."""
+        return self.compiled.sub(new, text)
