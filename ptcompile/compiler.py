@@ -68,23 +68,34 @@ def _refusals(manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: Clu
     versions = cluster.versions()
     found = ((one, problem) for one in manifests for problem in validate(one, versions=versions, others=manifests))
     told: set[Path] = set()
-    for problem in traced(found, data):
-        if problem.path == ("spec",) or problem.path not in told:  # a second layer's word on the same mistake
+    for problem, exact in _placed(found, data):
+        if not exact or problem.path not in told:  # a second layer's word on the same mistake
             told.add(problem.path)
             yield problem
 
 
 def traced(found: Iterable[tuple[Json, Problem]], data: Mapping[str, Any]) -> Iterator[Problem]:
     """Problems of manifests at the lines of the spec that they are about, each once."""
-    seen: set[tuple[str, Path | str]] = set()
+    return (problem for problem, _ in _placed(found, data))
+
+
+def _placed(found: Iterable[tuple[Json, Problem]], data: Mapping[str, Any]) -> Iterator[tuple[Problem, bool]]:
+    """Problems at the lines of the spec, each once, and whether the line gives the value: else it is near its cause."""
+    seen: set[tuple[str, Path, str]] = set()
     for manifest, problem in found:
         path = locate(problem.path, manifest, data)
-        cause = (problem.name, path if path != ("spec",) else problem.message)
+        exact = path != ("spec",)
+        if not exact:
+            from ptcompile.frontends.nearest import nearest
+
+            path = nearest(problem, manifest, data)
+        named = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
+        there = problem._replace(on_key=problem.on_key or named, fix=None)
+        there = there._replace(path=path) if path == ("spec",) else moved(there, path)
+        cause = (problem.name, path, "" if exact else there.message)
         if cause not in seen:
             seen.add(cause)
-            named = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
-            there = problem._replace(on_key=problem.on_key or named, fix=None)
-            yield there._replace(path=path) if path == ("spec",) else moved(there, path)
+            yield there, exact
 
 
 def not_ours(data: Any) -> Problem | None:
