@@ -60,6 +60,10 @@ def _for_target(
     problems += checks_fabric.partial(job, data)
     manifests = tuple(target.emit(job, cluster))
     problems += _refusals(manifests, data, cluster)
+    if job.launch is None and job.nodes > 1:
+        from ptcompile.alone import alone
+
+        problems += traced(alone(job, manifests, cluster), data)
     return Compiled(() if _failed(problems) else manifests, tuple(problems), target, steps)
 
 
