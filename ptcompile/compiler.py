@@ -42,7 +42,8 @@ def compile_document(data: Any, cluster: ClusterProfile, target: str | None = No
     if wanted is not None and wanted not in TARGETS:
         problems.append(_unknown_target(wanted))
     if _failed(problems):
-        return Compiled((), tuple(problems))
+        unsaid = checks.name_of(spec) if checks.only_too_long(spec.metadata.name) else ()
+        return Compiled((), (*unsaid, *problems))
     job = lower(spec, cluster)
     chosen = TARGETS[wanted] if wanted is not None else default_target(job, cluster)
     return _for_target(data, spec, job, cluster, chosen, problems)

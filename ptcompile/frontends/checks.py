@@ -23,8 +23,8 @@ _WORDS = frozenset({"true", "false", "null"})
 
 def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
     """Every contradiction in a spec that has the right shape."""
-    if reason := names.why_not_dns_label(spec.metadata.name):
-        yield bad(("metadata", "name"), f"{spec.metadata.name!r} {reason}", "such as 'llama-sft'")
+    if not only_too_long(spec.metadata.name):
+        yield from name_of(spec)
     if spec.metadata.namespace is not None and (reason := names.why_not_dns_label(spec.metadata.namespace)):
         yield bad(("metadata", "namespace"), f"{spec.metadata.namespace!r} {reason}", "such as 'research'")
     job = spec.spec
@@ -43,6 +43,17 @@ def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from amounts_of(job, blocks(job), cluster)
     yield from checks_fabric.check(job, nodes_of(blocks(job)), cluster)
     yield from endings_of(job, blocks(job))
+
+
+def name_of(spec: Spec) -> Iterator[Problem]:
+    """Why the job's name can name nothing."""
+    if reason := names.why_not_dns_label(spec.metadata.name):
+        yield bad(("metadata", "name"), f"{spec.metadata.name!r} {reason}", "such as 'llama-sft'")
+
+
+def only_too_long(name: str) -> bool:
+    """Whether a name has all that a name needs, and too much of it: how much is each target's own (targets.budget)."""
+    return names.is_dns_subdomain(name) and "." not in name and not names.is_dns_label(name)
 
 
 def reserved_env(spec: Spec, job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:

@@ -83,11 +83,26 @@ def test_a_value_that_cannot_be(body: str, path: tuple[str, ...]) -> None:
     assert found(smallest(body)) == [("spec-invalid-value", path)]
 
 
-@pytest.mark.parametrize("name", ["Train", "a.b", "a_b", "-a", "a-", "", "é", "a" * 64, "a b"])
+@pytest.mark.parametrize("name", ["Train", "a.b", "a_b", "-a", "a-", "", "é", "A" * 64, "a" * 300, "a b"])
 def test_a_name_is_a_dns_label(name: str) -> None:
     """torchx_and_peers.md 7 case 3: never altered in silence."""
     source = smallest().replace("{name: train}", f"{{name: '{name}'}}")
     assert found(source) == [("spec-invalid-value", ("metadata", "name"))]
+
+
+@pytest.mark.parametrize(("target", "longest"), [("pod", 63), ("job", 61), ("pytorchjob", 54), ("jobset", 48)])
+def test_a_name_that_is_only_too_long_is_told_its_target_s_budget(target: str, longest: int) -> None:
+    source = smallest(name="a" * 64)
+    (problem,) = compiled(source, target).problems
+    assert (problem.name, problem.path) == ("name-too-long", ("metadata", "name"))
+    assert problem.help is not None
+    assert problem.help.startswith(f"at most {longest} characters")
+
+
+def test_it_is_said_too_where_no_target_is_reached() -> None:
+    assert found(smallest("nods: 2", name="a" * 64), "pod") == [("spec-unknown-field", ("spec", "nods"))]
+    source = smallest("resources: {cpu: 2, requests: {cpu: 4}}", name="a" * 64)
+    assert found(source)[0] == ("spec-invalid-value", ("metadata", "name"))
 
 
 @pytest.mark.parametrize("name", ["my-train", "7b", "a", "a" * 63])
