@@ -171,7 +171,7 @@ class Source:
 def read(source: str | bytes, filename: str | None = None) -> Source:
     """Read a YAML or JSON stream as kubectl does. Never raises on its content: what is wrong becomes a problem."""
     if len(source) > MAX_STREAM:
-        return _unread(filename, "too-large", f"the file is larger than {MAX_STREAM >> 20} MiB", "Split the file.")
+        return _unread(filename, "too-large", f"the file is larger than {MAX_STREAM >> 20} MiB", "split the file")
     problems: list[Problem] = []
     if not isinstance(source, str):
         if source[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -183,7 +183,7 @@ def read(source: str | bytes, filename: str | None = None) -> Source:
             except UnicodeDecodeError as error:
                 message = f"the byte 0x{source[error.start]:02x} is not UTF-8"
                 before = source[: error.start].decode("utf-8")
-                return _unread(filename, "bad-encoding", message, "Save the file as UTF-8.", before)
+                return _unread(filename, "bad-encoding", message, "save the file as UTF-8", before)
     else:
         text = source
     result = Source(text.removeprefix("\ufeff"), filename)
@@ -204,7 +204,7 @@ def from_data(data: object) -> Source:
     for index, value in enumerate(data if isinstance(data, list) else [data]):
         if not isinstance(value, dict):
             message = f"a Kubernetes object is a mapping, not a value of type {type(value).__name__}"
-            problems.append(Problem("not-a-mapping", (), message, "Give the decoded object as a dict."))
+            problems.append(Problem("not-a-mapping", (), message, "give the decoded object as a dict"))
         elif problem := flaw(value):
             problems.append(problem)
         else:
@@ -216,7 +216,7 @@ def from_data(data: object) -> Source:
 def _utf16() -> Problem:
     message = "the file is UTF-16, of which kubectl reads only one document"
     at = Span(1, 1, 1, 1)
-    return Problem("bad-encoding", (), message, "Save the file as UTF-8.", "warning", "style", "ptcompile", span=at)
+    return Problem("bad-encoding", (), message, "save the file as UTF-8", "warning", "style", "ptcompile", span=at)
 
 
 def _unread(filename: str | None, name: str, message: str, cure: str, before: str = "") -> Source:
@@ -265,7 +265,7 @@ def _read_stream(result: Source, problems: list[Problem]) -> None:
     index = 0
     for start, end, first_line in _split(result, problems):
         if index >= MAX_DOCUMENTS:
-            finding = Finding("too-large", f"the file has more than {MAX_DOCUMENTS} documents", "Split it.", 0, 1)
+            finding = Finding("too-large", f"the file has more than {MAX_DOCUMENTS} documents", "split it", 0, 1)
             problems.append(_problem(result, start, finding))
             break
         parsed = read_document(result.text[start:end])
@@ -288,7 +288,7 @@ def _split(source: Source, problems: list[Problem]) -> Iterator[tuple[int, int, 
             rest = match[1].strip()
             if rest and rest[0] != "#":
                 message = "kubectl takes nothing but a comment after '---'"
-                finding = Finding("yaml-syntax", message, "Put a line break after '---'.", 0, 3)
+                finding = Finding("yaml-syntax", message, "put a line break after '---'", 0, 3)
                 problems.append(_problem(source, match.start(), finding))
             if match.start() > start:
                 yield start + text.startswith("\ufeff", start), match.start(), line
@@ -320,5 +320,5 @@ def _not_a_mapping(source: Source, start: int, end: int, data: object) -> Proble
     root = source.positions(start, end)
     at = root.start if root else 0
     message = f"the document is {what}, and a Kubernetes object is a mapping"
-    cure = "Write 'apiVersion:' and 'kind:' at the left margin; separate several objects with '---'."
+    cure = "write 'apiVersion:' and 'kind:' at the left margin; separate several objects with '---'"
     return _problem(source, start, Finding("not-a-mapping", message, cure, at, root.end if root else 1))

@@ -66,7 +66,7 @@ def parse(text: str) -> Parsed:
     if bad := _UNPRINTABLE.search(text):
         code = ord(bad[0])
         message = f"the character U+{code:04X} is not allowed in YAML"
-        cure = "Remove it, or write it as an escape between double quotes."
+        cure = "remove it, or write it as an escape between double quotes"
         return Parsed(None, None, [Finding("yaml-syntax", message, cure, bad.start(), bad.end())])
     try:
         value = _read(text, findings, check_slash="\\/" in text)
@@ -106,7 +106,7 @@ def _or_template(text: str, finding: Finding) -> Finding:
     if at < 0 or "}}" not in text or finding.name not in ("yaml-syntax", "unsupported-yaml"):
         return finding
     message = "template marks '{{ }}' are not YAML"
-    cure = "Render the template first (for Helm: helm template), and check what it prints."
+    cure = "render the template first (for Helm: helm template), and check what it prints"
     return Finding("yaml-syntax", message, cure, at, at + 2)
 
 
@@ -155,7 +155,7 @@ def _begin(
     findings: list[Finding],
 ) -> None:
     if len(stack) >= MAX_DEPTH:
-        cure = "Move the inner parts out; no Kubernetes object nests so deep."
+        cure = "move the inner parts out; no Kubernetes object nests so deep"
         raise refused(event, "too-deep", f"nested more than {MAX_DEPTH} levels deep", cure, "ptcompile")
     if event.anchor:
         anchors[event.anchor] = None  # not readable yet: an alias within would contain itself
@@ -167,7 +167,7 @@ def _refuse_slash(text: str, event: Any) -> None:
     start = event.start_mark.index
     if found := _SLASH_ESCAPE.search(text, start, event.end_mark.index):
         end = found.end()
-        raise Refused(Finding("yaml-syntax", "kubectl does not know the escape '\\/'", "Write '/'.", end - 2, end))
+        raise Refused(Finding("yaml-syntax", "kubectl does not know the escape '\\/'", "write '/'", end - 2, end))
 
 
 def _scalar(event: Any, findings: list[Finding]) -> _Value:
@@ -190,10 +190,10 @@ def _alias(event: Any, anchors: dict[str, _Value | None]) -> _Value:
     name = event.anchor
     if name not in anchors:
         message = f"no anchor &{name} stands before this alias"
-        raise refused(event, "yaml-syntax", message, "Quote the value if '*' is meant as text.")
+        raise refused(event, "yaml-syntax", message, "quote the value if '*' is meant as text")
     found = anchors[name]
     if found is None:
-        raise refused(event, "yaml-syntax", f"the value of &{name} contains itself", "Remove the alias.")
+        raise refused(event, "yaml-syntax", f"the value of &{name} contains itself", "remove the alias")
     # The alias stands where it is used; what is within stands where the anchor is.
     node = Node(event.start_mark.index, event.end_mark.index, found.node.children)
     return found._replace(node=node, is_alias=True)
@@ -216,7 +216,7 @@ def _attach(frame: _Frame, value: _Value, event: Any, findings: list[Finding]) -
         frame.key = (_key(value), value.node.start, value.node.end)
         return
     if type(value.data) is Infinite:
-        cure = "Write a finite number, or quote it."
+        cure = "write a finite number, or quote it"
         raise refused(event, "unsupported-yaml", f"{value.data} is no JSON value", cure)
     frame.values += value.values
     frame.size += value.size
@@ -239,7 +239,7 @@ def _attach(frame: _Frame, value: _Value, event: Any, findings: list[Finding]) -
 
 def _duplicate(name: str, first: int, start: int, end: int) -> Finding:
     message = f'the key "{name}" stands twice in this mapping, and kubectl keeps only the last'
-    return Finding("duplicate-key", message, "Remove one of the two.", start, end, "ptcompile", first=first)
+    return Finding("duplicate-key", message, "remove one of the two", start, end, "ptcompile", first=first)
 
 
 def _key(value: _Value) -> Any:
@@ -249,7 +249,7 @@ def _key(value: _Value) -> Any:
     if not isinstance(name, str):
         message = "this key is no string, and kubectl makes none of it"
         node = value.node
-        raise Refused(Finding("unsupported-yaml", message, "Put the key in double quotes.", node.start, node.end))
+        raise Refused(Finding("unsupported-yaml", message, "put the key in double quotes", node.start, node.end))
     return name
 
 
@@ -259,7 +259,7 @@ def _merge(frame: _Frame, value: _Value, event: Any) -> None:
     for part in reversed(parts):
         if type(part.data) is not dict:
             message = "'<<' needs a mapping or a list of mappings"
-            raise refused(event, "yaml-syntax", message, "Quote the key if '<<' is meant as text.")
+            raise refused(event, "yaml-syntax", message, "quote the key if '<<' is meant as text")
         frame.data.update(part.data)
         frame.children.update(part.node.children)
         frame.merged.update(part.data)
@@ -268,10 +268,10 @@ def _merge(frame: _Frame, value: _Value, event: Any) -> None:
 def _limit(event: Any, frame: _Frame, total: int) -> None:
     if total > MAX_VALUES:
         message = f"the document has more than {MAX_VALUES} values"
-        raise refused(event, "too-large", message, "Split the document.", "ptcompile")
+        raise refused(event, "too-large", message, "split the document", "ptcompile")
     if frame.values > MAX_VALUES or frame.size > MAX_DOCUMENT:
         message = "aliases blow this document up beyond what the API server takes"
-        raise refused(event, "too-many-aliases", message, "Write the values out, or use fewer aliases.", "ptcompile")
+        raise refused(event, "too-many-aliases", message, "write the values out, or use fewer aliases", "ptcompile")
 
 
 def _unread(text: str, event: Any) -> list[Finding]:
@@ -280,5 +280,5 @@ def _unread(text: str, event: Any) -> list[Finding]:
     if rest is None:
         return []
     message = "kubectl reads nothing from here on, because a line '...' has ended the document"
-    cure = "Separate documents with a line '---'."
+    cure = "separate documents with a line '---'"
     return [Finding("unsupported-yaml", message, cure, rest.end() - 1, rest.end(), "ptcompile")]
