@@ -73,24 +73,22 @@ def _refusals(manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: Clu
     versions = cluster.versions()
     found = ((one, problem) for one in manifests for problem in validate(one, versions=versions, others=manifests))
     told: set[Path] = set()
-    for problem, exact in _placed(found, data):
-        if not exact or problem.path not in told:  # a second layer's word on the same mistake
+    for problem in traced(found, data, causes=False):
+        if problem.path == ("spec",) or problem.path not in told:  # a second layer's word on the same mistake
             told.add(problem.path)
             yield problem
 
 
-def traced(found: Iterable[tuple[Json, Problem]], data: Mapping[str, Any]) -> Iterator[Problem]:
-    """Problems of manifests at the lines of the spec that they are about, each once."""
-    return (problem for problem, _ in _placed(found, data))
+def traced(found: Iterable[tuple[Json, Problem]], data: Mapping[str, Any], *, causes: bool = True) -> Iterator[Problem]:
+    """Problems of manifests at the lines of the spec that they are about, each once.
 
-
-def _placed(found: Iterable[tuple[Json, Problem]], data: Mapping[str, Any]) -> Iterator[tuple[Problem, bool]]:
-    """Problems at the lines of the spec, each once, and whether the line gives the value: else it is near its cause."""
+    With `causes`, one about a value that no line gives stands at the word that it was written because of.
+    """
     seen: set[tuple[str, Path, str]] = set()
     for manifest, problem in found:
         path = locate(problem.path, manifest, data)
         exact = path != ("spec",)
-        if not exact:
+        if causes and not exact:
             from ptcompile.frontends.nearest import nearest
 
             path = nearest(problem, manifest, data)
@@ -100,7 +98,7 @@ def _placed(found: Iterable[tuple[Json, Problem]], data: Mapping[str, Any]) -> I
         cause = (problem.name, path, "" if exact else there.message)
         if cause not in seen:
             seen.add(cause)
-            yield there, exact
+            yield there
 
 
 def not_ours(data: Any) -> Problem | None:

@@ -11,8 +11,7 @@ from ptcompile.frontends.origin import about, inside
 _STARTS: tuple[Path, ...] = (("command",), ("script",), ("module",), ("args",), ("image",))
 _NODES: tuple[Path, ...] = (("nodes",), ("elastic", "nnodes"), ("worker", "replicas"), ("worker",))
 _PROCESSES: tuple[Path, ...] = (("elastic", "nprocPerNode"), ("elastic",), *_STARTS)
-_SHM: tuple[Path, ...] = (("sharedMemory",), ("fabric",))
-_WHERE: tuple[Path, ...] = (("accelerator",), ("spot",), ("fabric",), ("resources",))
+_SHM: tuple[Path, ...] = (("sharedMemory",),)
 
 _RULES: dict[str, tuple[Path, ...]] = {
     "missing-shm": _SHM,
@@ -20,21 +19,9 @@ _RULES: dict[str, tuple[Path, ...]] = {
 }
 """What findings are about that stand at a whole container, or wherever their number comes from."""
 
-_CONTAINER: dict[str, tuple[Path, ...]] = {
-    "command": _STARTS,
-    "args": _STARTS,
-    "env": _STARTS,
-    "resources": (("resources",), ("accelerator",), ("fabric",)),
-    "volumeMounts": _SHM,
-    "securityContext": (("fabric",),),
-}
-_POD: dict[str, tuple[Path, ...]] = {
-    "volumes": _SHM,
-    "affinity": _WHERE,
-    "nodeSelector": _WHERE,
-    "tolerations": _WHERE,
-    "initContainers": (("fabric",),),
-}
+_OF_THE_LAUNCH = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "OMP_NUM_THREADS"})
+"""Variables that passes write. All others that no word of the spec gives are the profile's."""
+
 _OBJECT: dict[str, tuple[Path, ...]] = {
     "nprocPerNode": _PROCESSES,
     "numProcPerNode": _PROCESSES,
@@ -78,12 +65,7 @@ def _words(problem: Problem, manifest: Mapping[str, Any]) -> Iterator[Path]:
     yield from _RULES.get(problem.name, ())
     rest = inside(problem.path, manifest)
     if rest is not None:
-        if rest[:2] == ("spec", "containers"):
-            option = _option(problem.path, manifest) if rest[3:4] in (("command",), ("args",)) else None
-            yield from _torchrun(option) if option else ()
-            yield from _CONTAINER.get(str(rest[3]), ()) if len(rest) > 3 else _STARTS
-        elif len(rest) > 1:
-            yield from _POD.get(str(rest[1]), ())
+        yield from _of_pod(problem.path, rest, manifest)
         return
     if "elasticPolicy" in problem.path[:-1]:
         yield from _torchrun(str(problem.path[-1]))
@@ -91,16 +73,36 @@ def _words(problem: Problem, manifest: Mapping[str, Any]) -> Iterator[Path]:
         yield from _OBJECT.get(str(part), ())
 
 
-def _option(path: Path, manifest: Any) -> str | None:
-    """The option of torchrun that a word of a command line names, as a spec spells it: nprocPerNode."""
+def _of_pod(path: Path, rest: Path, manifest: Mapping[str, Any]) -> Iterator[Path]:
+    """For a place in a pod template, `rest` within it."""
+    contained = rest[:2] == ("spec", "containers")
+    field = next(iter(rest[3:4] if contained else rest[1:2]), "")
+    inner = max(0, len(rest) - (5 if contained else 3))  # parts of the path that are below the item of a list
+    item = _value(path[: len(path) - inner], manifest)
+    name = item.get("name") if isinstance(item, Mapping) else None
+    if field in ("command", "args") and isinstance(item, str) and item.startswith("--"):
+        yield from _torchrun(_camel(item[2:].partition("=")[0]))
+    elif (contained and field in ("", "command", "args")) or (field == "env" and name in _OF_THE_LAUNCH):
+        yield from _STARTS
+    elif field in ("volumes", "volumeMounts") and name == "shm":
+        yield from _SHM
+    elif field == "resources":
+        yield from (("resources",), ("accelerator",))
+
+
+def _value(path: Path, manifest: Any) -> Any:
+    """What stands at a path; None where nothing does."""
     for part in path:
         fits = isinstance(manifest, Mapping) if isinstance(part, str) else isinstance(manifest, list)
         if not fits or (isinstance(part, int) and part >= len(manifest)):
             return None
         manifest = manifest.get(part) if isinstance(part, str) else manifest[part]
-    if not isinstance(manifest, str) or not manifest.startswith("--"):
-        return None
-    first, *others = manifest[2:].partition("=")[0].split("-")
+    return manifest
+
+
+def _camel(option: str) -> str:
+    """An option of torchrun as a spec spells it: nprocPerNode."""
+    first, *others = option.split("-")
     return first + "".join(word.capitalize() for word in others)
 
 

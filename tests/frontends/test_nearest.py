@@ -10,6 +10,7 @@ import yaml
 import ptcompile
 from ptcompile.diagnostics import Problem
 from ptcompile.frontends.nearest import nearest
+from tests import making
 from tests.frontends.test_origin import every_path
 from tests.making import compiled, smallest, text
 
@@ -53,7 +54,10 @@ RULES = [  # a rule's name, or none; where in the manifest of the target; what a
     ("x", "volcano", ("spec", "queue"), "queue: q", ("queue",)),
     ("x", "jobset", ("spec", "failurePolicy"), "runPolicy: {onPodFailure: RestartJob}", ("runPolicy",)),
     ("x", "job", ("spec", "template", "spec", "volumes", 0), "sharedMemory: 1Gi", ("sharedMemory",)),
-    ("x", "job", ("spec", "template", "spec", "tolerations", 0), "resources: {gpu: 1}", ("resources",)),
+    ("x", "job", ("spec", "template", "spec", "tolerations", 0), "resources: {gpu: 1}", ()),  # the profile's
+    ("x", "job", ("spec", "template", "spec"), "", ()),
+    ("x", "job", ("spec", "template", "spec", "containers", 0, "resources", "limits"), "resources: {gpu: 1}",
+     ("resources",)),
     ("x", "job", ("spec", "template", "spec", "containers", 0, "volumeMounts", 0), "sharedMemory: 1Gi",
      ("sharedMemory",)),
     ("x", "job", ("spec", "template", "spec", "containers", 0), "", ("script",)),
@@ -69,6 +73,19 @@ def test_the_word_that_is_nearest(
     source = smallest(body)
     one = compiled(source, target).manifests[-1]
     assert nearest(Problem(name, path, "m"), one, yaml.safe_load(source)) == ("spec", *wanted)
+
+
+def test_what_the_profile_gives_is_no_word_of_the_spec_s() -> None:
+    cluster = "kind: ClusterProfile\nspec: {defaults: {env: {NCCL_DEBG: INFO}}}\n"
+    (found,) = ptcompile.lint(smallest("resources: {cpu: 1, memory: 1Gi}"), cluster=cluster).diagnostics
+    assert (found.name, found.path) == ("misspelt-env", ("spec",))
+    assert found.message.startswith("spec.containers[0].env[0]")
+
+
+def test_a_refusal_of_what_the_profile_gives_blames_no_word_of_the_spec() -> None:
+    template = {"spec": {"containers": [{"name": "pytorch", "env": [{"value": "x"}]}]}}
+    (problem,) = compiled(smallest(), "pod", making.profile({"defaults": {"podTemplate": template}})).problems
+    assert (problem.path, problem.message) == (("spec",), "spec.containers[0].env[0].name: Required value")
 
 
 @pytest.mark.parametrize("target", ["pod", "job", "pytorchjob", "volcano", "trainjob", "jobset"])
