@@ -41,9 +41,10 @@ def compile_document(data: Any, cluster: ClusterProfile, target: str | None = No
     wanted = target or spec.spec.target
     if wanted is not None and wanted not in TARGETS:
         problems.append(_unknown_target(wanted))
-    if _failed(problems):
-        unsaid = checks.name_of(spec) if checks.only_too_long(spec.metadata.name) else ()
-        return Compiled((), (*unsaid, *problems))
+    left = [one for one in problems if one.path != ("metadata", "name") or not checks.only_too_long(spec.metadata.name)]
+    if _failed(left):
+        return Compiled((), tuple(problems))
+    problems = left  # the target says how long the name may be
     job = lower(spec, cluster)
     chosen = TARGETS[wanted] if wanted is not None else default_target(job, cluster)
     return _for_target(data, spec, job, cluster, chosen, problems)
