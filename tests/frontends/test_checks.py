@@ -239,6 +239,40 @@ def test_it_is_refused_under_a_role_and_in_the_patch_too(target: str) -> None:
     assert [what for what, _ in found(smallest(f"nodes: 2\n{patch}"), target)] == ["reserved-env"]
 
 
+RANK_IN = {"spec": {"containers": [{"name": "pytorch", "env": [{"name": "RANK", "value": "0"}]}]}}
+OF_PROFILE: list[tuple[str, dict[str, Any], str]] = [
+    ("defaults.env", {"defaults": {"env": {"RANK": "0"}}}, ""),
+    ("defaults.podTemplate", {"defaults": {"podTemplate": RANK_IN}}, ""),
+    ("accelerators.a100", {"accelerators": {"a100": {"nodeLabels": {}, "env": {"RANK": "0"}}}}, "accelerator: a100"),
+    ("fabrics.own", {"fabrics": {"own": {"env": {"RANK": "0"}}}}, "fabric: own"),
+    ("fabrics.own", {"fabrics": {"own": {"podTemplate": RANK_IN}}}, "fabric: own"),
+]
+
+
+@pytest.mark.parametrize(("where", "profile", "body"), OF_PROFILE)
+def test_it_is_refused_in_the_profile_too_with_the_word_that_gives_it(
+    where: str, profile: dict[str, Any], body: str
+) -> None:
+    source = smallest(f"nodes: 2\nresources: {{gpu: 1}}\n{body}")
+    problems = [p for p in compiled(source, "pytorchjob", making.profile(profile)).problems if p.severity == "error"]
+    assert [(p.name, p.path) for p in problems] == [("reserved-env", ("spec",))]
+    assert f"the profile's {where} sets RANK" in problems[0].message
+
+
+@pytest.mark.parametrize("entry", [{}, {"value": "x"}, {"name": 5}])
+def test_a_profile_s_entry_without_a_name_is_no_crash(entry: dict[str, Any]) -> None:
+    spec = {"containers": [{"name": "pytorch", "env": [entry]}]}
+    cluster = making.profile({"defaults": {"podTemplate": {"spec": spec}}})
+    problems = compiled(smallest("nodes: 2"), "job", cluster).problems
+    assert {problem.name for problem in problems} <= {"required-value", "wrong-type"}
+
+
+def test_another_container_of_the_profile_s_template_may_have_it() -> None:
+    other = {"spec": {"containers": [{"name": "side", "image": "i:1", "env": [{"name": "RANK", "value": "0"}]}]}}
+    cluster = making.profile({"defaults": {"podTemplate": other}})
+    assert found(smallest("nodes: 2"), "volcano", cluster) == []
+
+
 @pytest.mark.parametrize(
     ("target", "env"), [("pytorchjob", "PYTHONUNBUFFERED: '1'"), ("job", "RANK: '0'"), ("pod", "RANK: '0'")]
 )
