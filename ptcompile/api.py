@@ -122,7 +122,7 @@ def read_cluster(
     found = [stream.stamp(problem, None, filename) for problem in read.problems]
     if any(one.severity == "error" for one in found):
         return None, found
-    documents = [d for d in read.documents if d.data.get("kind") == "ClusterProfile"] or read.documents
+    documents = stream.profiles(read)
     if len(documents) != 1:
         message = f"a profile is one document of kind ClusterProfile, and here are {len(documents)}"
         problem = Problem("no-documents", (), message, "give one", authority="ptcompile")

@@ -43,8 +43,10 @@ def compile_document(data: Any, cluster: ClusterProfile, target: str | None = No
     wanted = target or spec.spec.target
     if wanted is not None and wanted not in TARGETS:
         problems.append(_unknown_target(wanted))
-    if _failed(problems):
+    left = [one for one in problems if one.path != ("metadata", "name") or not checks.only_too_long(spec.metadata.name)]
+    if _failed(left):
         return Compiled((), tuple(problems))
+    problems = left  # the target says how long the name may be
     job = lower(spec, cluster)
     chosen = TARGETS[wanted] if wanted is not None else default_target(job, cluster)
     return _for_target(data, spec, job, cluster, chosen, problems)
@@ -62,6 +64,10 @@ def _for_target(
     problems += checks_fabric.partial(job, data)
     manifests = tuple(target.emit(job, cluster))
     problems += _refusals(manifests, data, cluster)
+    if job.launch is None and job.nodes > 1:
+        from ptcompile.alone import alone
+
+        problems += traced(alone(job, manifests, cluster), data)
     return Compiled(() if _failed(problems) else manifests, tuple(problems), target, steps)
 
 
@@ -70,23 +76,32 @@ def _refusals(manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: Clu
     versions = cluster.versions()
     found = ((one, problem) for one in manifests for problem in validate(one, versions=versions, others=manifests))
     told: set[Path] = set()
-    for problem in traced(found, data):
+    for problem in traced(found, data, causes=False):
         if problem.path == ("spec",) or problem.path not in told:  # a second layer's word on the same mistake
             told.add(problem.path)
             yield problem
 
 
-def traced(found: Iterable[tuple[Json, Problem]], data: Mapping[str, Any]) -> Iterator[Problem]:
-    """Problems of manifests at the lines of the spec that they are about, each once."""
-    seen: set[tuple[str, Path | str]] = set()
+def traced(found: Iterable[tuple[Json, Problem]], data: Mapping[str, Any], *, causes: bool = True) -> Iterator[Problem]:
+    """Problems of manifests at the lines of the spec that they are about, each once.
+
+    With `causes`, one about a value that no line gives stands at the word that it was written because of.
+    """
+    seen: set[tuple[str, Path, str]] = set()
     for manifest, problem in found:
         path = locate(problem.path, manifest, data)
-        cause = (problem.name, path if path != ("spec",) else problem.message)
+        exact = path != ("spec",)
+        if causes and not exact:
+            from ptcompile.frontends.nearest import nearest
+
+            path = nearest(problem, manifest, data)
+        named = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
+        there = problem._replace(on_key=problem.on_key or named, fix=None)
+        there = there._replace(path=path) if path == ("spec",) else moved(there, path)
+        cause = (problem.name, path, "" if exact else there.message)
         if cause not in seen:
             seen.add(cause)
-            named = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
-            there = problem._replace(on_key=problem.on_key or named, fix=None)
-            yield there._replace(path=path) if path == ("spec",) else moved(there, path)
+            yield there
 
 
 def not_ours(data: Any) -> Problem | None:

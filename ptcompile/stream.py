@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ptcompile import source
@@ -36,6 +36,11 @@ def not_objects(data: Mapping[str, Any]) -> Iterable[Problem]:
     for at, item in enumerate(items if isinstance(items, list) else ()):
         if not isinstance(item, Mapping):
             yield Problem("not-a-mapping", ("items", at), f"items[{at}]: an object is a mapping", "remove it")
+
+
+def profiles(given: source.Source) -> Sequence[source.Document]:
+    """The documents of a stream that are profiles; all of them where none says that it is one."""
+    return [one for one in given.documents if one.data.get("kind") == "ClusterProfile"] or given.documents
 
 
 def nothing() -> Problem:

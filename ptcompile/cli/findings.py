@@ -94,9 +94,12 @@ class Findings:
     def finish(self, *, always: bool = False) -> int:
         """Print what there is to say and return the exit status; `always` prints a summary of a clean run too.
 
-        Findings are the result of a lint, and so go to standard output; those of a compile go to standard error.
+        Findings are the result of a lint, and so go to standard output; those of a compile go to standard error, and
+        without their fixes: lint alone makes them.
         """
         status = 0
+        if not always:
+            self._diagnostics = [one._replace(fix=None) for one in self._diagnostics]
         if self._diagnostics or (always and (self._format in _WHOLE or self._output_file)):
             status = self._tell(result=always and not self.stdout_is_taken)
         if always or self._diagnostics or self._skipped:

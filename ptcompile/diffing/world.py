@@ -6,14 +6,13 @@ from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from typing import NamedTuple
 
-from ptcompile.diffing.hiding import secrets
 from ptcompile.diffing.values import Fact
 from ptcompile.plain import kind_of
 from ptcompile.quantity import Quantity
-from ptcompile.secrets import HIDDEN, masked
 from ptcompile.simulation import amounts
 from ptcompile.simulation.amounts import is_accelerator
 from ptcompile.simulation.as_json import env_from, node_requirements
+from ptcompile.simulation.hidden import hiding_of, shown_env
 from ptcompile.simulation.layout import quoted
 from ptcompile.simulation.meeting import Meeting, claims, meeting
 from ptcompile.simulation.overview import group_lines, service_lines, volume_text
@@ -189,19 +188,10 @@ def _command(subject: str, one: Pod, other: Pod) -> Iterator[Fact]:
 
 
 def _env(subject: str, one: Pod, other: Pod) -> Iterator[Fact]:
+    """Variables without secrets, also those of others that a value was put together from."""
     x, y = one.env, other.env
-    theirs = [frozenset(secrets(pod.main.spec)) if pod.main else frozenset() for pod in (one, other)]
+    shown = [(shown_env(pod), hiding_of([pod])) for pod in (one, other)]
     for name in dict.fromkeys((*x, *y)):
         if x.get(name) != y.get(name):
-            before, after = (_shown(name, env.get(name), hide) for env, hide in zip((x, y), theirs, strict=True))
+            before, after = (hide(env[name]) if hide and name in env else env.get(name) for env, hide in shown)
             yield Fact(subject, f"env {name}", before, after)
-
-
-def _shown(name: str, value: str | None, hide: frozenset[str]) -> str | None:
-    """A variable's value without secrets, also those of others that it was put together from."""
-    if value is None:
-        return None
-    shown = value if value.startswith("<") else masked(name, value)
-    for secret in sorted(hide, key=lambda one: (-len(one), one)):
-        shown = shown.replace(secret, HIDDEN)
-    return shown

@@ -100,7 +100,7 @@ def explain(
     found: Sequence[Diagnostic],
 ) -> Explanation:
     """Every TrainingJob of a stream explained. `cluster_source` is the profile's text, `found` what was found in it."""
-    profile = cluster_source.documents[0] if cluster_source is not None and cluster_source.documents else None
+    profile = next(iter(stream.profiles(cluster_source)), None) if cluster_source is not None else None
     diagnostics = [*found, *(stream.stamp(problem, None, filename) for problem in read.problems)]
     jobs: list[Explained] = []
     manifests: list[Json] = []

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile import names
 from ptcompile.accepts import split_endpoint
+from ptcompile.clusterpods import MAIN
 from ptcompile.diagnostics import Path, Problem, field_path
 from ptcompile.frontends import checks_fabric
 from ptcompile.frontends.checks_amounts import amounts_of, nodes_of
@@ -47,12 +48,16 @@ def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from endings_of(job, blocks(job))
 
 
+def only_too_long(name: str) -> bool:
+    """Whether a name has all that a name needs, and too much of it: how much is each target's own (targets.budget)."""
+    return names.is_dns_subdomain(name) and "." not in name and not names.is_dns_label(name)
+
+
 def reserved_env(spec: Spec, job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
     """Variables whose value the operator overwrites: refused, with the operator named."""
-    lost = dict(cluster.spec.defaults.env)
-    for name in _overwritten(lost, target):
-        text = f"the profile's defaults.env sets {name}"
-        yield _reserved(("spec",), text, name, target)
+    for where, env in _of_profile(job, cluster):
+        for name in _overwritten(env, target):
+            yield _reserved(("spec",), f"the profile's {where} sets {name}", name, target)
     for role in job.roles:
         own = {str(e.get("name")): e.get("value") for e in role.template.main.env}
         if not role.trains:  # it has no rank and no torchrun, so no operator gives it one
@@ -60,6 +65,24 @@ def reserved_env(spec: Spec, job: Job, cluster: ClusterProfile, target: Target) 
         for name in _overwritten(own, target):
             path = _said(spec.spec, role.name, name)
             yield _reserved(path, field_path(path), name, target)
+
+
+def _of_profile(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str, Mapping[str, Any]]]:
+    """The variables that the profile gives the job, with the words that give them."""
+    profile = cluster.spec
+    yield "defaults.env", profile.defaults.env
+    yield "defaults.podTemplate", _main_env(profile.defaults.pod_template)
+    if accelerator := profile.accelerators.get(job.accelerator or ""):
+        yield f"accelerators.{job.accelerator}", accelerator.env
+    if fabric := profile.fabrics.get(job.fabric or ""):
+        yield f"fabrics.{job.fabric}", {**_main_env(fabric.pod_template), **fabric.env}
+
+
+def _main_env(template: Mapping[str, Any]) -> dict[str, Any]:
+    """What a pod template of the profile sets in the container that trains."""
+    containers = template.get("spec", {}).get("containers", ())
+    entries = (entry for one in containers if one.get("name") == MAIN for entry in one.get("env", ()))
+    return {str(entry.get("name")): entry.get("value") for entry in entries}
 
 
 def _overwritten(env: Mapping[str, Any], target: Target) -> list[str]:

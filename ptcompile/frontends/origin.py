@@ -105,8 +105,11 @@ def moved(problem: Problem, path: Path) -> Problem:
 
 
 def settle(problem: Problem, spec: Mapping[str, Any]) -> Problem:
-    """A problem of a role's field at the job's, where the role leaves it to the job."""
+    """A problem of a role's field at the job's, where the role leaves it to the job; of `nodes` where they are said."""
     path, job = problem.path, spec.get("spec")
+    if path == ("spec", "nodes") and isinstance(job, Mapping) and "nodes" not in job:
+        where = ("worker",) if "worker" in job else ("elastic", "nnodes")
+        return moved(problem, ("spec", *where))
     depth = 3 if path[1:2] == ("roles",) else 2
     if len(path) <= depth or path[0] != "spec" or path[1] not in {"master", "worker", "roles"}:
         return problem
@@ -118,9 +121,14 @@ def settle(problem: Problem, spec: Mapping[str, Any]) -> Problem:
     return moved(problem, ("spec", *path[depth:])) if left and not said else problem
 
 
+def about(path: Path, manifest: Mapping[str, Any], spec: Mapping[str, Any]) -> list[Path]:
+    """The parts of a spec that a path in its manifest may be about, as `blocks` above; the nearest first."""
+    return _beside(path, manifest, spec) or _blocks(path, manifest)
+
+
 def _patch(path: Path, spec: Mapping[str, Any], manifest: Mapping[str, Any], blocks: Sequence[Path]) -> Path | None:
     """The patch that must have caused what stands in a pod field that the spec has no word for."""
-    rest = _inside(path, manifest)
+    rest = inside(path, manifest)
     if rest is None or rest[:1] != ("spec",) or rest[1:2] in {(), ("containers",)} or rest[1] in _POD:
         return None
     for block in blocks:
@@ -130,7 +138,7 @@ def _patch(path: Path, spec: Mapping[str, Any], manifest: Mapping[str, Any], blo
     return None
 
 
-def _inside(path: Path, manifest: Mapping[str, Any]) -> Path | None:
+def inside(path: Path, manifest: Mapping[str, Any]) -> Path | None:
     """What is left of a path inside the pod template: a Pod is one, most kinds have one under their last `template`.
 
     Trainer's older words for patches have none: podSpecOverrides (2.0) holds a pod's spec, podTemplateOverrides (2.1)
@@ -174,7 +182,7 @@ def _candidates(path: Path, manifest: Mapping[str, Any]) -> Iterator[Path]:
         words = _TRAINER[str(path[2])]
         yield ("podTemplate", "spec", "containers", 0, *words, *path[3:])
         yield (*words, *path[3:])
-    rest = _inside(path, manifest)
+    rest = inside(path, manifest)
     if rest is None:
         return
     yield ("podTemplate", *rest)

@@ -37,7 +37,7 @@ def read_document(text: str) -> Parsed:
     """Read one YAML document, the fast way where that is the same. Never raises on its content."""
     if len(text) > MAX_DOCUMENT:
         message = f"the document is larger than {MAX_DOCUMENT >> 20} MiB, and the API server takes no larger request"
-        return Parsed(None, None, [Finding("too-large", message, "Split the document, or mount the data.", 0, 1)])
+        return Parsed(None, None, [Finding("too-large", message, "split the document, or mount the data", 0, 1)])
     if loads is not None and not _looks_doubtful(text):
         try:
             data = loads(text)

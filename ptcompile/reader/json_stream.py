@@ -49,7 +49,7 @@ def read_json(text: str) -> tuple[list[Value], Finding | None]:
         except _NotFiniteError:
             return values, _not_json(at)
         except RecursionError:
-            return values, Finding("too-deep", _deep(), "Move the inner parts out.", at, at + 1, "ptcompile")
+            return values, Finding("too-deep", _deep(), "move the inner parts out", at, at + 1, "ptcompile")
         values.append(_value(text, data, at, end, repeated=bool(repeated)))
         at = _skip(text, end)
     return values, None
@@ -77,16 +77,16 @@ def _deep() -> str:
 
 def _not_json(at: int) -> Finding:
     message = "kubectl reads a file that begins with '{' as JSON, and this is not JSON"
-    return Finding("yaml-syntax", message, "Mend the JSON, or begin the file with a line '---'.", at, at + 1)
+    return Finding("yaml-syntax", message, "mend the JSON, or begin the file with a line '---'", at, at + 1)
 
 
 def _value(text: str, data: Any, start: int, end: int, *, repeated: bool) -> Value:
     if end - start > MAX_DOCUMENT:
         message = f"the document is larger than {MAX_DOCUMENT >> 20} MiB, and the API server takes no larger request"
-        return Value(None, start, end, [Finding("too-large", message, "Split the document.", 0, 1)])
+        return Value(None, start, end, [Finding("too-large", message, "split the document", 0, 1)])
     if not isinstance(data, dict):
         message = "the document is no mapping, as a Kubernetes object is"
-        return Value(None, start, end, [Finding("not-a-mapping", message, "Write an object in '{}'.", 0, end - start)])
+        return Value(None, start, end, [Finding("not-a-mapping", message, "write an object in '{}'", 0, end - start)])
     if wrong := flaw(data):
         return Value(None, start, end, [Finding(wrong.name, wrong.message, wrong.help, 0, 1, wrong.authority)])
     findings = parse(as_yaml(text[start:end])).findings if repeated else []
@@ -129,18 +129,18 @@ def flaw(data: Any) -> Problem | None:
             for key, value in box.items() if isinstance(box, dict) else enumerate(box):
                 here = (*path, key)
                 if isinstance(box, dict) and not isinstance(key, str):
-                    return _flaw("unsupported-yaml", path, f"the key {key!r} is no string", "Use a string.")
+                    return _flaw("unsupported-yaml", path, f"the key {key!r} is no string", "use a string")
                 if isinstance(value, dict | list):
                     below.append((here, value))
                 elif not isinstance(value, _SCALARS):
                     what = f"a value of type {type(value).__name__} is no JSON"
-                    return _flaw("unsupported-yaml", here, what, "Convert it to a string, number, list or dict.")
+                    return _flaw("unsupported-yaml", here, what, "convert it to a string, number, list or dict")
                 elif isinstance(value, float) and value - value != 0:
-                    return _flaw("unsupported-yaml", here, f"{value} is no JSON", "Use a finite number.")
+                    return _flaw("unsupported-yaml", here, f"{value} is no JSON", "use a finite number")
         if depth > MAX_DEPTH:
-            return _flaw("too-deep", level[0][0][:8], _deep(), "Move the inner parts out.")
+            return _flaw("too-deep", level[0][0][:8], _deep(), "move the inner parts out")
         if values > MAX_VALUES:
-            return _flaw("too-large", (), f"the document has more than {MAX_VALUES} values", "Split the document.")
+            return _flaw("too-large", (), f"the document has more than {MAX_VALUES} values", "split the document")
         level = below
     return None
 

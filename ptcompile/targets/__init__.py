@@ -22,9 +22,16 @@ TARGETS: dict[str, Target] = {target.name: target for target in (POD, JOB, PYTOR
 def default_target(job: Job, cluster: ClusterProfile) -> Target:
     """What a job gets whose spec names no target: a Pod for one node that needs no more, else an Indexed Job.
 
-    Neither needs an operator in the cluster. What a Pod does only roughly, such as outlive its node, a Job does. A job
-    with a queue goes to Volcano where the cluster's queues are its.
+    Neither needs an operator in the cluster. What a Pod does only roughly, such as outlive its node, a Job does; what
+    a Job cannot express and a JobSet can, such as roles beside the trainers, is a JobSet. A job with a queue goes to
+    Volcano where the cluster's queues are its.
     """
     if queue_of(job, cluster) and cluster.spec.queue_system == "volcano":
         return VOLCANO
-    return JOB if any(POD.unsupported(job, cluster)) else POD
+    if not any(POD.unsupported(job, cluster)):
+        return POD
+    return JOBSET if _refuses(JOB, job, cluster) and not _refuses(JOBSET, job, cluster) else JOB
+
+
+def _refuses(target: Target, job: Job, cluster: ClusterProfile) -> bool:
+    return any(problem.severity == "error" for problem in target.unsupported(job, cluster))

@@ -36,7 +36,9 @@ def _wiring(job: Job) -> Wiring:
 def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
     if job.nodes > 1:
         yield cannot(
-            SPEC, f"a Pod is one node, and the job has {job.nodes}", "use the target job, pytorchjob or volcano"
+            (*SPEC, "nodes"),
+            f"a Pod is one node, and the job has {job.nodes}",
+            "use the target job, pytorchjob or volcano",
         )
     yield from only_trainers(job, "a Pod")
     yield from restart_policies(job, ("Never", "OnFailure", "Always"), "a pod has no ExitCode policy")

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ptcompile import names, queues
 from ptcompile.diagnostics import Authority, Path, Problem, field_path
 from ptcompile.ir import Job, Target
 from ptcompile.queues import gang, gang_scheduler, level_of, nearness_by, queue_of, together
@@ -25,6 +26,7 @@ _TOPOLOGY = (*SPEC, "topology")
 
 def unsupported(job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
     """What this target cannot express of a job's queue and placement; paths are those of a spec."""
+    yield from _label_values(job, cluster, target.name)
     yield from _queue(job, cluster, target.name)
     if cluster.spec.multi_kueue and queue_of(job, cluster):
         yield from _dispatched(cluster, target.name)
@@ -38,6 +40,23 @@ def unsupported(job: Job, cluster: ClusterProfile, target: Target) -> Iterator[P
 def _roughly(path: Path, message: str, help: str | None, authority: Authority = "ptcompile") -> Problem:
     text = f"{field_path(path)}: {message}"
     return Problem("queued-differently", path, text, help, severity="warning", stage="run", authority=authority)
+
+
+def _label_values(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
+    """Names that stand in a label: Kueue's and KAI's of the object, Volcano's queue of its pods (Volcano 1.16)."""
+    labels = queues.object_labels(job, cluster)
+    queue = labels.get(queues.KUEUE_QUEUE) or labels.get(queues.KAI_QUEUE)
+    priority = labels.get(queues.KUEUE_PRIORITY) or labels.get(queues.KAI_PRIORITY)
+    if target == "volcano":
+        queue, priority = queue_of(job, cluster), None
+    for path, value in ((_QUEUE, queue), (_PRIORITY, priority)):
+        if value and (reason := names.why_not_label_value(value)):
+            own = path == _PRIORITY or job.queue is not None
+            what = f"{value!r} becomes the value of a label, which {reason}"
+            text = f"{field_path(path)}: {what}" if own else f"spec: the profile's defaults.queue {what}"
+            at: Path = path if own else SPEC
+            help = f"use a {path[-1]} with another name"
+            yield Problem("spec-invalid-value", at, text, help, stage="pod" if target == "volcano" else "apply")
 
 
 def _queue(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:

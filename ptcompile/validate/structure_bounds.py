@@ -15,8 +15,8 @@ Schema = Mapping[str, Any]
 
 _NAME = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _FORM = {
-    f"^{_NAME}$": "Use lower case letters, digits and '-', with a letter or a digit at both ends.",
-    rf"^{_NAME}(\.{_NAME})*$": "Use lower case letters, digits, '-' and '.', with a letter or a digit at both ends.",
+    f"^{_NAME}$": "use lower case letters, digits and '-', with a letter or a digit at both ends",
+    rf"^{_NAME}(\.{_NAME})*$": "use lower case letters, digits, '-' and '.', with a letter or a digit at both ends",
 }
 """The commonest patterns of the CRDs, in words."""
 
@@ -38,16 +38,16 @@ def bounded_string(schema: Schema) -> Check | None:
             choices = ", ".join(f'"{choice}"' for choice in enum)
             text = f"Unsupported value: {shown(value)}: supported values: {choices}"
             near = suggest(value, enum)
-            fault = Fault("unsupported-value", text, f'Did you mean "{near}"?' if near else "Write one of them.")
+            fault = Fault("unsupported-value", text, f'did you mean "{near}"?' if near else "write one of them")
             fault.cure = spelt(value, near)
             return [fault]
         if high is not None and len(value) > high:
-            return [Fault("too-long-value", f"Too long: may not be more than {high} bytes", "Shorten it.")]
+            return [Fault("too-long-value", f"Too long: may not be more than {high} bytes", "shorten it")]
         if len(value) < low:
-            return [Fault("invalid-value", f'Invalid value: "": must be at least {low} characters long', "Fill it in.")]
+            return [Fault("invalid-value", f'Invalid value: "": must be at least {low} characters long', "fill it in")]
         if search is not None and search(value) is None:
             text = f"Invalid value: {shown(value)}: must match '{pattern}'"
-            return [Fault("invalid-value", text, _FORM.get(pattern or "", "Write it in that form."))]
+            return [Fault("invalid-value", text, _FORM.get(pattern or "", "write it in that form"))]
         return None
 
     return check
@@ -64,10 +64,10 @@ def list_bounds(schema: Schema, item_defaults: Mapping[str, Any]) -> Check | Non
     def check(value: Any) -> Found:
         if high is not None and len(value) > high:
             text = f"Too many: {len(value)}: must have at most {high} items"
-            return [Fault("too-many-items", text, f"Keep {high} at most.")]
+            return [Fault("too-many-items", text, f"keep {high} at most")]
         if len(value) < low:
             return [
-                Fault("invalid-value", f"Invalid value: {len(value)}: must have at least {low} items", "Add an item.")
+                Fault("invalid-value", f"Invalid value: {len(value)}: must have at least {low} items", "add an item")
             ]
         if keys:
             return _same_keys(value, keys, item_defaults)
@@ -109,7 +109,7 @@ def _same_items(items: Sequence[Any]) -> Found:
 
 def _duplicate(index: int, value: Any) -> Fault:
     text = f"Duplicate value: {json.dumps(value, ensure_ascii=False, separators=(',', ':'), default=str)}"
-    fault = Fault("duplicate-value", text, "Remove one of the two, or give it another key.")
+    fault = Fault("duplicate-value", text, "remove one of the two, or give it another key")
     fault.path.append(index)
     return fault
 

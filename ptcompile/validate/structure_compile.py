@@ -142,7 +142,7 @@ def _fields(schema: Schema, scope: Scope) -> Check:
             if value.get(name) is None:
                 faults = _missing(name, faults)
         if least and not faults and sum(item is not None for item in value.values()) < least:
-            return [Fault("invalid-value", f"Invalid value: must have at least {least} properties", "Fill it in.")]
+            return [Fault("invalid-value", f"Invalid value: must have at least {least} properties", "fill it in")]
         return faults
 
     return check
@@ -157,7 +157,7 @@ def _missing(name: str, faults: Found) -> Found:
     """A required field that is not there, unless it is there under a name that was probably meant to be it."""
     if faults and any(fault.suggestion == name and len(fault.path) == 1 for fault in faults):
         return faults
-    fault = Fault("required-value", "Required value", f'Add "{name}".')
+    fault = Fault("required-value", "Required value", f'add "{name}"')
     fault.path.append(name)
     return [*(faults or ()), fault]
 

@@ -69,14 +69,14 @@ def mismatch(expected: str, value: Any) -> Fault:
 
 def _type_help(expected: str, got: str, value: Any) -> str:
     if got == "null":
-        return "Remove the empty item."
+        return "remove the empty item"
     if expected == "string" and got in _QUOTE:
-        return f'Quote the value: "{shown(value)}".'
+        return f'quote the value: "{shown(value)}"'
     if expected in {"integer", "int32", "int64", "boolean"} and got == "string":
-        return "Remove the quotes." if _is_bare(expected, value) else f"Write a plain {expected}."
+        return "remove the quotes" if _is_bare(expected, value) else f"write a plain {expected}"
     if expected == "array":
-        return "Write a list, one item a line, each after a dash."
-    return f"Write a value of type {expected}."
+        return "write a list, one item a line, each after a dash"
+    return f"write a value of type {expected}"
 
 
 def _is_bare(expected: str, value: str) -> bool:
@@ -92,7 +92,7 @@ def to_problem(fault: Fault) -> Problem:
     fix = fault.cure.at(path) if fault.cure else None
     if fault.home is not None:
         home = (*path[: len(path) - fault.home], fault.path[0])
-        help_text = f'"{fault.path[0]}" belongs at {field_path(home)}.'
+        help_text = f"move it to {field_path(home)}"
         if fault.moved is not None:
             edits = (Edit("set", home, fault.moved), Edit("remove", path))
             fix = Fix(f"move it to {field_path(home)}", edits, safe=False)

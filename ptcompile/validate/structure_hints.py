@@ -25,18 +25,18 @@ def unknown_field(key: object, properties: Mapping[str, Any], fields: Fields, th
     same = _same_letters(name, properties)
     if same:
         fault.suggestion = same
-        fault.help = f'Did you mean "{same}"?'
+        fault.help = f'did you mean "{same}"?'
         fault.cure = named(name, same, there)
         return fault
     for child, schema in properties.items():
         if child != "status" and name in fields(schema):
             shown = f"{child}[]" if "items" in schema else child
-            fault.help = f'"{name}" belongs inside {shown}.'
+            fault.help = f"move it into {shown}"
             return fault
     close = _close(name, properties)
     fault.suggestion = close
     fault.cure = named(name, close, there)
-    fault.help = f'Did you mean "{close}"?' if close else "Remove it, or check where it belongs."
+    fault.help = f'did you mean "{close}"?' if close else "remove it, or check where it belongs"
     return fault
 
 
@@ -67,7 +67,7 @@ def wrong_version(key: str, since: str | None, until: str | None, version: str, 
     whose = f"the schema of this kind, made with Kubernetes {version}" if in_crd else f"Kubernetes {version}"
     when = f"it came with {since}" if since else f"it went after {until}"
     fault = Fault("version-unknown-field", f"unknown field to {whose}: {when}")
-    fault.help = "Remove it." if in_crd or not since else f"Remove it, or use Kubernetes {since} or newer."
+    fault.help = "remove it" if in_crd or not since else f"remove it, or use Kubernetes {since} or newer"
     fault.path.append(key)
     fault.on_key = True
     return fault

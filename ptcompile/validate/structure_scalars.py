@@ -21,7 +21,7 @@ _TIME = Pattern(
 ).fullmatch
 _BASE64 = Pattern(r"(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?").fullmatch
 
-_QUANTITY_HELP = 'Write a number with a suffix of n, u, m, k, M, G, T, P, E or Ki to Ei, for example "500m" or "16Gi".'
+_QUANTITY_HELP = 'write a number with a suffix of n, u, m, k, M, G, T, P, E or Ki to Ei, for example "500m" or "16Gi"'
 
 
 def whole(value: Any) -> int | None:
@@ -58,13 +58,13 @@ def integer(kind: str, minimum: int | None = None, maximum: int | None = None) -
             return [mismatch(expected, value)]
         if not low <= number <= high:
             text = f"must be of type {expected}: {number} is out of range"
-            return [Fault("wrong-type", text, f"Use a number from {floor} to {ceiling}.")]
+            return [Fault("wrong-type", text, f"use a number from {floor} to {ceiling}")]
         if number < floor:
             text = f"Invalid value: {number}: must be greater than or equal to {floor}"
-            return [Fault("invalid-value", text, f"Use {floor} or more.")]
+            return [Fault("invalid-value", text, f"use {floor} or more")]
         if number > ceiling:
             text = f"Invalid value: {number}: must be less than or equal to {ceiling}"
-            return [Fault("invalid-value", text, f"Use {ceiling} or less.")]
+            return [Fault("invalid-value", text, f"use {ceiling} or less")]
         return None
 
     return check
@@ -103,7 +103,7 @@ def crd_quantity(value: Any) -> Found:
         return None
     fault = mismatch("integer or string", value)
     if isinstance(value, float):
-        fault.help = f'Quote the value: "{value}".'
+        fault.help = f'quote the value: "{value}"'
         fault.cure = QUOTES
     return [fault]
 
@@ -119,7 +119,7 @@ def decoded_int_or_string(value: Any) -> Found:
     if low <= amount <= high:
         return None
     text = f"must be of type int32: {amount} is out of range"
-    return [Fault("wrong-type", text, f"Use a number from {low} to {high}.")]
+    return [Fault("wrong-type", text, f"use a number from {low} to {high}")]
 
 
 def crd_int_or_string(value: Any) -> Found:
@@ -137,7 +137,7 @@ def time(value: Any) -> Found:
     if _TIME(value):
         return None
     return [
-        Fault("wrong-type", f"must be a time, not {shown(value)}", 'Write a time like "2026-01-31T12:00:00Z", quoted.')
+        Fault("wrong-type", f"must be a time, not {shown(value)}", 'write a time like "2026-01-31T12:00:00Z", quoted')
     ]
 
 
@@ -148,5 +148,5 @@ def base64(value: Any) -> Found:
     if _BASE64(value.replace("\n", "").replace("\r", "")):
         return None
     return [
-        Fault("wrong-type", "must be base64", "Encode the value with base64; a Secret takes plain text in stringData.")
+        Fault("wrong-type", "must be base64", "encode the value with base64; a Secret takes plain text in stringData")
     ]

@@ -219,3 +219,20 @@ def test_the_first_command_of_the_readme() -> None:
     ran = process("examples/mnist/spec.yaml")
     assert ran.status == 0, ran.err
     assert kinds(ran.out)
+
+
+@pytest.mark.parametrize("verb", ["compile", "simulate", "explain", "platform", "requires"])
+def test_a_fix_is_offered_by_the_command_that_makes_it(verb: str, tmp_path: Path, capsys: Capture) -> None:
+    wrong = tmp_path / "s.yaml"
+    wrong.write_text(smallest().replace("image", "Image"), encoding="utf-8")
+    profile = tmp_path / "cluster.yaml"
+    profile.write_text("apiVersion: ptcompile/v1\nkind: ClusterProfile\nmetadata: {name: c}\nspec: {}\n")
+    words = (str(profile), str(wrong)) if verb == "platform" else (str(wrong),)
+    ran = here(capsys, verb, *words)
+    assert ran.status == 1
+    assert "Image" in ran.err
+    assert "= fix:" not in ran.out + ran.err
+    assert "fixable" not in ran.err
+    offered = here(capsys, "lint", str(wrong))
+    assert "(--fix)" in offered.out
+    assert "1 fixable" in offered.err

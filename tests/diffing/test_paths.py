@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from ptcompile.diffing.defaults import is_default
+from ptcompile.diffing.hiding import hidden
 from ptcompile.diffing.paths import LONG, changes
 from tests.conftest import GOLDEN, ROOT
 from tests.diffing.making import job, lines, pod
@@ -174,3 +175,13 @@ def test_secrets_are_hidden() -> None:
     assert lines(kind, {**kind, "stringData": {"a": "y"}}) == ['+ stringData: {"a": "***"}']
     config = {**kind, "kind": "ConfigMap"}
     assert lines(config, {**config, "data": {"API_KEY": "y", "n": "1"}}) == ['+ data: {"API_KEY": "***", "n": "1"}']
+    number = {**kind, "kind": "ConfigMap", "data": {"A_TOKEN": 12345}}
+    assert lines(config, number) == ['+ data: {"A_TOKEN": "***"}']
+
+
+def test_hiding_changes_nothing_of_what_it_is_given() -> None:
+    one = pod({"env": [{"name": "HF_TOKEN", "value": "hf_a"}]})
+    before = copy.deepcopy(one)
+    assert hidden(one) != one
+    assert one == before
+    assert hidden(pod()) == pod()

@@ -99,6 +99,16 @@ def test_secrets_are_hidden_wherever_they_turn_up() -> None:
     assert "values hidden" in shown
 
 
+def test_a_secret_that_looks_like_a_reference_is_hidden_and_a_reference_is_not() -> None:
+    def env(entry: dict[str, Any]) -> dict[str, Any]:
+        return {"env": [{"name": "API_KEY", **entry}], "command": ["run"]}
+
+    reference = {"valueFrom": {"secretKeyRef": {"name": "s", "key": "k"}}}
+    difference = ptcompile.diff(job(env({"value": "<hunter22>"})), job(env(reference)))
+    assert (BOTH, "env API_KEY", "***", "<secret:s/k>") in [tuple(fact) for fact in difference.objects[0].facts]
+    assert "hunter22" not in difference.text() + difference.markdown() + str(difference.to_dict())
+
+
 def test_two_operators_are_compared_by_their_worlds() -> None:
     spec = smallest("nodes: 3\nresources: {gpu: 8}\nenv: {A: b}")
     sides = [ptcompile.compile(spec, target=target).yaml() for target in ("pytorchjob", "jobset")]

@@ -48,6 +48,12 @@ those of spot jobs and of resources with taints of their own. Yours stand first.
     )
 
 
+def test_the_lines_of_the_profile_are_those_of_its_document() -> None:
+    beside = "kind: ConfigMap\ndata: {}\n---\n"
+    text = _explain("resources: {gpu: 2}", "pod", beside + CLUSTER).text("tolerations")
+    assert "value from  prod.yaml:7:25  spec.gpu.tolerations[0].{key, operator}" in text
+
+
 def test_the_built_in_profile_has_values_and_no_lines() -> None:
     text = _explain("resources: {gpu: 2}", "pod").text("tolerations")
     assert "value from  the built-in profile  spec.gpu.tolerations[0]: {key: flyte/gpu, operator: Equal," in text

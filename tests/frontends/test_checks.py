@@ -83,11 +83,26 @@ def test_a_value_that_cannot_be(body: str, path: tuple[str, ...]) -> None:
     assert found(smallest(body)) == [("spec-invalid-value", path)]
 
 
-@pytest.mark.parametrize("name", ["Train", "a.b", "a_b", "-a", "a-", "", "é", "a" * 64, "a b"])
+@pytest.mark.parametrize("name", ["Train", "a.b", "a_b", "-a", "a-", "", "é", "A" * 64, "a" * 300, "a b"])
 def test_a_name_is_a_dns_label(name: str) -> None:
     """torchx_and_peers.md 7 case 3: never altered in silence."""
     source = smallest().replace("{name: train}", f"{{name: '{name}'}}")
     assert found(source) == [("spec-invalid-value", ("metadata", "name"))]
+
+
+@pytest.mark.parametrize(("target", "longest"), [("pod", 63), ("job", 61), ("pytorchjob", 54), ("jobset", 48)])
+def test_a_name_that_is_only_too_long_is_told_its_target_s_budget(target: str, longest: int) -> None:
+    source = smallest(name="a" * 64)
+    (problem,) = compiled(source, target).problems
+    assert (problem.name, problem.path) == ("name-too-long", ("metadata", "name"))
+    assert problem.help is not None
+    assert problem.help.startswith(f"at most {longest} characters")
+
+
+def test_it_is_said_too_where_no_target_is_reached() -> None:
+    assert found(smallest("nods: 2", name="a" * 64), "pod") == [("spec-unknown-field", ("spec", "nods"))]
+    source = smallest("resources: {cpu: 2, requests: {cpu: 4}}", name="a" * 64)
+    assert found(source)[0] == ("spec-invalid-value", ("metadata", "name"))
 
 
 @pytest.mark.parametrize("name", ["my-train", "7b", "a", "a" * 63])
@@ -222,6 +237,40 @@ def test_it_is_refused_under_a_role_and_in_the_patch_too(target: str) -> None:
     assert paths == [("spec", "master", "env", name), ("spec", "worker", "env", name)]
     patch = f"podTemplate: {{spec: {{containers: [{{name: pytorch, env: [{{name: {name}, value: '0'}}]}}]}}}}"
     assert [what for what, _ in found(smallest(f"nodes: 2\n{patch}"), target)] == ["reserved-env"]
+
+
+RANK_IN = {"spec": {"containers": [{"name": "pytorch", "env": [{"name": "RANK", "value": "0"}]}]}}
+OF_PROFILE: list[tuple[str, dict[str, Any], str]] = [
+    ("defaults.env", {"defaults": {"env": {"RANK": "0"}}}, ""),
+    ("defaults.podTemplate", {"defaults": {"podTemplate": RANK_IN}}, ""),
+    ("accelerators.a100", {"accelerators": {"a100": {"nodeLabels": {}, "env": {"RANK": "0"}}}}, "accelerator: a100"),
+    ("fabrics.own", {"fabrics": {"own": {"env": {"RANK": "0"}}}}, "fabric: own"),
+    ("fabrics.own", {"fabrics": {"own": {"podTemplate": RANK_IN}}}, "fabric: own"),
+]
+
+
+@pytest.mark.parametrize(("where", "profile", "body"), OF_PROFILE)
+def test_it_is_refused_in_the_profile_too_with_the_word_that_gives_it(
+    where: str, profile: dict[str, Any], body: str
+) -> None:
+    source = smallest(f"nodes: 2\nresources: {{gpu: 1}}\n{body}")
+    problems = [p for p in compiled(source, "pytorchjob", making.profile(profile)).problems if p.severity == "error"]
+    assert [(p.name, p.path) for p in problems] == [("reserved-env", ("spec",))]
+    assert f"the profile's {where} sets RANK" in problems[0].message
+
+
+@pytest.mark.parametrize("entry", [{}, {"value": "x"}, {"name": 5}])
+def test_a_profile_s_entry_without_a_name_is_no_crash(entry: dict[str, Any]) -> None:
+    spec = {"containers": [{"name": "pytorch", "env": [entry]}]}
+    cluster = making.profile({"defaults": {"podTemplate": {"spec": spec}}})
+    problems = compiled(smallest("nodes: 2"), "job", cluster).problems
+    assert {problem.name for problem in problems} <= {"required-value", "wrong-type"}
+
+
+def test_another_container_of_the_profile_s_template_may_have_it() -> None:
+    other = {"spec": {"containers": [{"name": "side", "image": "i:1", "env": [{"name": "RANK", "value": "0"}]}]}}
+    cluster = making.profile({"defaults": {"podTemplate": other}})
+    assert found(smallest("nodes: 2"), "volcano", cluster) == []
 
 
 @pytest.mark.parametrize(

@@ -143,7 +143,12 @@ def test_what_one_target_refuses_is_said_in_its_tab_and_at_the_line() -> None:
     assert "Volcano has no deadline for a job" in note.text
     assert "refused" in read.id("tab-volcano").text
     assert "refused" not in read.id("tab-job").text
-    assert "a Pod is one node" in read.id("spec-7").text, "a finding about a mapping stands at its key"
+
+
+def test_a_finding_about_a_mapping_stands_at_its_key() -> None:
+    read = read_html(text(*golden("gang-scheduler-plugins")))
+    at = golden("gang-scheduler-plugins")[0].splitlines().index("spec:") + 1
+    assert "Volcano places the pods of its Jobs itself" in read.id(f"spec-{at}").text
 
 
 def test_a_finding_of_every_target_is_shown_for_every_target() -> None:

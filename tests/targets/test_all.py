@@ -57,6 +57,22 @@ def test_the_default_needs_no_operator() -> None:
     assert default_target(making.job(), DEFAULT_CLUSTER) is TARGETS["pod"]
 
 
+@pytest.mark.parametrize(
+    ("body", "target"),
+    [
+        ("nodes: 2", "job"),
+        ("nodes: 2\nspot: true", "job"),  # a Job does it with a warning
+        ("master: {}\nworker: {replicas: 2, env: {A: b}}", "jobset"),
+        ("nodes: 2\nrunPolicy: {onPodFailure: RestartJob}", "jobset"),
+        ("nodes: 2\nrunPolicy: {cleanPodPolicy: All}", "job"),  # a JobSet has no words for it either
+        ("roles: {loader: {resources: {cpu: 1}}}\nqueue: q", "jobset"),
+    ],
+)
+def test_the_default_is_a_jobset_where_it_alone_can(body: str, target: str) -> None:
+    chosen = compiled(smallest(body)).target
+    assert chosen is TARGETS[target]
+
+
 @pytest.mark.parametrize(("target", "body"), ROWS)
 def test_a_refusal_begins_with_the_field_and_says_how_to_mend_it(target: str, body: str) -> None:
     for problem in compiled(smallest(body), target).problems:

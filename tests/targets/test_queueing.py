@@ -293,3 +293,29 @@ def test_kai_is_told_the_fewest_nodes() -> None:
     ]
     fixed = compiled(smallest(NODES), "jobset", KAI).manifests[-1]
     assert "metadata" not in fixed["spec"]["replicatedJobs"][0]["template"]
+
+
+# ---- names that become values of labels
+
+LONG = "q" * 64
+
+
+@pytest.mark.parametrize("target", ALL)
+@pytest.mark.parametrize("profile", [KUEUE, VOLCANO, KAI], ids=["kueue", "volcano", "kai"])
+def test_a_queue_that_no_label_holds_is_said_at_its_word(target: str, profile: Any) -> None:
+    """Kueue 0.19 and KAI 0.15 read labels; Volcano 1.16 labels the pods of its Jobs, and annotates others."""
+    errors = [one for one in found(target, body_for(target, f"queue: {LONG}"), profile) if one[1] == "error"]
+    labelled = profile is not VOLCANO or target == "volcano"
+    refused = [("unsupported-by-target", "error", ("spec", "queue"))] if (profile, target) == (KAI, "volcano") else []
+    assert errors == [("spec-invalid-value", "error", ("spec", "queue"))] * labelled + refused
+
+
+def test_a_priority_is_a_label_too() -> None:
+    body = f"queue: team-a\npriority: {LONG}"
+    assert found("pod", body, KUEUE) == [("spec-invalid-value", "error", ("spec", "priority"))]
+
+
+def test_the_profile_s_queue_is_named_as_the_profile_s() -> None:
+    (problem,) = compiled(smallest(), "pod", making.profile({"defaults": {"queue": "Team A"}})).problems
+    assert (problem.name, problem.path) == ("spec-invalid-value", ("spec",))
+    assert "the profile's defaults.queue 'Team A'" in problem.message

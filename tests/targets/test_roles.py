@@ -42,8 +42,9 @@ def test_who_the_help_names_has_them(target: str) -> None:
     assert compiled(smallest(LOADER), target).manifests
 
 
-def test_without_a_target_it_is_refused_as_other_jobs_are_that_need_an_operator() -> None:
-    assert [one.path for one in compiled(smallest(LOADER)).problems] == [("spec", "roles", "loader")]
+def test_without_a_target_it_is_a_jobset() -> None:
+    done = compiled(smallest(LOADER))
+    assert (done.problems, [one["kind"] for one in done.manifests]) == ((), ["JobSet"])
 
 
 # ---- JobSet and the JobSet of a TrainingRuntime

@@ -300,11 +300,11 @@ def test_what_the_crd_takes_and_the_pod_does_not(path: Path, value: Any) -> None
 @pytest.mark.parametrize(
     ("path", "key", "help_text"),
     [
-        (MAIN, "comand", 'Did you mean "command"?'),
-        (("spec",), "restart_policy", 'Did you mean "restartPolicy"?'),
-        (MAIN, "nodeSelector", '"nodeSelector" belongs at spec.nodeSelector.'),
-        (("spec",), "image", '"image" belongs inside containers[].'),
-        (("spec",), "labels", "Remove it, or check where it belongs."),
+        (MAIN, "comand", 'did you mean "command"?'),
+        (("spec",), "restart_policy", 'did you mean "restartPolicy"?'),
+        (MAIN, "nodeSelector", "move it to spec.nodeSelector"),
+        (("spec",), "image", "move it into containers[]"),
+        (("spec",), "labels", "remove it, or check where it belongs"),
     ],
 )
 def test_what_was_meant_by_an_unknown_field(path: Path, key: str, help_text: str) -> None:
@@ -337,7 +337,7 @@ def test_fields_of_another_version() -> None:
     problem = found(manifest, "1.33")[0]
     assert (problem.name, problem.path) == ("version-unknown-field", ("spec", "hostnameOverride"))
     assert problem.message == "spec.hostnameOverride: unknown field to Kubernetes 1.33: it came with 1.34"
-    assert problem.help == "Remove it, or use Kubernetes 1.34 or newer."
+    assert problem.help == "remove it, or use Kubernetes 1.34 or newer"
 
 
 def test_a_crd_knows_the_fields_of_the_version_it_was_made_with() -> None:

@@ -32,7 +32,7 @@ def _check_node(affinity: dict[str, Any], path: Path, found: f.Found) -> None:
     if type(required) is dict:
         terms, here = required.get("nodeSelectorTerms"), (*path, _REQUIRED, "nodeSelectorTerms")
         if terms is None or terms == []:
-            f.required(found, here, "must have at least one node selector term", "Add a term or remove the selector.")
+            f.required(found, here, "must have at least one node selector term", "add a term or remove the selector")
         for index, term in f.objects(terms):
             _check_node_term(term, (*here, index), found, strict=True)
     for index, item in f.objects(affinity.get(_PREFERRED)):
@@ -45,7 +45,7 @@ def check_weight(weight: Any, path: Path, found: f.Found) -> None:
     """The weight of a preference: 1 to 100; absent counts as 0."""
     weight = 0 if weight is None else weight
     if type(weight) is int and not 1 <= weight <= 100:
-        f.invalid(found, path, weight, "must be in the range 1-100", "Use 1 to 100.")
+        f.invalid(found, path, weight, "must be in the range 1-100", "use 1 to 100")
 
 
 def _check_node_term(term: dict[str, Any], path: Path, found: f.Found, *, strict: bool) -> None:
@@ -63,14 +63,14 @@ def _check_expression(requirement: dict[str, Any], path: Path, found: f.Found) -
     operator, values, here = requirement.get("operator"), requirement.get("values") or [], (*path, "values")
     if operator in ("In", "NotIn"):
         if not values:
-            f.required(found, here, "must be specified when `operator` is 'In' or 'NotIn'", "List values.")
+            f.required(found, here, "must be specified when `operator` is 'In' or 'NotIn'", "list values")
     elif operator in ("Exists", "DoesNotExist"):
         if values:
             f.forbidden(found, here, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
     elif operator in ("Gt", "Lt"):
         if type(values) is list and len(values) != 1:
             why = "must be specified single value when `operator` is 'Lt' or 'Gt'"
-            f.required(found, here, why, "Give one whole number.")
+            f.required(found, here, why, "give one whole number")
     elif operator is None or type(operator) is str:
         check_operator(operator, path, found, _OPERATORS)
 
@@ -80,12 +80,12 @@ def _check_field(requirement: dict[str, Any], path: Path, found: f.Found) -> Non
     if operator in ("In", "NotIn"):
         if type(values) is list and len(values) != 1:
             one = "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"
-            f.required(found, (*path, "values"), one, "Name one node.")
+            f.required(found, (*path, "values"), one, "name one node")
     elif operator is None or type(operator) is str:
         check_operator(operator, path, found, ("In", "NotIn"))
     if key != "metadata.name":
         if key is None or type(key) is str:
-            f.invalid(found, (*path, "key"), key or "", "not a valid field selector key", "Use metadata.name.")
+            f.invalid(found, (*path, "key"), key or "", "not a valid field selector key", "use metadata.name")
         return
     for index, value in enumerate(values if type(values) is list else ()):
         if type(value) is str and (why := names.why_not_dns_subdomain(value)):
@@ -113,7 +113,7 @@ def _check_pod_term(term: dict[str, Any], path: Path, scope: Scope) -> None:
             f.invalid(found, (*path, "namespaces", index), space, why, at=field_path((*path, "namespace")))
     topology = term.get("topologyKey")
     if f.is_empty(topology):
-        f.required(found, (*path, "topologyKey"), "can not be empty", "Name a node label.")
+        f.required(found, (*path, "topologyKey"), "can not be empty", "name a node label")
     else:
         check_key(topology, (*path, "topologyKey"), found)
     if scope.context.at_least(31):

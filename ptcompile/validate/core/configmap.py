@@ -29,10 +29,10 @@ def check_config_map(manifest: Any, context: Context, found: f.Found) -> None:
     for key in data:
         if key in binary:
             at = f.key_path(("data", key))
-            f.invalid(found, ("data", key), key, "duplicate of key present in binaryData", "Keep one.", at)
+            f.invalid(found, ("data", key), key, "duplicate of key present in binaryData", "keep one", at)
     size = _size(data) + _decoded_size(binary)
     if size > DATA_MAX:
-        f.too_long(found, ("data",), DATA_MAX, "Put large files into an image or a volume.", "[]")
+        f.too_long(found, ("data",), DATA_MAX, "put large files into an image or a volume", "[]")
 
 
 def check_secret(manifest: Any, context: Context, found: f.Found) -> None:
@@ -41,26 +41,26 @@ def check_secret(manifest: Any, context: Context, found: f.Found) -> None:
     _check_keys(data, ("data",), found)
     _check_keys(text, ("stringData",), found)
     if _size(text) + _decoded_size({k: v for k, v in data.items() if k not in text}) > DATA_MAX:
-        f.too_long(found, ("data",), DATA_MAX, "Put large files into a volume.")
+        f.too_long(found, ("data",), DATA_MAX, "put large files into a volume")
     keys, kind = {**data, **text}, manifest.get("type")
     for key in _NEEDED.get(kind, ()) if type(kind) is str else ():
         if key not in keys:
             here = ("data", key)
-            f.required(found, here, help=f"A Secret of type {kind} has this key.", at=f.key_path(here))
+            f.required(found, here, help=f"add it: a Secret of type {kind} has this key", at=f.key_path(here))
     if kind == "kubernetes.io/basic-auth" and not keys.keys() & {"username", "password"}:
-        f.required(found, ("data", "username"), help="Set username or password.", at="data[username]")
+        f.required(found, ("data", "username"), help="set username or password", at="data[username]")
     if kind == "kubernetes.io/service-account-token":
         notes = f.mapping(f.mapping(manifest.get("metadata")).get("annotations"))
         if f.is_empty(notes.get(_ACCOUNT)):
             path: Path = ("metadata", "annotations", _ACCOUNT)
-            f.required(found, path, help="Name the service account.", at=f.key_path(path))
+            f.required(found, path, help="name the service account", at=f.key_path(path))
 
 
 def _check_keys(data: dict[str, Any], path: Path, found: f.Found) -> None:
     for key in data:
         if why := names.why_not_config_key(key):
             here = (*path, key)
-            f.invalid(found, here, key, why, "Rename the key.", f.key_path(here))
+            f.invalid(found, here, key, why, "rename the key", f.key_path(here))
 
 
 def _size(data: dict[str, Any]) -> int:

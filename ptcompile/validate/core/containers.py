@@ -29,7 +29,7 @@ def check_containers(value: Any, path: Path, seen: set[str], scope: Scope) -> No
     """`containers` or `initContainers`: the last part of the path says which. `seen` has the names used before."""
     if value is None or value == []:
         if path[-1] == "containers":
-            f.required(scope.found, path, help="A pod needs at least one container.")
+            f.required(scope.found, path, help="add a container")
         return
     init = path[-1] == "initContainers"
     for index, container in f.objects(value):
@@ -50,18 +50,18 @@ def check_containers(value: Any, path: Path, seen: set[str], scope: Scope) -> No
 def _check_names(container: dict[str, Any], path: Path, seen: set[str], found: f.Found) -> None:
     name = container.get("name")
     if name is None or name == "":
-        f.required(found, (*path, "name"), help="Name the container.")
+        f.required(found, (*path, "name"), help="name the container")
     elif type(name) is str:
         if not names.is_dns_label(name):
             why = names.why_not_dns_label(name) or ""
             here = (*path, "name")
             f.invalid(found, here, name, why, f.like_label(name), fix=as_label(name, here))
         if name in seen:
-            f.duplicate(found, (*path, "name"), name, "Every container of a pod has its own name.")
+            f.duplicate(found, (*path, "name"), name, "rename one: every container of a pod has its own name")
         seen.add(name)
     image = container.get("image")
     if image is None or image == "":
-        f.required(found, (*path, "image"), help="Say which image to run.")
+        f.required(found, (*path, "image"), help="say which image to run")
 
 
 def _check_pull_policy(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
@@ -128,10 +128,10 @@ def _check_resize(value: Any, path: Path, container: dict[str, Any], scope: Scop
             f.check_choice(found, (*here, "restartPolicy"), restart, ("NotRequired", "RestartContainer"))
         if restart == "RestartContainer" and scope.spec.get("restartPolicy") == "Never":
             why = "must be 'NotRequired' when `restartPolicy` is 'Never'"
-            f.invalid(found, (*here, "restartPolicy"), restart, why, "Use NotRequired.", field_path(path))
+            f.invalid(found, (*here, "restartPolicy"), restart, why, "use NotRequired", field_path(path))
         elif restart == "RestartContainer" and _runs_once(container, path) and scope.context.at_least(36):
             why = "must not be set to 'RestartContainer' for non-sidecar initContainers"
-            f.invalid(found, (*here, "restartPolicy"), restart, why, "Use NotRequired.")
+            f.invalid(found, (*here, "restartPolicy"), restart, why, "use NotRequired")
 
 
 def _runs_once(container: dict[str, Any], path: Path) -> bool:

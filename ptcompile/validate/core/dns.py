@@ -48,7 +48,7 @@ def check_dns_policy(value: Any, path: Path, scope: Scope) -> None:
     config, here = scope.spec.get("dnsConfig"), (*path[:-1], "dnsConfig")
     if config is None:
         why = "must provide `dnsConfig` when `dnsPolicy` is None"
-        f.required(scope.found, here, why, "Name the servers to ask.")
+        f.required(scope.found, here, why, "name the servers to ask")
     elif type(config) is dict and not config.get("nameservers"):
         why = "must provide at least one DNS nameserver when `dnsPolicy` is None"
         f.required(scope.found, (*here, "nameservers"), why)
@@ -70,7 +70,7 @@ def check_dns_config(value: Any, path: Path, scope: Scope) -> None:
         _check_searches([s for s in searches if type(s) is str], (*path, "searches"), scope)
     for index, option in f.objects(value.get("options")):
         if f.is_empty(option.get("name")):
-            f.required(found, (*path, "options", index), "must not be empty", "Name the option, for example ndots.")
+            f.required(found, (*path, "options", index), "must not be empty", "name the option, for example ndots")
 
 
 def _check_searches(searches: list[str], path: Path, scope: Scope) -> None:

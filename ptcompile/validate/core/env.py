@@ -54,9 +54,9 @@ def check_env(value: Any, path: Path, container: dict[str, Any], scope: Scope) -
     for index, entry in f.objects(value):
         name = entry.get("name")
         if f.is_empty(name):
-            f.required(found, (*path, index, "name"), help="Name the variable.")
+            f.required(found, (*path, index, "name"), help="name the variable")
         elif type(name) is str and (why := why_not_env(name, context)):
-            f.invalid(found, (*path, index, "name"), name, why, "Use letters, digits and '_'.")
+            f.invalid(found, (*path, index, "name"), name, why, "use letters, digits and '_'")
         source = entry.get("valueFrom")
         if type(source) is dict:
             _check_source(source, entry.get("value"), (*path, index, "valueFrom"), scope)
@@ -68,13 +68,13 @@ def _check_source(source: dict[str, Any], value: Any, path: Path, scope: Scope) 
     if not given:
         if not any(source.values()):
             why = "must specify one of: `fieldRef`, `resourceFieldRef`, `configMapKeyRef` or `secretKeyRef`"
-            f.invalid(found, path, "", why, "Say where the value comes from, or set `value`.")
+            f.invalid(found, path, "", why, "say where the value comes from, or set `value`")
         return
     if type(value) is str and value:
         why = "may not be specified when `value` is not empty"
-        f.invalid(found, path, "", why, "Keep either `value` or `valueFrom`.")
+        f.invalid(found, path, "", why, "keep either `value` or `valueFrom`")
     elif len(given) > 1:
-        f.invalid(found, path, "", "may not have more than one field specified at a time", "Keep one source.")
+        f.invalid(found, path, "", "may not have more than one field specified at a time", "keep one source")
     for name in given:
         if type(source[name]) is dict:
             _CHECKS[name](source[name], (*path, name), found)
@@ -90,9 +90,9 @@ def _check_file_volume(name: Any, path: Path, scope: Scope) -> None:
         return
     volume = scope.volumes.get(name, 0)
     if volume == 0:
-        f.not_found(scope.found, path, name, "Declare the volume in the pod's volumes.")
+        f.not_found(scope.found, path, name, "declare the volume in the pod's volumes")
     elif type(volume) is dict and volume.get("emptyDir") is None and len(volume) > 1:
-        f.invalid(scope.found, path, name, "referenced volume must be of type emptyDir", "Use an emptyDir.")
+        f.invalid(scope.found, path, name, "referenced volume must be of type emptyDir", "use an emptyDir")
 
 
 def check_field_ref(ref: Any, path: Path, found: f.Found, allowed: frozenset[str] = ENV_FIELDS) -> None:
@@ -100,7 +100,7 @@ def check_field_ref(ref: Any, path: Path, found: f.Found, allowed: frozenset[str
     version, field = ref.get("apiVersion"), ref.get("fieldPath")
     here = (*path, "fieldPath")
     if f.is_empty(field):
-        f.required(found, here, help="Name the field, for example metadata.name.")
+        f.required(found, here, help="name the field, for example metadata.name")
         return
     if type(field) is not str:
         return
@@ -108,13 +108,13 @@ def check_field_ref(ref: Any, path: Path, found: f.Found, allowed: frozenset[str
     bad_version = type(version) is str and version not in ("", "v1")
     if bad_version or (head not in _SUBSCRIPTED if subscript is not None else field not in _KNOWN_FIELDS):
         meant = names.suggest(field, allowed)
-        help = f"Did you mean {meant}?" if meant and meant != field else f"Use one of {', '.join(sorted(allowed))}."
+        help = f"did you mean {meant}?" if meant and meant != field else f"use one of {', '.join(sorted(allowed))}"
         f.invalid(found, here, field, "error converting fieldPath: field label not supported", help)
     elif subscript is not None:
         if why := why_not_key(subscript.lower() if head == "metadata.annotations" else subscript):
             f.invalid(found, path, subscript, why)
     elif field not in allowed and not (field == "spec.host" and "spec.nodeName" in allowed):
-        f.unsupported(found, here, field, allowed, f"Use one of {', '.join(sorted(allowed))}.")
+        f.unsupported(found, here, field, allowed, f"use one of {', '.join(sorted(allowed))}")
 
 
 def _split(field: str) -> tuple[str, str | None]:
@@ -127,30 +127,30 @@ def check_resource_ref(ref: Any, path: Path, found: f.Found, volume: bool = Fals
     """A `resourceFieldRef`: which request or limit is read, and in what unit."""
     resource, divisor = ref.get("resource"), parse(ref.get("divisor"))
     if volume and f.is_empty(ref.get("containerName")):
-        f.required(found, (*path, "containerName"), help="Name the container whose resources are read.")
+        f.required(found, (*path, "containerName"), help="name the container whose resources are read")
         return
     if f.is_empty(resource):
-        f.required(found, (*path, "resource"), help="Name the resource, for example limits.cpu.")
+        f.required(found, (*path, "resource"), help="name the resource, for example limits.cpu")
         return
     if type(resource) is not str:
         return
     huge = resource.startswith(("limits.hugepages-", "requests.hugepages-"))
     if resource not in _ALL_RESOURCES and not huge:
-        help = "The downward API reads cpu, memory, ephemeral-storage and hugepages; write other values as text."
+        help = "write other values as text: the downward API reads cpu, memory, ephemeral-storage and hugepages"
         f.unsupported(found, (*path, "resource"), resource, _ALL_RESOURCES, help)
         return
     units = _CPU_DIVISORS if resource.endswith(".cpu") else _BYTE_DIVISORS
     if divisor and to_string(divisor) not in units:
         why = f"only divisor's values {', '.join(units)} are supported with the {resource} resource"
-        f.invalid(found, (*path, "divisor"), to_string(divisor), why, f"Use one of {', '.join(units)}.")
+        f.invalid(found, (*path, "divisor"), to_string(divisor), why, f"use one of {', '.join(units)}")
 
 
 def _check_key_ref(ref: Any, path: Path, found: f.Found) -> None:
     name, key = ref.get("name"), ref.get("key")
     if (name is None or type(name) is str) and (why := names.why_not_dns_subdomain(name or "")):
-        f.invalid(found, (*path, "name"), name or "", why, "Name the ConfigMap or Secret.")
+        f.invalid(found, (*path, "name"), name or "", why, "name the ConfigMap or Secret")
     if f.is_empty(key):
-        f.required(found, (*path, "key"), help="Name the key to read.")
+        f.required(found, (*path, "key"), help="name the key to read")
     elif type(key) is str and (why := names.why_not_config_key(key)):
         f.invalid(found, (*path, "key"), key, why)
 
@@ -187,11 +187,11 @@ def check_env_from(value: Any, path: Path, container: dict[str, Any], scope: Sco
                 if given
                 else ("must specify one of: `configMapRef` or `secretRef`")
             )
-            f.invalid(found, (*path, index), "", why, "Give each entry one source.", f"{field_path(path)}")
+            f.invalid(found, (*path, index), "", why, "give each entry one source", f"{field_path(path)}")
         for source in given:
             name = f.mapping(entry[source]).get("name")
             here = (*path, index, source, "name")
             if f.is_empty(name):
-                f.required(found, here, help="Name the ConfigMap or Secret.")
+                f.required(found, here, help="name the ConfigMap or Secret")
             elif type(name) is str and (why := names.why_not_dns_subdomain(mask_dash(name))):
                 f.invalid(found, here, name, why)

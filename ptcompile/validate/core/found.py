@@ -49,7 +49,7 @@ def required(
     found: Found, path: Path, detail: str = "", help: str = "", at: str | None = None, *, fix: Fix | None = None
 ) -> None:
     """A field that has to be there is missing or empty."""
-    _add(found, "required-value", path, at, f"Required value{_after(detail)}", help or f"Set `{_last(path)}`.", fix)
+    _add(found, "required-value", path, at, f"Required value{_after(detail)}", help or f"set `{_last(path)}`", fix)
 
 
 def invalid(
@@ -64,7 +64,7 @@ def invalid(
 ) -> None:
     """A value that the server refuses, and why."""
     if not help:
-        help = like_label(value) if isinstance(value, str) and "lower case" in why else f"Change `{_last(path)}`."
+        help = like_label(value) if isinstance(value, str) and "lower case" in why else f"change `{_last(path)}`"
     _add(found, "invalid-value", path, at, f"Invalid value: {show(value)}: {why}", help, fix)
 
 
@@ -77,7 +77,7 @@ def unsupported(
     if not help:
         meant = suggest(value, names) if isinstance(value, str) and value else None
         cure = spelt(str(value), meant)
-        help = f'Did you mean "{meant}"?' if meant else f"Use one of {', '.join(names)}."
+        help = f'did you mean "{meant}"?' if meant else f"use one of {', '.join(names)}"
     allowed = ", ".join(f'"{name}"' for name in names)
     _add(
         found,
@@ -97,23 +97,23 @@ def not_found(found: Found, path: Path, value: object, help: str, at: str | None
 
 def duplicate(found: Found, path: Path, value: object, help: str = "", at: str | None = None) -> None:
     """A value that has to be unique and is there twice; the path is of the later one."""
-    _add(found, "duplicate-value", path, at, f"Duplicate value: {show(value)}", help or "Keep one, or rename one.")
+    _add(found, "duplicate-value", path, at, f"Duplicate value: {show(value)}", help or "keep one, or rename one")
 
 
 def forbidden(found: Found, path: Path, why: str, help: str = "", at: str | None = None) -> None:
     """A field that may not be set here."""
-    _add(found, "forbidden-value", path, at, f"Forbidden: {why}", help or f"Remove `{_last(path)}`.")
+    _add(found, "forbidden-value", path, at, f"Forbidden: {why}", help or f"remove `{_last(path)}`")
 
 
 def too_long(found: Found, path: Path, limit: int, help: str = "", at: str | None = None) -> None:
     """A text, or the sum of texts, above a number of bytes."""
-    _add(found, "too-long-value", path, at, f"Too long: may not be more than {limit} bytes", help or "Shorten it.")
+    _add(found, "too-long-value", path, at, f"Too long: may not be more than {limit} bytes", help or "shorten it")
 
 
 def too_many(found: Found, path: Path, count: int, limit: int, help: str = "") -> None:
     """A list with too many items."""
     text = f"Too many: {count}: must have at most {limit} items"
-    _add(found, "too-many-items", path, None, text, help or f"Keep at most {limit}.")
+    _add(found, "too-many-items", path, None, text, help or f"keep at most {limit}")
 
 
 def _last(path: Path) -> str:
@@ -149,7 +149,7 @@ def integer(value: Any) -> int | None:
 def like_label(text: str) -> str:
     """Help for a text that should have been a DNS label: one that is near, where there is one."""
     near = label(text)
-    return f'Write it as, for example, "{near}".' if near else "Use lower case letters, digits and '-'."
+    return f'write it as, for example, "{near}"' if near else "use lower case letters, digits and '-'"
 
 
 def is_empty(value: Any) -> bool:
@@ -166,13 +166,13 @@ def check_choice(found: Found, path: Path, value: Any, supported: Iterable[str])
 def check_range(found: Found, path: Path, value: Any, low: int, high: int) -> None:
     """Refuse a whole number outside its bounds, both of which belong to it."""
     if type(value) is int and not low <= value <= high:
-        invalid(found, path, value, f"must be between {low} and {high}, inclusive", f"Use {low} to {high}.")
+        invalid(found, path, value, f"must be between {low} and {high}, inclusive", f"use {low} to {high}")
 
 
 def check_not_negative(found: Found, path: Path, value: Any) -> None:
     """Refuse a number below zero."""
     if type(value) is int and value < 0:
-        invalid(found, path, value, "must be greater than or equal to 0", "Use 0 or more.")
+        invalid(found, path, value, "must be greater than or equal to 0", "use 0 or more")
 
 
 def at_stage(problems: Iterable[Problem], stage: Stage) -> Iterator[Problem]:

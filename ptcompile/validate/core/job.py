@@ -59,7 +59,7 @@ def check_restart_policy(pod: Any, path: Path, found: f.Found) -> None:
     """Pods of a Job end: they may not restart always, which is also the default."""
     policy = pod.get("restartPolicy") if type(pod) is dict else None
     if policy in (None, "", "Always"):
-        help = "Set restartPolicy: Never, or OnFailure to restart in place."
+        help = "set restartPolicy: Never, or OnFailure to restart in place"
         here = (*path, "restartPolicy")
         fix = Cure("set restartPolicy to Never", "set", "Never", safe=False).at(here)
         f.required(found, here, 'valid values: "OnFailure", "Never"', help, fix=fix)
@@ -98,7 +98,7 @@ def completions_of(spec: dict[str, Any]) -> int | None:
 def _check_indexed(spec: dict[str, Any], path: Path, parallelism: int | None, found: f.Found) -> None:
     if spec.get("completions") is None and spec.get("parallelism") is not None:
         why = "when completion mode is Indexed"
-        f.required(found, (*path, "completions"), why, "Set it to the number of pods, as parallelism.")
+        f.required(found, (*path, "completions"), why, "set it to the number of pods, as parallelism")
     if parallelism is not None and parallelism > _PARALLELISM_MAX:
         why = f"must be less than or equal to {_PARALLELISM_MAX} when completion mode is Indexed"
         f.invalid(found, (*path, "parallelism"), parallelism, why)
@@ -109,7 +109,7 @@ def _check_index_limits(spec: dict[str, Any], path: Path, indexed: bool, found: 
     if not indexed:
         for name in ("backoffLimitPerIndex", "maxFailedIndexes"):
             if type(spec.get(name)) is int:
-                help = "Set completionMode: Indexed."
+                help = "set completionMode: Indexed"
                 f.invalid(found, (*path, name), spec[name], "requires indexed completion mode", help)
         return
     if failed is not None and limit is None:
@@ -156,11 +156,11 @@ def _check_name(meta: dict[str, Any], spec: dict[str, Any], found: f.Found) -> N
         last = f"{name}-{completions - 1}" if completions else ""
         if last and (why := names.why_not_dns_label(last)):
             what = f"will not able to create pod with invalid DNS label {last}: {why}"
-            f.invalid(found, ("metadata", key), name, what, "Shorten the name, and keep dots out of it.")
+            f.invalid(found, ("metadata", key), name, what, "shorten the name, and keep dots out of it")
             return
     if len(name) > names.LABEL_VALUE_MAX:
         why = f"must be no more than {names.LABEL_VALUE_MAX} bytes, as a label of the pods holds it"
-        f.invalid(found, ("metadata", key), name, why, "Shorten the name.", "spec.template.labels")
+        f.invalid(found, ("metadata", key), name, why, "shorten the name", "spec.template.labels")
 
 
 def check_job_selector(meta: dict[str, Any], spec: dict[str, Any], path: Path, found: f.Found) -> None:
@@ -178,17 +178,17 @@ def check_job_selector(meta: dict[str, Any], spec: dict[str, Any], path: Path, f
         return
     made = {**dict.fromkeys(_NAME_LABELS, meta.get("name")), **dict.fromkeys(_UID_LABELS, object())}
     if type(selector) is dict and not selects(selector, made):
-        f.invalid(found, here, selector, "`selector` not auto-generated", "Remove the selector: the server makes one.")
+        f.invalid(found, here, selector, "`selector` not auto-generated", "remove the selector: the server makes one")
     for key in _NAME_LABELS:
         value, name = labels.get(key), meta.get("name")
         if type(value) is str and (value != name) and (type(name) is str or name is None):
             why = f"must be the Job's name, {f.show(name)}" if name else "must be the Job's name, not known yet"
-            f.invalid(found, (*at, key), value, why, "Remove the label.", f.key_path((*at, key)))
+            f.invalid(found, (*at, key), value, why, "remove the label", f.key_path((*at, key)))
     for key in _UID_LABELS:
         value = labels.get(key)
         if type(value) is str:
             why = "must be the Job's uid, which the server gives"
-            f.invalid(found, (*at, key), value, why, "Remove the label.", f.key_path((*at, key)))
+            f.invalid(found, (*at, key), value, why, "remove the label", f.key_path((*at, key)))
 
 
 def check_job_template_metadata(meta: Any, path: Path, found: f.Found) -> None:

@@ -26,7 +26,7 @@ def check_failure_policy(spec: dict[str, Any], path: Path, found: f.Found) -> No
     pod = f.mapping(f.mapping(spec.get("template")).get("spec"))
     if pod.get("restartPolicy") == "OnFailure":
         why = 'only "Never" is supported when podFailurePolicy is specified'
-        f.invalid(found, (*path, "template", "spec", "restartPolicy"), "OnFailure", why, "Set restartPolicy: Never.")
+        f.invalid(found, (*path, "template", "spec", "restartPolicy"), "OnFailure", why, "set restartPolicy: Never")
     rules = policy.get("rules")
     if type(rules) is list and len(rules) > _RULES_MAX:
         f.too_many(found, here, len(rules), _RULES_MAX)
@@ -50,10 +50,10 @@ def _check_rule(rule: dict[str, Any], path: Path, spec: dict[str, Any], known: s
     for index, condition in f.objects(conditions):
         _check_condition(condition, (*path, "onPodConditions", index), found)
     if codes is not None and conditions:
-        f.invalid(found, path, rule, "specifying both OnExitCodes and OnPodConditions is not supported", "Split it.")
+        f.invalid(found, path, rule, "specifying both OnExitCodes and OnPodConditions is not supported", "split it")
     elif codes is None and not conditions:
         why = "specifying one of OnExitCodes and OnPodConditions is required"
-        f.invalid(found, path, rule, why, "Say which failures the rule is for.")
+        f.invalid(found, path, rule, why, "say which failures the rule is for")
 
 
 def _check_codes(codes: dict[str, Any], path: Path, known: set[str], found: f.Found) -> None:
@@ -66,7 +66,7 @@ def _check_codes(codes: dict[str, Any], path: Path, known: set[str], found: f.Fo
         f.invalid(found, (*path, "containerName"), name, "must be one of the container or initContainer names")
     here = (*path, "values")
     if values is None or values == []:
-        f.invalid(found, here, [], "at least one value is required", "List exit codes.")
+        f.invalid(found, here, [], "at least one value is required", "list exit codes")
     elif type(values) is list:
         if len(values) > _CODES_MAX:
             f.too_many(found, here, len(values), _CODES_MAX)
@@ -77,12 +77,12 @@ def _check_numbers(values: list[int], path: Path, zero_is_wrong: bool, found: f.
     seen: set[int] = set()
     for index, value in enumerate(values):
         if zero_is_wrong and value == 0:
-            f.invalid(found, (*path, index), value, "must not be 0 for the In operator", "0 is no failure.")
+            f.invalid(found, (*path, index), value, "must not be 0 for the In operator", "remove it: 0 is no failure")
         if value in seen:
             f.duplicate(found, (*path, index), value)
         seen.add(value)
     if values != sorted(values):
-        f.invalid(found, path, values, "must be ordered", "Sort the exit codes.")
+        f.invalid(found, path, values, "must be ordered", "sort the exit codes")
 
 
 def _check_condition(condition: dict[str, Any], path: Path, found: f.Found) -> None:
@@ -99,7 +99,7 @@ def check_success_policy(spec: dict[str, Any], path: Path, found: f.Found) -> No
     if type(policy) is not dict:
         return
     if spec.get("completionMode") != "Indexed":
-        f.invalid(found, here, policy, "requires indexed completion mode", "Set completionMode: Indexed.")
+        f.invalid(found, here, policy, "requires indexed completion mode", "set completionMode: Indexed")
         return
     rules = policy.get("rules")
     if rules is None or rules == []:
@@ -125,7 +125,7 @@ def _check_success_rule(rule: dict[str, Any], path: Path, completions: int | Non
         else:
             listed, why = count_indexes(indexes, completions)
             if why:
-                f.invalid(found, here, indexes, f"error parsing succeededIndexes: {why}", "Write it as 0,2-4.")
+                f.invalid(found, here, indexes, f"error parsing succeededIndexes: {why}", "write it as 0,2-4")
     if type(count) is not int:
         return
     here = (*path, "succeededCount")

@@ -62,9 +62,10 @@ def check_metadata(meta: Any, path: Path, found: f.Found, name_rule: NameRule, b
 def _check_name(meta: dict[str, Any], path: Path, found: f.Found, name_rule: NameRule) -> None:
     name, prefix = meta.get("name"), meta.get("generateName")
     if type(prefix) is str and prefix and (why := name_rule(mask_dash(prefix)) or name_rule(generated(prefix))):
-        f.invalid(found, (*path, "generateName"), prefix, why, "The name is this text and five random characters.")
+        help = "write a text that is a name with five random characters behind it"
+        f.invalid(found, (*path, "generateName"), prefix, why, help)
     elif f.is_empty(name) and f.is_empty(prefix):
-        f.required(found, (*path, "name"), "name or generateName is required", "Give the object a name.")
+        f.required(found, (*path, "name"), "name or generateName is required", "give the object a name")
     if type(name) is str and name and (why := name_rule(name)):
         here = (*path, "name")
         f.invalid(found, here, name, why, f.like_label(name), fix=as_label(name, here))
@@ -86,10 +87,10 @@ def check_labels(labels: Any, path: Path, found: f.Found, at: str | None = None)
         return
     for key, value in labels.items():
         if why := why_not_key(key):
-            help = "A key is [domain/]name of letters, digits, '-', '_' and '.'."
+            help = "write [domain/]name of letters, digits, '-', '_' and '.'"
             f.invalid(found, (*path, key), key, why, help, at or field_path(path))
         if type(value) is str and value and (why := why_not_value(value)):
-            help = "A value has up to 63 letters, digits, '-', '_' and '.'."
+            help = "use up to 63 letters, digits, '-', '_' and '.'"
             f.invalid(found, (*path, key), value, why, help, at or field_path(path))
 
 
@@ -101,14 +102,14 @@ def check_annotations(annotations: Any, path: Path, found: f.Found) -> None:
     for key, value in annotations.items():
         # The server lowers the key first, so upper case in the prefix passes here and not in labels.
         if why := why_not_key(key.lower()):
-            help = "A key is [domain/]name of letters, digits, '-', '_' and '.'."
+            help = "write [domain/]name of letters, digits, '-', '_' and '.'"
             f.invalid(found, (*path, key), key, why, help, field_path(path))
         if type(value) is str:
             size += len(key) + len(value)
     if size > ANNOTATIONS_MAX // 4:
         size = sum(_bytes(key) + _bytes(value) for key, value in annotations.items() if type(value) is str)
     if size > ANNOTATIONS_MAX:
-        f.too_long(found, path, ANNOTATIONS_MAX, "Put long texts into a ConfigMap.")
+        f.too_long(found, path, ANNOTATIONS_MAX, "put long texts into a ConfigMap")
 
 
 def _bytes(text: str) -> int:
@@ -127,7 +128,7 @@ def check_finalizers(finalizers: Any, path: Path, found: f.Found, built_in: bool
             f.invalid(found, here, name, why)
         elif built_in and "/" not in name and name not in _STANDARD_FINALIZERS:
             why = "name is neither a standard finalizer name nor is it fully qualified"
-            f.invalid(found, here, name, why, "Write it as domain/name.")
+            f.invalid(found, here, name, why, "write it as domain/name")
     if "orphan" in finalizers and "foregroundDeletion" in finalizers:
         f.invalid(found, path, finalizers, "finalizer orphan and foregroundDeletion cannot be both set")
 

@@ -24,10 +24,10 @@ def why_not_forward(text: str) -> str | None:
 
 def _check_volume_name(name: Any, path: Path, scope: Scope) -> None:
     if f.is_empty(name):
-        f.required(scope.found, path, help="Name one of the pod's volumes.")
+        f.required(scope.found, path, help="name one of the pod's volumes")
     elif type(name) is str and scope.volumes is not None and name not in scope.volumes:
         meant = names.suggest(name, scope.volumes)
-        help = f'Did you mean "{meant}"?' if meant else "Declare the volume in the pod's volumes."
+        help = f'did you mean "{meant}"?' if meant else "declare the volume in the pod's volumes"
         f.not_found(scope.found, path, name, help)
 
 
@@ -40,10 +40,10 @@ def check_mounts(value: Any, path: Path, container: dict[str, Any], scope: Scope
         name, where = mount.get("name"), mount.get("mountPath")
         _check_volume_name(name, (*here, "name"), scope)
         if f.is_empty(where):
-            f.required(found, (*here, "mountPath"), help="Say where the volume appears in the container.")
+            f.required(found, (*here, "mountPath"), help="say where the volume appears in the container")
         elif type(where) is str:
             if where in seen:
-                f.invalid(found, (*here, "mountPath"), where, "must be unique", "Mount each volume at its own path.")
+                f.invalid(found, (*here, "mountPath"), where, "must be unique", "mount each volume at its own path")
             seen.add(where)
         if devices:
             _check_overlap(mount, devices, here, found)
@@ -84,7 +84,7 @@ def _check_propagation(mount: dict[str, Any], path: Path, at: Path, container: d
         f.unsupported(found, here, mode, _PROPAGATION, at=shown)
     elif mode == "Bidirectional" and f.mapping(container.get("securityContext")).get("privileged") is not True:
         why = "Bidirectional mount propagation is available only to privileged containers"
-        f.forbidden(found, here, why, "Use HostToContainer, or a privileged container.", shown)
+        f.forbidden(found, here, why, "use HostToContainer, or a privileged container", shown)
 
 
 def _check_recursive(mount: dict[str, Any], mode: str, path: Path, found: f.Found, at: str) -> None:
@@ -92,7 +92,7 @@ def _check_recursive(mount: dict[str, Any], mode: str, path: Path, found: f.Foun
         f.unsupported(found, path, mode, ("Disabled", "Enabled", "IfPossible"), at=at)
         return
     if mount.get("readOnly") is not True:
-        f.forbidden(found, path, "may only be specified when readOnly is true", "Set readOnly: true.", at)
+        f.forbidden(found, path, "may only be specified when readOnly is true", "set readOnly: true", at)
     if mount.get("mountPropagation") not in (None, "None"):
         f.forbidden(found, path, "may only be specified when mountPropagation is None or not specified", at=at)
 
@@ -111,7 +111,7 @@ def check_devices(value: Any, path: Path, container: dict[str, Any], scope: Scop
             volume = f.mapping((scope.volumes or {}).get(name))
             if volume and not volume.get("persistentVolumeClaim") and not volume.get("ephemeral"):
                 why = "can only use volume source type of PersistentVolumeClaim or Ephemeral for block mode"
-                f.invalid(found, (*here, "name"), name, why, "Use volumeMounts.")
+                f.invalid(found, (*here, "name"), name, why, "use volumeMounts")
         if f.is_empty(where):
             f.required(found, (*here, "devicePath"))
         elif type(where) is str:

@@ -29,7 +29,7 @@ def check_network_policy(manifest: Any, context: Context, found: f.Found) -> Non
     if type(kinds) is list:
         if len(kinds) > len(_TYPES):
             why = "may not specify more than two policyTypes"
-            f.invalid(found, (*path, "policyTypes"), kinds, why, "Name each type once.")
+            f.invalid(found, (*path, "policyTypes"), kinds, why, "name each type once")
             return
         for index, kind in enumerate(kinds):
             f.check_choice(found, (*path, "policyTypes", index), kind, _TYPES)
@@ -47,7 +47,7 @@ def _check_port(port: dict[str, Any], path: Path, found: f.Found) -> None:
     if number is None:
         f.required(found, (*path, "port"), "must be specified when `endPort` is specified")
     elif type(number) is str:
-        f.invalid(found, here, end, "may not be specified when `port` is non-numeric", "Use a port number.")
+        f.invalid(found, here, end, "may not be specified when `port` is non-numeric", "use a port number")
     elif type(number) is int and not number <= end <= PORT_MAX:
         why = "must be greater than or equal to `port`" if end < number else f"must be between 1 and {PORT_MAX}"
         f.invalid(found, here, end, why)
@@ -56,25 +56,25 @@ def _check_port(port: dict[str, Any], path: Path, found: f.Found) -> None:
 def _check_peer(peer: dict[str, Any], path: Path, found: f.Found) -> None:
     given = [key for key in ("podSelector", "namespaceSelector", "ipBlock") if peer.get(key) is not None]
     if not given:
-        f.required(found, path, "must specify a peer", "Select pods, namespaces or an ipBlock.")
+        f.required(found, path, "must specify a peer", "select pods, namespaces or an ipBlock")
     for key in given:
         if key != "ipBlock":
             check_selector(peer[key], (*path, key), found)
     if "ipBlock" in given:
         if len(given) > 1:
-            f.forbidden(found, path, "may not specify both ipBlock and another peer", "Make two peers of them.")
+            f.forbidden(found, path, "may not specify both ipBlock and another peer", "make two peers of them")
         _check_block(f.mapping(peer["ipBlock"]), (*path, "ipBlock"), found)
 
 
 def _check_block(block: dict[str, Any], path: Path, found: f.Found) -> None:
     text = block.get("cidr")
     if f.is_empty(text):
-        f.required(found, (*path, "cidr"), help="Write it as 10.0.0.0/8.")
+        f.required(found, (*path, "cidr"), help="write it as 10.0.0.0/8")
         return
     if type(text) is not str:
         return
     if not is_cidr(text):
-        f.invalid(found, (*path, "cidr"), text, "must be a valid CIDR value", "Write it as 10.0.0.0/8.")
+        f.invalid(found, (*path, "cidr"), text, "must be a valid CIDR value", "write it as 10.0.0.0/8")
         return
     network = _network(text)
     holes = block.get("except")

@@ -27,7 +27,7 @@ def check_trainer(spec: dict[str, Any], context: Context, found: f.Found) -> Non
         check_amounts(trainer["resourcesPerNode"], (*path, "resourcesPerNode"), found, partial=True)
     image = trainer.get("image")
     if type(image) is str and image != image.strip():
-        f.invalid(found, (*path, "image"), image, "must not have leading or trailing whitespace", "Remove the blanks.")
+        f.invalid(found, (*path, "image"), image, "must not have leading or trailing whitespace", "remove the blanks")
     for name, part in f.mapping(spec.get("initializer")).items():
         if f.mapping(part).get("env"):
             check_env(part["env"], ("spec", "initializer", name, "env"), part, scope)

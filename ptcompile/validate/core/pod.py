@@ -134,7 +134,7 @@ def _check_overhead(value: Any, path: Path, scope: Scope) -> None:
 def _check_ephemeral(value: Any, path: Path, scope: Scope) -> None:
     if value:
         why = "ephemeral containers not allowed in pod template" if scope.template else "cannot be set on create"
-        f.forbidden(scope.found, path, why, "Add them to the running pod with kubectl debug.")
+        f.forbidden(scope.found, path, why, "add them to the running pod with kubectl debug")
 
 
 def _check_resource_claims(value: Any, path: Path, scope: Scope) -> None:
@@ -156,9 +156,9 @@ def _check_claim_source(claim: dict[str, Any], path: Path, found: f.Found) -> No
     fields = ("resourceClaimName", "resourceClaimTemplateName")
     given = [key for key in fields if claim.get(key) is not None]
     if len(given) > 1:
-        f.invalid(found, path, claim, f"at most one of `{fields[0]}` or `{fields[1]}` may be specified", "Keep one.")
+        f.invalid(found, path, claim, f"at most one of `{fields[0]}` or `{fields[1]}` may be specified", "keep one")
     elif not given:
-        f.invalid(found, path, claim, f"must specify one of: `{fields[0]}`, `{fields[1]}`", "Say which claim.")
+        f.invalid(found, path, claim, f"must specify one of: `{fields[0]}`, `{fields[1]}`", "say which claim")
     for key in given:
         if type(claim[key]) is str and (why := names.why_not_dns_subdomain(claim[key])):
             f.invalid(found, (*path, key), claim[key], why)

@@ -36,7 +36,7 @@ def check_pod_alone(spec: dict[str, Any], path: Path, found: f.Found) -> None:
             image = container.get("image")
             if type(image) is str and image != image.strip():
                 why = "must not have leading or trailing whitespace"
-                f.invalid(found, (*path, key, index, "image"), image, why, "Remove the blanks.")
+                f.invalid(found, (*path, key, index, "image"), image, why, "remove the blanks")
     if spec.get("nodeName") and spec.get("schedulingGates"):
         why = "cannot be set until all schedulingGates have been cleared"
         f.forbidden(found, (*path, "nodeName"), why)
@@ -60,7 +60,7 @@ def check_pod_annotations(meta: Any, spec: Any, path: Path, found: f.Found) -> N
 
 def _check_app_armor(container: str, profile: str, path: Path, spec: Any, found: f.Found) -> None:
     if container not in f.container_names(f.mapping(spec)):
-        f.invalid(found, path, container, "container not found", "Name one of the pod's containers.", f.key_path(path))
+        f.invalid(found, path, container, "container not found", "name one of the pod's containers", f.key_path(path))
     if profile not in ("runtime/default", "unconfined", "") and not profile.startswith("localhost/"):
         f.invalid(found, path, profile, "invalid AppArmor profile name", at=f.key_path(path))
 
@@ -78,7 +78,7 @@ def check_os(value: Any, path: Path, scope: Scope) -> None:
         return
     name, found = value.get("name"), scope.found
     if f.is_empty(name):
-        f.required(found, (*path, "name"), "cannot be empty", "Set it to linux, or remove `os`.")
+        f.required(found, (*path, "name"), "cannot be empty", "set it to linux, or remove `os`")
     elif name == "windows":
         _check_windows(scope, path[:-1])
     elif name == "linux":

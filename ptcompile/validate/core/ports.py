@@ -22,7 +22,7 @@ def check_port_reference(found: f.Found, path: Path, value: Any) -> None:
     """A port by number or by name: probes, lifecycle hooks, `targetPort`. Absent counts as 0."""
     if type(value) is str:
         if why := why_not_port_name(value):
-            help = "Write a number without quotes, or the name of a port."
+            help = "write a number without quotes, or the name of a port"
             f.invalid(found, path, value, why, help)
     else:
         check_port_number(found, path, 0 if value is None else value)
@@ -50,7 +50,7 @@ def check_ports(value: Any, path: Path, container: dict[str, Any], scope: Scope)
             check_port_number(found, (*here, "hostPort"), host)
             if host_network and path[-3] == "containers" and type(host) is type(number) is int and host != number:
                 why = "must match `containerPort` when `hostNetwork` is true"
-                f.invalid(found, (*here, "hostPort"), host, why, "Leave `hostPort` out.")
+                f.invalid(found, (*here, "hostPort"), host, why, "leave `hostPort` out")
         if port.get("protocol"):
             f.check_choice(found, (*here, "protocol"), port["protocol"], PROTOCOLS)
 
@@ -66,5 +66,5 @@ def check_host_ports(containers: Any, path: Path, found: f.Found, fill: bool) ->
             key = f"{port.get('protocol') or 'TCP'}/{port.get('hostIP') or ''}/{host}"
             if key in seen:
                 here = (*path, index, "ports", number, "hostPort")
-                f.duplicate(found, here, key, "A port of the node can be taken once.")
+                f.duplicate(found, here, key, "use another: a port of the node can be taken once")
             seen.add(key)

@@ -30,11 +30,11 @@ def check_probe(value: Any, path: Path, container: dict[str, Any], scope: Scope)
     here = (*path, "terminationGracePeriodSeconds")
     if path[-1] == "readinessProbe":
         if grace is not None:
-            f.invalid(found, here, grace, "must not be set for readinessProbes", "Remove it.")
+            f.invalid(found, here, grace, "must not be set for readinessProbes", "remove it")
     elif grace is not None and grace <= 0:
         f.invalid(found, here, grace, "must be greater than 0")
     elif threshold and threshold > 1:
-        f.invalid(found, (*path, "successThreshold"), threshold, "must be 1", "Leave it out.")
+        f.invalid(found, (*path, "successThreshold"), threshold, "must be 1", "leave it out")
 
 
 def check_lifecycle(value: Any, path: Path, container: dict[str, Any], scope: Scope) -> None:
@@ -50,9 +50,9 @@ def _check_handler(value: dict[str, Any], path: Path, kinds: tuple[str, ...], sc
     found = scope.found
     given = [name for name in kinds if value.get(name) is not None]
     if not given:
-        f.required(found, path, "must specify a handler type", f"Set one of {', '.join(kinds)}.")
+        f.required(found, path, "must specify a handler type", f"set one of {', '.join(kinds)}")
     for name in given[1:]:
-        f.forbidden(found, (*path, name), "may not specify more than 1 handler type", f"Keep only {given[0]}.")
+        f.forbidden(found, (*path, name), "may not specify more than 1 handler type", f"keep only {given[0]}")
     for name in given[:1]:
         if type(value[name]) is dict:
             _ACTIONS[name](value[name], (*path, name), scope)
@@ -93,7 +93,7 @@ def _check_sleep(action: dict[str, Any], path: Path, scope: Scope) -> None:
     low = 0 if scope.context.at_least(33) else 1
     if type(seconds) is int and not low <= seconds <= grace:
         why = f"must be non-negative and less than terminationGracePeriodSeconds ({grace})"
-        f.invalid(scope.found, path, seconds, why, "Shorten the sleep, or lengthen the grace period.")
+        f.invalid(scope.found, path, seconds, why, "shorten the sleep, or lengthen the grace period")
 
 
 _ACTIONS: Final = {

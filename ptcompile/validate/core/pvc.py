@@ -39,7 +39,7 @@ def check_claim_spec(spec: Any, path: Path, found: f.Found) -> None:
 
 def _check_access(modes: Any, path: Path, found: f.Found) -> None:
     if modes is None or modes == []:
-        f.required(found, path, "at least 1 access mode is required", f"Use one of {', '.join(_ACCESS)}.")
+        f.required(found, path, "at least 1 access mode is required", f"use one of {', '.join(_ACCESS)}")
     if type(modes) is not list:
         return
     for index, mode in enumerate(modes):
@@ -57,7 +57,7 @@ def _check_size(resources: dict[str, Any], path: Path, found: f.Found) -> None:
     here = (*path, "requests", "storage")
     size = parse(text)
     if text is None:
-        f.required(found, here, help="Say how much storage is wanted.", at=at)
+        f.required(found, here, help="say how much storage is wanted", at=at)
     elif size is not None and size.nano <= 0:
         f.invalid(found, here, str(size), "must be greater than zero", at=at)
 

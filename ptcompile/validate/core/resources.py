@@ -70,11 +70,11 @@ def check_amounts(resources: dict[str, Any], path: Path, found: f.Found, *, part
                 why = "Limit must be set for non overcommitable resources"
                 as_written = f.mapping(resources.get("requests"))[name]
                 fix = Fix(f"set the limit to {amount}", (Edit("set", (*path, "limits", name), as_written),), safe=True)
-                f.required(found, (*path, "limits"), why, f"Set limits[{name}] to the request.", fix=fix)
+                f.required(found, (*path, "limits"), why, f"set limits[{name}] to the request", fix=fix)
         elif (firm and amount != limit) or amount > limit:
             relation = "equal to" if firm else "less than or equal to"
             why = f"must be {relation} {name} limit of {limit}"
-            help = "Set both to the same amount." if firm else "Lower the request or raise the limit."
+            help = "set both to the same amount" if firm else "lower the request or raise the limit"
             here = (*path, "requests", name)
             cure = Cure(f"set the request to {limit}", "set", written[name], safe=False) if firm else None
             f.invalid(found, here, str(amount), why, help, field_path(here[:-1]), fix=cure and cure.at(here))
@@ -89,7 +89,7 @@ def _read(amounts: Any, path: Path, found: f.Found, partial: bool) -> _Amounts:
         here = (*path, name)
         if why := why_not_resource(name):
             meant = names.suggest(name, (*_CONTAINER, "nvidia.com/gpu"))
-            help = f"Did you mean {meant}?" if meant else "Devices have a domain, for example nvidia.com/gpu."
+            help = f"did you mean {meant}?" if meant else "write the device with its domain, for example nvidia.com/gpu"
             cure = cures.named(name, meant, amounts)
             f.invalid(found, here, name, why, help, f.key_path(here), fix=cure and cure.at(here))
             continue
@@ -105,7 +105,7 @@ def _check_amount(name: str, amount: Quantity, path: Path, found: f.Found) -> No
     if amount.nano < 0:
         f.invalid(found, path, str(amount), "must be greater than or equal to 0", at=f.key_path(path))
     elif not is_native(name) and not amount.is_integer:
-        help = "Devices are counted whole; a share of one has its own resource name."
+        help = "ask for whole devices: a share of one has its own resource name"
         f.invalid(found, path, str(amount), "must be an integer", help, f.key_path(path))
     elif name.startswith(_HUGE):
         page = parse(name[len(_HUGE) :])
@@ -118,7 +118,7 @@ def _check_huge_alone(limits: _Amounts, requests: _Amounts, path: Path, found: f
     if partial or asked & {"cpu", "memory"}:
         return
     if any(name.startswith(_HUGE) for name in asked):
-        f.forbidden(found, path, "HugePages require cpu or memory", "Ask for cpu or memory too.")
+        f.forbidden(found, path, "HugePages require cpu or memory", "ask for cpu or memory too")
 
 
 def _check_claims(claims: Any, path: Path, scope: Scope) -> None:
@@ -127,7 +127,7 @@ def _check_claims(claims: Any, path: Path, scope: Scope) -> None:
         name, request = claim.get("name"), claim.get("request") or ""
         here = (*path, index)
         if f.is_empty(name):
-            f.required(found, here, help="Name an entry of the pod's resourceClaims.")
+            f.required(found, here, help="name an entry of the pod's resourceClaims")
             continue
         if type(name) is not str or type(request) is not str:
             continue
@@ -137,7 +137,7 @@ def _check_claims(claims: Any, path: Path, scope: Scope) -> None:
             f.duplicate(found, here, f"{name}/{request}" if request else name)
         seen.add((name, request))
         if scope.claims is not None and name not in scope.claims:
-            f.not_found(found, here, name, "Declare it in the pod's resourceClaims.")
+            f.not_found(found, here, name, "declare it in the pod's resourceClaims")
 
 
 def check_pod_resources(value: Any, path: Path, scope: Scope) -> None:
@@ -155,7 +155,7 @@ def check_pod_resources(value: Any, path: Path, scope: Scope) -> None:
         for name in f.mapping(value.get(side)):
             if name not in allowed and not name.startswith(_HUGE):
                 here = (*path, side, name)
-                help = "Ask for it in a container."
+                help = "ask for it in a container"
                 f.unsupported(found, here, name, ("cpu", "hugepages-", "memory"), help, f.key_path(here))
     kept = {
         side: {n: v for n, v in f.mapping(value.get(side)).items() if n in allowed or n.startswith(_HUGE)}
@@ -172,7 +172,7 @@ def _check_sums(pod: dict[str, Any], path: Path, scope: Scope) -> None:
         if amount is not None and name in total and total[name] > amount:
             here = (*path, "requests", name)
             why = f"must be greater than or equal to aggregate container requests of {total[name]}"
-            f.invalid(found, here, str(amount), why, "Raise it, or lower the containers'.", f.key_path(here))
+            f.invalid(found, here, str(amount), why, "raise it, or lower the containers'", f.key_path(here))
     _check_huge_sums(pod, path, scope)
     for index, container in f.objects(scope.spec.get("containers")):
         for name, text in f.mapping(f.mapping(container.get("resources")).get("limits")).items():
@@ -181,7 +181,7 @@ def _check_sums(pod: dict[str, Any], path: Path, scope: Scope) -> None:
                 here = ("spec", "containers", index, "resources", "limits", name)
                 at = f"{field_path(path)}.containers[{index}][{name}].limits"
                 why = f"must be less than or equal to pod limits of {cap}"
-                f.invalid(found, (*path[:-2], *here), str(limit), why, "Lower it, or raise the pod's limit.", at)
+                f.invalid(found, (*path[:-2], *here), str(limit), why, "lower it, or raise the pod's limit", at)
 
 
 def _check_huge_sums(pod: dict[str, Any], path: Path, scope: Scope) -> None:
@@ -191,7 +191,7 @@ def _check_huge_sums(pod: dict[str, Any], path: Path, scope: Scope) -> None:
         if name.startswith(_HUGE) and cap is not None and name in total and total[name] > cap:
             here = (*path, "limits", name)
             why = f"must be greater than or equal to aggregate container limits of {total[name]}"
-            f.invalid(scope.found, here, str(cap), why, "Raise it, or lower the containers'.", f.key_path(here))
+            f.invalid(scope.found, here, str(cap), why, "raise it, or lower the containers'", f.key_path(here))
 
 
 def _total(scope: Scope, asks: Callable[[dict[str, Any], Scope], _Amounts]) -> _Amounts:

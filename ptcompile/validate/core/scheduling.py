@@ -32,16 +32,16 @@ def check_toleration(toleration: dict[str, Any], path: Path, found: f.Found) -> 
     if f.is_empty(key):
         if type(operator) is str and operator != "Exists":
             why = 'operator must be Exists when `key` is empty, which means "match all values and all keys"'
-            f.invalid(found, here, operator, why, "Set a key, or operator: Exists to tolerate every taint.")
+            f.invalid(found, here, operator, why, "set a key, or operator: Exists to tolerate every taint")
     elif type(key) is str and (why_key := why_not_key(key)):
         f.invalid(found, (*path, "key"), key, why_key)
     value = toleration.get("value") or ""
     if operator in ("", "Equal"):
         if type(value) is str and (why_value := why_not_value(value)):
-            f.invalid(found, here, value, why_value, "Change the toleration's value.")
+            f.invalid(found, here, value, why_value, "change the toleration's value")
     elif operator == "Exists":
         if value:
-            f.invalid(found, here, value, "value must be empty when `operator` is 'Exists'", "Remove the value.")
+            f.invalid(found, here, value, "value must be empty when `operator` is 'Exists'", "remove the value")
     elif type(operator) is str:
         f.unsupported(found, here, operator, ("Equal", "Exists"))
     _check_effect(toleration, (*path, "effect"), found)
@@ -55,7 +55,7 @@ def _check_effect(toleration: dict[str, Any], path: Path, found: f.Found) -> Non
         f.unsupported(found, path, effect, _EFFECTS)
     elif toleration.get("tolerationSeconds") is not None and effect != "NoExecute":
         why = "effect must be 'NoExecute' when `tolerationSeconds` is set"
-        f.invalid(found, path, effect, why, "Set effect: NoExecute, or remove tolerationSeconds.")
+        f.invalid(found, path, effect, why, "set effect: NoExecute, or remove tolerationSeconds")
 
 
 def check_spread(value: Any, path: Path, scope: Scope) -> None:
@@ -66,14 +66,14 @@ def check_spread(value: Any, path: Path, scope: Scope) -> None:
         here, key, when = (*path, index), item.get("topologyKey"), item.get("whenUnsatisfiable")
         skew = item.get("maxSkew") or 0
         if type(skew) is int and skew <= 0:
-            f.invalid(found, (*here, "maxSkew"), skew, "must be greater than zero", "Use 1 or more.")
+            f.invalid(found, (*here, "maxSkew"), skew, "must be greater than zero", "use 1 or more")
         if f.is_empty(key):
-            f.required(found, (*here, "topologyKey"), "can not be empty", "Name a node label.")
+            f.required(found, (*here, "topologyKey"), "can not be empty", "name a node label")
         f.check_choice(found, (*here, "whenUnsatisfiable"), "" if when is None else when, _WHEN)
         if type(key) is type(when) is str:
             if (key, when) in seen:
                 at = field_path(here) + ".{topologyKey, whenUnsatisfiable}"
-                f.duplicate(found, here, f"{{{key}, {when}}}", "Merge the two constraints.", at)
+                f.duplicate(found, here, f"{{{key}, {when}}}", "merge the two constraints", at)
             seen.add((key, when))
         _check_spread_options(item, here, scope)
 
@@ -82,7 +82,7 @@ def _check_spread_options(item: dict[str, Any], path: Path, scope: Scope) -> Non
     found, domains, when = scope.found, item.get("minDomains"), item.get("whenUnsatisfiable")
     if type(domains) is int:
         if domains <= 0:
-            f.invalid(found, (*path, "minDomains"), domains, "must be greater than zero", "Use 1 or more.")
+            f.invalid(found, (*path, "minDomains"), domains, "must be greater than zero", "use 1 or more")
         elif when == "ScheduleAnyway":
             why = f"can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {when}"
             f.invalid(found, (*path, "minDomains"), domains, why)

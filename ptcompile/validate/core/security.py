@@ -40,7 +40,7 @@ def check_container_security(value: Any, path: Path, container: dict[str, Any], 
             other = other or "capabilities.Add CAP_SYS_ADMIN"
         if other:
             why = f"cannot set `allowPrivilegeEscalation` to false and `{other}` to true"
-            f.invalid(found, path, value, why, "Leave `allowPrivilegeEscalation` out.")
+            f.invalid(found, path, value, why, "leave `allowPrivilegeEscalation` out")
 
 
 def check_pod_security(value: Any, path: Path, scope: Scope) -> None:
@@ -79,7 +79,7 @@ def _check_profile(profile: dict[str, Any], path: Path, found: f.Found) -> None:
     here = (*path, "localhostProfile")
     if kind != "Localhost":
         if type(local) is str:
-            f.invalid(found, here, local, "can only be set when type is Localhost", "Remove it.")
+            f.invalid(found, here, local, "can only be set when type is Localhost", "remove it")
     elif local is None:
         f.required(found, here, "must be set when type is Localhost")
     elif type(local) is str:
@@ -145,9 +145,9 @@ def check_host_namespaces(spec: Any, path: Path, context: Context, found: f.Foun
     if spec.get("hostUsers") is False:
         for name in ("hostNetwork", "hostPID", "hostIPC"):
             if spec.get(name) is True:
-                f.forbidden(found, (*path, name), "when `hostUsers` is false", "Leave `hostUsers` out.")
+                f.forbidden(found, (*path, name), "when `hostUsers` is false", "leave `hostUsers` out")
         for key in ("containers", "initContainers") if context.at_least(35) else ():
             for index, container in f.objects(spec.get(key)):
                 if container.get("volumeDevices"):
                     here = (*path, key, index, "volumeDevices")
-                    f.forbidden(found, here, "when `hostUsers` is false", "Leave `hostUsers` out.")
+                    f.forbidden(found, here, "when `hostUsers` is false", "leave `hostUsers` out")

@@ -27,7 +27,7 @@ def _check_requirement(requirement: dict[str, Any], path: Path, found: f.Found) 
     operator, values = requirement.get("operator"), requirement.get("values") or []
     if operator in _WITH_VALUES:
         if not values:
-            f.required(found, (*path, "values"), "must be specified when `operator` is 'In' or 'NotIn'", "List values.")
+            f.required(found, (*path, "values"), "must be specified when `operator` is 'In' or 'NotIn'", "list values")
     elif operator in _WITHOUT_VALUES:
         if values:
             f.forbidden(found, (*path, "values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'")
@@ -40,7 +40,7 @@ def _check_requirement(requirement: dict[str, Any], path: Path, found: f.Found) 
 def check_operator(operator: Any, path: Path, found: f.Found, known: tuple[str, ...]) -> None:
     """Say that a requirement's operator is none of those known."""
     value = operator or ""
-    f.invalid(found, (*path, "operator"), value, "not a valid selector operator", f"Use {', '.join(known)}.")
+    f.invalid(found, (*path, "operator"), value, "not a valid selector operator", f"use {', '.join(known)}")
 
 
 def check_key(key: Any, path: Path, found: f.Found) -> None:

@@ -59,7 +59,7 @@ def _check_ports(spec: dict[str, Any], path: Path, kind: str, headless: bool, fo
     ports, here = spec.get("ports"), (*path, "ports")
     if ports is None or ports == []:
         if not headless and kind != "ExternalName":
-            f.required(found, here, help="List the ports, or set clusterIP: None.")
+            f.required(found, here, help="list the ports, or set clusterIP: None")
         return
     entries = list(f.objects(ports))
     seen: set[str] = set()
@@ -72,7 +72,7 @@ def _check_ports(spec: dict[str, Any], path: Path, kind: str, headless: bool, fo
         number, protocol, node = port.get("port"), port.get("protocol") or "TCP", port.get("nodePort")
         if type(number) is int and type(protocol) is str:
             if (number, protocol) in pairs:
-                f.duplicate(found, at, f"{protocol}/{number}", "A Service has each port once.")
+                f.duplicate(found, at, f"{protocol}/{number}", "keep one: a Service has each port once")
             pairs.add((number, protocol))
         if node and type(node) is int and type(protocol) is str:
             if (node, protocol) in nodes:
@@ -83,7 +83,7 @@ def _check_ports(spec: dict[str, Any], path: Path, kind: str, headless: bool, fo
 def _check_port_name(name: Any, path: Path, needed: bool, seen: set[str], found: f.Found) -> None:
     if f.is_empty(name):
         if needed:
-            f.required(found, (*path, "name"), help="Name each port where there are two or more.")
+            f.required(found, (*path, "name"), help="name each port where there are two or more")
     elif type(name) is str:
         if why := names.why_not_dns_label(name):
             f.invalid(found, (*path, "name"), name, why)
@@ -116,7 +116,7 @@ def _check_addresses(spec: dict[str, Any], path: Path, kind: str, headless: bool
     key = "clusterIP" if one else "clusterIPs"
     if headless and kind in _EXTERNAL:
         why = f"may not be set to 'None' for {kind} services"
-        f.invalid(found, (*path, key), "None", why, "Remove clusterIP, or use type: ClusterIP.", "spec.clusterIPs[0]")
+        f.invalid(found, (*path, key), "None", why, "remove clusterIP, or use type: ClusterIP", "spec.clusterIPs[0]")
     if kind == "ExternalName":
         _check_external_name(spec, path, found)
         return
@@ -161,16 +161,16 @@ def _check_only_external(spec: dict[str, Any], path: Path, kind: str, found: f.F
             f.check_choice(found, (*path, "externalTrafficPolicy"), policy, ("Cluster", "Local"))
         else:
             why = "may only be set for externally-accessible services"
-            f.invalid(found, (*path, "externalTrafficPolicy"), policy, why, "Remove it.")
+            f.invalid(found, (*path, "externalTrafficPolicy"), policy, why, "remove it")
     health = spec.get("healthCheckNodePort")
     if health and type(health) is int and (kind != "LoadBalancer" or policy != "Local"):
         why = "may only be set when `type` is 'LoadBalancer' and `externalTrafficPolicy` is 'Local'"
-        f.invalid(found, (*path, "healthCheckNodePort"), health, why, "Remove it.")
+        f.invalid(found, (*path, "healthCheckNodePort"), health, why, "remove it")
     ranges = spec.get("loadBalancerSourceRanges")
     for index, text in enumerate(ranges if type(ranges) is list else ()):
         if type(text) is str and not is_cidr(text.strip()):
             here = (*path, "loadBalancerSourceRanges", index)
-            f.invalid(found, here, text, "must be a valid CIDR value", "Write it as 10.0.0.0/8.")
+            f.invalid(found, here, text, "must be a valid CIDR value", "write it as 10.0.0.0/8")
     if kind != "LoadBalancer":
         for name in ("allocateLoadBalancerNodePorts", "loadBalancerClass"):
             if spec.get(name) is not None:

@@ -68,7 +68,7 @@ def check_iscsi(source: dict[str, Any], path: Path, scope: Scope) -> None:
     require(source, path, scope, "targetPortal", "iqn")
     for key, name in (("iqn", target), ("initiatorName", initiator)):
         if type(name) is str and (name or key != "iqn") and not (_is_iqn(name) or _is_eui(name) or _is_naa(name)):
-            f.invalid(found, (*path, key), name, "must be valid format", "Write iqn.yyyy-mm.domain:name.")
+            f.invalid(found, (*path, key), name, "must be valid format", "write iqn.yyyy-mm.domain:name")
     f.check_range(found, (*path, "lun"), source.get("lun"), 0, 255)
     secret = source.get("secretRef")
     if secret is None and (source.get("chapAuthDiscovery") is True or source.get("chapAuthSession") is True):

@@ -22,7 +22,7 @@ def why_not_file(text: str) -> str | None:
 
 def _check_mode(found: f.Found, path: Path, mode: Any) -> None:
     if type(mode) is int and not 0 <= mode <= _MODE_MAX:
-        help = "Write it in octal with a leading 0, for example 0644."
+        help = "write it in octal with a leading 0, for example 0644"
         f.invalid(found, path, mode, "must be a number between 0 and 0777 (octal), both inclusive", help)
 
 
@@ -73,13 +73,13 @@ def _check_downward_items(items: Any, path: Path, scope: Scope) -> None:
         _check_file(item.get("path"), (*here, "path"), found)
         if field is not None and resource is not None:
             why = "fieldRef and resourceFieldRef can not be specified simultaneously"
-            f.invalid(found, here, "resource", why, "Keep one of them.")
+            f.invalid(found, here, "resource", why, "keep one of them")
         if type(field) is dict:
             check_field_ref(field, (*here, "fieldRef"), found, VOLUME_FIELDS)
         elif type(resource) is dict:
             check_resource_ref(resource, (*here, "resourceFieldRef"), found, volume=True)
         elif field is None and resource is None:
-            f.required(found, here, "one of fieldRef and resourceFieldRef is required", "Say what the file holds.")
+            f.required(found, here, "one of fieldRef and resourceFieldRef is required", "say what the file holds")
         _check_mode(found, (*here, "mode"), item.get("mode"))
 
 
@@ -92,7 +92,7 @@ def check_projected(source: dict[str, Any], path: Path, scope: Scope) -> None:
         here = (*path, "sources", index)
         given = [key for key in _PROJECTIONS if item.get(key) is not None]
         for key in given[1:]:
-            f.forbidden(found, (*here, key), "may not specify more than 1 volume type", f"Keep only {given[0]}.")
+            f.forbidden(found, (*here, key), "may not specify more than 1 volume type", f"keep only {given[0]}")
         for key in given[:1]:
             if type(item[key]) is dict:
                 _PROJECTIONS[key](item[key], (*here, key), scope)
@@ -105,7 +105,7 @@ def _check_conflicts(source: dict[str, Any], path: Path, seen: set[str], found: 
     for here, where in places:
         if type(where) is str and where:
             if where in seen:
-                f.invalid(found, here, where, "conflicting duplicate paths", "Give each file its own path.")
+                f.invalid(found, here, where, "conflicting duplicate paths", "give each file its own path")
             seen.add(where)
 
 
@@ -123,7 +123,7 @@ def _project_token(source: dict[str, Any], path: Path, scope: Scope) -> None:
     seconds, here = source.get("expirationSeconds"), (*path, "expirationSeconds")
     low, high = _TOKEN_SECONDS
     if type(seconds) is int and seconds < low:
-        f.invalid(scope.found, here, seconds, "may not specify a duration less than 10 minutes", "Use 600 or more.")
+        f.invalid(scope.found, here, seconds, "may not specify a duration less than 10 minutes", "use 600 or more")
     elif type(seconds) is int and seconds > high:
         f.invalid(scope.found, here, seconds, "may not specify a duration larger than 2^32 seconds")
     _check_token_path(source.get("path"), (*path, "path"), scope)

@@ -49,7 +49,7 @@ def check_volumes(value: Any, path: Path, scope: Scope) -> None:
     for index, volume in f.objects(value):
         name, here = volume.get("name"), (*path, index)
         if f.is_empty(name):
-            f.required(found, (*here, "name"), help="Name the volume; containers mount it by this name.")
+            f.required(found, (*here, "name"), help="name the volume; containers mount it by this name")
         elif type(name) is str:
             if why := names.why_not_dns_label(name):
                 f.invalid(found, (*here, "name"), name, why, f.like_label(name))
@@ -65,7 +65,7 @@ def _check_source(volume: dict[str, Any], path: Path, scope: Scope) -> None:
     if len(given) > 1:
         given.sort(key=_ORDER.__getitem__)
         for key in given[1:]:
-            f.forbidden(found, (*path, key), "may not specify more than 1 volume type", f"Keep only {given[0]}.")
+            f.forbidden(found, (*path, key), "may not specify more than 1 volume type", f"keep only {given[0]}")
     if given and type(volume[given[0]]) is dict:
         check = _SOURCES[given[0]]
         check(volume[given[0]], (*path, given[0]), scope)
@@ -75,7 +75,7 @@ def _check_empty_dir(source: dict[str, Any], path: Path, scope: Scope) -> None:
     size = parse(source.get("sizeLimit"))
     if size is not None and size.nano < 0:
         why = "SizeLimit field must be a valid resource quantity"
-        f.forbidden(scope.found, (*path, "sizeLimit"), why, "Use an amount of 0 or more.")
+        f.forbidden(scope.found, (*path, "sizeLimit"), why, "use an amount of 0 or more")
 
 
 def _check_host_path(source: dict[str, Any], path: Path, scope: Scope) -> None:
@@ -89,14 +89,14 @@ def _check_host_path(source: dict[str, Any], path: Path, scope: Scope) -> None:
 
 def _check_claim(source: dict[str, Any], path: Path, scope: Scope) -> None:
     if f.is_empty(source.get("claimName")):
-        f.required(scope.found, (*path, "claimName"), help="Name a PersistentVolumeClaim of the namespace.")
+        f.required(scope.found, (*path, "claimName"), help="name a PersistentVolumeClaim of the namespace")
 
 
 def _check_nfs(source: dict[str, Any], path: Path, scope: Scope) -> None:
     where = source.get("path")
     require(source, path, scope, "server", "path")
     if type(where) is str and where and not where.startswith("/"):
-        f.invalid(scope.found, (*path, "path"), where, "must be an absolute path", f"Write /{where}.")
+        f.invalid(scope.found, (*path, "path"), where, "must be an absolute path", f"write /{where}")
 
 
 def _check_ephemeral(source: dict[str, Any], path: Path, scope: Scope) -> None:

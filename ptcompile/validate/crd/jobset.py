@@ -28,7 +28,7 @@ def _one_way_to_order(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
             yield refusal(
                 (*path, "replicatedJobs", index, "dependsOn"),
                 "StartupPolicy and DependsOn APIs are mutually exclusive",
-                "Keep dependsOn and drop startupPolicy, or the other way round.",
+                "keep dependsOn and drop startupPolicy, or the other way round",
             )
             return
 
@@ -38,13 +38,13 @@ def _claims(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
         where = (*path, "volumeClaimPolicies", index)
         # The rule reads `templates` and each `metadata` without asking whether they are there.
         if policy.get("templates") is None:
-            yield refusal(where, "no such key: templates", "Add templates, an empty list at least.")
+            yield refusal(where, "no such key: templates", "add templates, an empty list at least")
         for at, template in entries(policy, "templates"):
             if template.get("metadata") is None:
-                yield refusal((*where, "templates", at), "no such key: metadata", "Add metadata with a name.")
+                yield refusal((*where, "templates", at), "no such key: metadata", "add metadata with a name")
             if mapping(template, "metadata").get("namespace"):
                 yield refusal(
                     (*where, "templates", at, "metadata", "namespace"),
                     "namespace cannot be set for VolumeClaimPolicies templates",
-                    "Remove it: the claims are made in the JobSet's namespace.",
+                    "remove it: the claims are made in the JobSet's namespace",
                 )

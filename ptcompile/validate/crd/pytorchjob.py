@@ -15,4 +15,4 @@ def pytorch_job_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
     replicas = worker.get("replicas")
     if type(replicas) is int and replicas < 0:
         path = ("spec", "pytorchReplicaSpecs", "Worker", "replicas")
-        yield refusal(path, f"{replicas}: should be a non-negative integer", "Write 0 or more.")
+        yield refusal(path, f"{replicas}: should be a non-negative integer", "write 0 or more")

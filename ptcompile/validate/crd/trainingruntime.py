@@ -22,7 +22,7 @@ def training_runtime_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
         count = mapping(policy, name).get("numProcPerNode")
         if type(count) is int and count < 1:
             where = (*path, name, "numProcPerNode")
-            yield refusal(where, f"NumProcPerNode in {name}Policy must be >= 1", "Write 1 or more.")
+            yield refusal(where, f"NumProcPerNode in {name}Policy must be >= 1", "write 1 or more")
     yield from _targets(mapping(mapping(policy, "torch"), "envInjection"), (*path, "torch", "envInjection"))
     yield from jobset_spec_rules(mapping(mapping(spec, "template"), "spec"), ("spec", "template", "spec"))
 
@@ -30,7 +30,7 @@ def training_runtime_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
 def _one_policy(policy: Mapping[str, Any], path: Path) -> Iterator[Problem]:
     given = [name for name in _POLICIES if policy.get(name) is not None]
     if len(given) > 1:
-        yield refusal((*path, given[1]), "Only one of the policy can be configured", f"Keep one of {', '.join(given)}.")
+        yield refusal((*path, given[1]), "Only one of the policy can be configured", f"keep one of {', '.join(given)}")
 
 
 def _targets(injection: Mapping[str, Any], path: Path) -> Iterator[Problem]:
@@ -41,5 +41,5 @@ def _targets(injection: Mapping[str, Any], path: Path) -> Iterator[Problem]:
                 (*path, "targets", index, "containerNames", names.index("node")),
                 "containerNames must not include the main node container "
                 "because PET_* envs are always injected into it",
-                'Remove "node".',
+                'remove "node"',
             )

@@ -25,21 +25,21 @@ def train_job_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
             yield refusal(
                 ("spec", "initializer", part, "storageUri"),
                 "storageUri may be empty, or it must be a valid URI (scheme://...)",
-                'Write a URI such as "hf://org/name" or "s3://bucket/path".',
+                'write a URI such as "hf://org/name" or "s3://bucket/path"',
             )
     manager = spec.get("managedBy")
     if isinstance(manager, str) and manager not in _MANAGERS:
         yield refusal(
             ("spec", "managedBy"),
             f"ManagedBy must be {_MANAGERS[0]} or {_MANAGERS[1]} if set",
-            "Remove it or name one.",
+            "remove it or name one",
         )
     count = mapping(spec, "trainer").get("numProcPerNode")
     if type(count) is int and count < 1:
         yield refusal(
             ("spec", "trainer", "numProcPerNode"),
             "numProcPerNode must be greater than or equal to 1",
-            "Write 1 or more.",
+            "write 1 or more",
         )
 
 
@@ -55,7 +55,7 @@ def _name(metadata: Mapping[str, Any]) -> Iterator[Problem]:
         yield refusal(
             ("metadata", key),
             "metadata.name must match RFC 1035 DNS label format",
-            "Use lower-case letters, digits and dashes; begin with a letter; end with a letter or digit.",
+            "use lower-case letters, digits and dashes; begin with a letter; end with a letter or digit",
         )
     elif len(name) > 63:
-        yield refusal(("metadata", key), "metadata.name must be no more than 63 characters", "Shorten the name.")
+        yield refusal(("metadata", key), "metadata.name must be no more than 63 characters", "shorten the name")

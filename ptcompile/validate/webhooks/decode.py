@@ -31,14 +31,14 @@ def undecodable(value: Any, say: Say, path: Path = ()) -> Iterator[Problem]:
             yield from undecodable(item, say, (*path, key))
         elif key in _NUMBER_OR_NAME and type(item) is int and not -_INT32 <= item < _INT32:
             text = f"Invalid value: json: cannot unmarshal number {item} into a 32-bit number"
-            yield say((*path, key), text, "Use a number from 1 to 65535.")
+            yield say((*path, key), text, "use a number from 1 to 65535")
 
 
 def _amounts(amounts: dict[str, Any], say: Say, path: Path) -> Iterator[Problem]:
     for name, amount in amounts.items():
         if isinstance(amount, str) and _in_pattern(amount) and not quantity.valid(amount):
             text = f'Invalid value: "{amount}": quantities must match the Go parser: unable to parse the suffix'
-            yield say((*path, name), text, "Write a number such as 15 or 1500m.")
+            yield say((*path, name), text, "write a number such as 15 or 1500m")
 
 
 def _in_pattern(amount: str) -> bool:

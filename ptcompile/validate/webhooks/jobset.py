@@ -119,13 +119,13 @@ def later(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> It
         own = text(job.get("name"))
         if own and (why := names.why_not_label_value(own)):
             path = ("spec", "replicatedJobs", i, "name")
-            yield child(path, f'Invalid value: "{own}": it is a label of the Jobs: {why}', "Rename it.")
+            yield child(path, f'Invalid value: "{own}": it is a label of the Jobs: {why}', "rename it")
 
 
 def _network(network: Json, path: Path, say: Say) -> Iterator[Problem]:
     subdomain = text(network.get("subdomain"))
     if subdomain and (why := names.why_not_dns_1035_label(subdomain)):
-        help = "It is the name of a Service: letters, digits and dashes, a letter first, at most 63."
+        help = "use letters, digits and dashes, a letter first, at most 63: it is the name of a Service"
         yield say((*path, "subdomain"), f'Invalid value: "{subdomain}": {why}', help)
 
 
@@ -133,20 +133,20 @@ def _managed_by(value: Any, path: Path, say: Say) -> Iterator[Problem]:
     if not isinstance(value, str):
         return
     if why := names.why_not_domain_prefixed_path(value):
-        yield say(path, f'Invalid value: "{value}": {why}', "Write DOMAIN/NAME, or remove managedBy.")
+        yield say(path, f'Invalid value: "{value}": {why}', "write DOMAIN/NAME, or remove managedBy")
     elif len(value) > 63:
-        yield say(path, "Too long: may not be more than 63 bytes", "Shorten it.")
+        yield say(path, "Too long: may not be more than 63 bytes", "shorten it")
 
 
 def _counts(job: Json, path: Path, say: Say) -> Iterator[Problem]:
     each = integer(at(job, "template", "spec").get("parallelism"), 1)
     if each * integer(job.get("replicas"), 1) > _MAX:
-        yield say((*path, "replicas"), f"Invalid value: replicas x parallelism must not exceed {_MAX}", "Lower them.")
+        yield say((*path, "replicas"), f"Invalid value: replicas x parallelism must not exceed {_MAX}", "lower them")
 
 
 def _group(group: str, path: Path, say: Say) -> Iterator[Problem]:
     if group and (why := names.why_not_dns_1035_label(group)):
-        yield say(path, f'Invalid value: "{group}": {why}', "Use letters, digits and dashes, a letter first.")
+        yield say(path, f'Invalid value: "{group}": {why}', "use letters, digits and dashes, a letter first")
 
 
 def job_names(job: Json, name: str, path: Path, say: Say) -> Iterator[Problem]:
@@ -155,7 +155,7 @@ def job_names(job: Json, name: str, path: Path, say: Say) -> Iterator[Problem]:
     last = f"{name}-{own}-{integer(job.get('replicas'), 1) - 1}"
     where = (*path, "name")
     if why := names.why_not_dns_1035_label(last):
-        help = "Shorten the JobSet's name or this one." if len(last) > 63 else _spelling(own)
+        help = "shorten the JobSet's name or this one" if len(last) > 63 else _spelling(own)
         yield say(where, f'Invalid value: "{last}": the name of the Job {why}', help)
         return
     completions = child.get("completions")
@@ -164,23 +164,23 @@ def job_names(job: Json, name: str, path: Path, say: Say) -> Iterator[Problem]:
     pod = f"{last}-{integer(completions) - 1}-xxxxx"
     if len(pod) > names.DNS_LABEL_MAX:
         text_ = f'Invalid value: "{last}": the name of the pod {pod} has {len(pod)} characters, and 63 are allowed'
-        yield say(where, text_, "Shorten the JobSet's name or this one.")
+        yield say(where, text_, "shorten the JobSet's name or this one")
 
 
 def _spelling(own: str) -> str:
-    return "Give it a name." if not own else "Use lower case letters, digits and dashes in both names, a letter first."
+    return "give it a name" if not own else "use lower case letters, digits and dashes in both names, a letter first"
 
 
 def _depends(job: Json, known: Sequence[str], index: int, path: Path, say: Say) -> Iterator[Problem]:
     depends = items(job.get("dependsOn"))
     if index == 0 and depends:
-        help = "Move the job behind those that it waits for."
+        help = "move the job behind those that it waits for"
         yield say(path, "Invalid value: DependsOn can't be set for the first ReplicatedJob", help)
         return
     for i, one in enumerate(depends):
         other = text(one.get("name"))
         if other not in known[:index]:
-            help = "Move it before this one." if other in known else f"There is no replicatedJob {other!r}."
+            help = "move it before this one" if other in known else f"name another: there is no replicatedJob {other!r}"
             text_ = f"Invalid value: replicatedJob: {known[index]} cannot depend on replicatedJob: {other}"
             yield say((*path, i, "name"), text_, help)
 
@@ -189,7 +189,7 @@ def _targets(value: Any, known: Sequence[str], path: Path, say: Say) -> Iterator
     for i, target in enumerate(texts(value)):
         if target not in known:
             meant = names.suggest(target, known)
-            help = f'Did you mean "{meant}"?' if meant else "Name a replicatedJob of this JobSet."
+            help = f'did you mean "{meant}"?' if meant else "name a replicatedJob of this JobSet"
             yield say((*path, i), f'Invalid value: "{target}": there is no replicatedJob of this name', help)
 
 
@@ -205,23 +205,21 @@ def _coordinator(spec: Json, name: str, jobs: Sequence[Json], path: Path, say: S
     job = next((j for j in jobs if text(j.get("name")) == wanted), None)
     if job is None:
         yield say((*path, "replicatedJob"), f"Invalid value: coordinator replicatedJob {wanted} does not exist",
-                  "Name a replicatedJob of this JobSet.")  # fmt: skip
+                  "name a replicatedJob of this JobSet")  # fmt: skip
         return
     child = at(job, "template", "spec")
     if not 0 <= number < integer(job.get("replicas"), 1):
         yield say(
-            (*path, "jobIndex"), f"Invalid value: {number}: {wanted} has no such Job", "Use an index below replicas."
+            (*path, "jobIndex"), f"Invalid value: {number}: {wanted} has no such Job", "use an index below replicas"
         )
         return
     if (text(child.get("completionMode")) or "Indexed") != "Indexed" or child.get("completions") is None:
         text_ = "job for coordinator pod must be indexed completion mode, and completions number must be set"
-        yield say((*path, "replicatedJob"), f"Invalid value: {text_}", "Set completions on its Job.")
+        yield say((*path, "replicatedJob"), f"Invalid value: {text_}", "set completions on its Job")
         return
     if not 0 <= index < integer(child.get("completions")):
-        yield say((*path, "podIndex"), f"Invalid value: {index}: its Job has no such pod", "Use one below completions.")
+        yield say((*path, "podIndex"), f"Invalid value: {index}: its Job has no such pod", "use one below completions")
         return
     address = f"{name}-{wanted}-{number}-{index}.{text(at(spec, 'network').get('subdomain')) or name}"
     if why := names.why_not_label_value(address):
-        yield say(
-            path, f'Invalid value: the coordinator\'s address "{address}" is a label: {why}', "Shorten the names."
-        )
+        yield say(path, f'Invalid value: the coordinator\'s address "{address}" is a label: {why}', "shorten the names")

@@ -21,14 +21,14 @@ def failure_policy(policy: Json, known: Sequence[str], path: Path, say: Say) -> 
     """The rules one by one. Gates that are off by default refuse what needs them."""
     if policy.get("restartStrategy") == "InPlaceRestart":
         text_ = "Forbidden: InPlaceRestart needs the feature gate InPlaceRestart, which is off by default"
-        yield say((*path, "restartStrategy"), text_, "Use Recreate or BlockingRecreate.")
+        yield say((*path, "restartStrategy"), text_, "use Recreate or BlockingRecreate")
     seen: set[str] = set()
     for i, rule in enumerate(items(policy.get("rules"))):
         here = (*path, "rules", i)
         yield from _name(text(rule.get("name")), seen, here, say)
         if rule.get("action") in _GATED:
             text_ = f"Forbidden: {rule['action']} needs the feature gate RestartJob, which is off by default"
-            yield say((*here, "action"), text_, "Use FailJobSet, RestartJobSet or RestartJobSetAndIgnoreMaxRestarts.")
+            yield say((*here, "action"), text_, "use FailJobSet, RestartJobSet or RestartJobSetAndIgnoreMaxRestarts")
         for j, reason in enumerate(texts(rule.get("onJobFailureReasons"))):
             if reason not in _REASONS:
                 text_ = f'Unsupported value: "{reason}": supported values: {quoted(_REASONS)}'
@@ -42,12 +42,12 @@ def failure_policy(policy: Json, known: Sequence[str], path: Path, say: Say) -> 
 def _name(name: str, seen: set[str], path: Path, say: Say) -> Iterator[Problem]:
     if not _RULE_NAME(name) or len(name) > 128:
         text_ = f'Invalid value: "{name}": must have 1 to 128 letters, digits or _,: with a letter first'
-        yield say((*path, "name"), text_, "It must end with a letter, a digit or an underscore.")
+        yield say((*path, "name"), text_, "end it with a letter, a digit or an underscore")
     elif name in seen:
-        yield say((*path, "name"), f'Duplicate value: "{name}"', "Rename one of the rules.")
+        yield say((*path, "name"), f'Duplicate value: "{name}"', "rename one of the rules")
     seen.add(name)
 
 
 def _hint(word: str, known: Sequence[str]) -> str:
     meant = names.suggest(word, known)
-    return f'Did you mean "{meant}"?' if meant else f"Use one of {', '.join(known)}."
+    return f'did you mean "{meant}"?' if meant else f"use one of {', '.join(known)}"

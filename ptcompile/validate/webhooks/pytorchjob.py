@@ -40,10 +40,10 @@ def _check(manifest: Json) -> Iterator[Problem]:
     manager = at(spec, "runPolicy").get("managedBy")
     if isinstance(manager, str) and manager not in _MANAGERS:
         path = ("spec", "runPolicy", "managedBy")
-        yield _say(path, f'Unsupported value: "{manager}": supported values: {quoted(_MANAGERS)}', "Remove managedBy.")
+        yield _say(path, f'Unsupported value: "{manager}": supported values: {quoted(_MANAGERS)}', "remove managedBy")
     specs = spec.get("pytorchReplicaSpecs")
     if specs is None:
-        yield _say(_SPECS, "Required value: must be required", "Describe a Master, Workers, or both.")
+        yield _say(_SPECS, "Required value: must be required", "describe a Master, Workers, or both")
     for key, replica in mapping(specs).items():
         if replica is not None:  # the server drops a null before the webhook looks
             yield from _replica(str(key), mapping(replica))
@@ -53,7 +53,7 @@ def _check(manifest: Json) -> Iterator[Problem]:
 def _name(name: str) -> Iterator[Problem]:
     # What is no DNS subdomain either is the API server's to refuse.
     if names.is_dns_subdomain(name) and (why := names.why_not_dns_1035_label(name)):
-        help = "The name is part of Service names: begin with a letter, then letters, digits and dashes."
+        help = "begin with a letter, then letters, digits and dashes: the name is part of Service names"
         yield _say(("metadata", "name"), f'Invalid value: "{name}": {why}', help)
 
 
@@ -62,14 +62,14 @@ def _replica(key: str, replica: Json) -> Iterator[Problem]:
     if key not in _KEYS:
         meant = key.capitalize() if key.capitalize() in _KEYS else "Worker"
         text_ = f'Unsupported value: "{key}": supported values: {quoted(_KEYS)}'
-        yield Problem("webhook-refusal", path, f"{field_path(path)}: {text_}", f"Write {meant}.",
+        yield Problem("webhook-refusal", path, f"{field_path(path)}: {text_}", f"write {meant}",
                       authority="training-operator", on_key=True)  # fmt: skip
     count = replica.get("replicas")
     if key == "Master" and count != 1:
-        help = "Write `replicas: 1`: the webhook wants it even though 1 is the default."
+        help = "write `replicas: 1`: the webhook wants it even though 1 is the default"
         yield _say((*path, "replicas"), "Forbidden: must be 1", help)
     if key == "Worker" and isinstance(count, int) and count < 1:
-        help = "Use 1 or more, or leave the Worker out."
+        help = "use 1 or more, or leave the Worker out"
         yield _say((*path, "replicas"), "Forbidden: must be at least 1", help)
     yield from _containers(at(replica, "template", "spec").get("containers"), path)
 
@@ -77,14 +77,14 @@ def _replica(key: str, replica: Json) -> Iterator[Problem]:
 def _containers(containers: object, replica: Path) -> Iterator[Problem]:
     path: Path = (*replica, "template", "spec", "containers")
     if not containers:
-        yield _say(path, "Required value: must be specified", f"Add a container called {_CONTAINER}.")
+        yield _say(path, "Required value: must be specified", f"add a container called {_CONTAINER}")
         return
     found = items(containers)
     for i, container in enumerate(found):
         if not text(container.get("image")):
-            yield _say((*path, i, "image"), "Required value: must be required", "Give every container an image.")
+            yield _say((*path, i, "image"), "Required value: must be required", "give every container an image")
     if not any(c.get("name") == _CONTAINER for c in found):
-        help = f"Call the container that trains {_CONTAINER}."
+        help = f"call the container that trains {_CONTAINER}"
         yield _say(path, f"Required value: must have at least one container with name {_CONTAINER}", help)
 
 
@@ -93,16 +93,16 @@ def _elastic(spec: Json) -> Iterator[Problem]:
     if policy is None:
         return
     if at(spec, "pytorchReplicaSpecs").get("Worker") is None and spec.get("pytorchReplicaSpecs") is not None:
-        help = "An elastic job is made of Workers: call the replicas Worker."
+        help = "call the replicas Worker: an elastic job is made of them"
         yield _say((*_SPECS, "Worker"), "Required value: must be configured if elastic policy is used", help)
     path = ("spec", "elasticPolicy", "nProcPerNode")
     if mapping(policy).get("nProcPerNode") is None:
         return
     if spec.get("nprocPerNode") is not None:
-        yield _say(path, "Forbidden: must not be used with spec.nprocPerNode", "Keep spec.nprocPerNode alone.")
+        yield _say(path, "Forbidden: must not be used with spec.nprocPerNode", "keep spec.nprocPerNode alone")
         return
     message = f"{field_path(path)}: deprecated, use spec.nprocPerNode instead"
-    help = "Write spec.nprocPerNode, as text."
+    help = "write spec.nprocPerNode, as text"
     yield Problem("webhook-refusal", path, message, help, "warning", "style", "training-operator")
 
 
@@ -120,7 +120,7 @@ def later(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> It
     if isinstance(conf, list) and not conf:
         path = ("spec", "elasticPolicy", "rdzvConf")
         why = "the controller panics on an empty list, and no pod is created"
-        yield failure("training-operator", path, why, "Remove rdzvConf, or give it an entry.")
+        yield failure("training-operator", path, why, "remove rdzvConf, or give it an entry")
 
 
 def _long_name(name: str, replicas: dict[str, Json]) -> Iterator[Problem]:
@@ -131,7 +131,7 @@ def _long_name(name: str, replicas: dict[str, Json]) -> Iterator[Problem]:
         why = (
             f"the Service {longest} would have {len(longest)} characters, and 63 are allowed: the pods get no DNS name"
         )
-        yield child(("metadata", "name"), why, f"Use at most {limit} characters.")
+        yield child(("metadata", "name"), why, f"use at most {limit} characters")
 
 
 def _ports(replica: Json, path: Path) -> Iterator[Problem]:
@@ -149,10 +149,10 @@ def _ports(replica: Json, path: Path) -> Iterator[Problem]:
         number = integer(port.get("containerPort"))
         if many and not text(port.get("name")):
             why = "Required value: the replica's Service has several ports, and each needs a name"
-            yield child((*here, "name"), why, "Give the port a name.")
+            yield child((*here, "name"), why, "give the port a name")
         if number in seen:
             why = f"Duplicate value: {number}: the replica's Service would have this port twice"
-            yield child((*here, "containerPort"), why, f"Call the port {_PORT_NAME}, or use another number.")
+            yield child((*here, "containerPort"), why, f"call the port {_PORT_NAME}, or use another number")
         seen.add(number)
 
 
@@ -162,4 +162,4 @@ def _init(replica: Json) -> Iterator[Problem]:
         if container.get("name") == "init-pytorch":
             path = (*_SPECS, "Worker", "template", "spec", "initContainers", i, "name")
             why = 'Duplicate value: "init-pytorch": the operator adds an init container of this name'
-            yield child(path, why, "Rename it.")
+            yield child(path, why, "rename it")

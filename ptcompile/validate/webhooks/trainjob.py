@@ -57,7 +57,7 @@ def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> It
     if kind not in _SUPPORTED:
         text_ = f"Invalid value: unsupported runtime: {kind}" if ref else "Required value"
         yield _say(
-            ("spec", "runtimeRef"), text_, f"Use kind {' or '.join(trainruntimes.KINDS)} of {trainruntimes.GROUP}."
+            ("spec", "runtimeRef"), text_, f"use kind {' or '.join(trainruntimes.KINDS)} of {trainruntimes.GROUP}"
         )
         return
     found = trainruntimes.find(manifest, others)
@@ -88,14 +88,14 @@ def _initializers(spec: Json, runtime: Json, *, mounted: bool) -> Iterator[Probl
         path = ("spec", "initializer", step)
         job = next((j for j in trainruntimes.replicated_jobs(runtime) if j.get("name") == name), None)
         container = trainruntimes.container(job, name) if job else None
-        ref = "Name a runtime that has it, or remove the initializer."
+        ref = "name a runtime that has it, or remove the initializer"
         if job is None:
             yield _say(path, f"Invalid value: the runtime must have a replicatedJob {name}", ref)
         elif container is None:
             yield _say(path, f"Invalid value: the runtime's job {name} must have a container {name}", ref)
         elif mounted and not any(m.get("name") == "initializer" for m in items(container.get("volumeMounts"))):
             text_ = f"Invalid value: the runtime's container {name} must have a volumeMount with name initializer"
-            yield _say(path, text_, "Name a runtime whose initializer keeps what it loads on a volume.")
+            yield _say(path, text_, "name a runtime whose initializer keeps what it loads on a volume")
 
 
 def _torch(spec: Json, runtime: Json) -> Iterator[Problem]:
@@ -103,7 +103,7 @@ def _torch(spec: Json, runtime: Json) -> Iterator[Problem]:
         name = text(entry.get("name"))
         if name in _RESERVED:
             text_ = f"Forbidden: {name} is reserved: the runtime's torch policy sets it"
-            help = "Remove it; use numNodes and numProcPerNode." if "N" in name[4:6] else "Remove it."
+            help = "remove it; use numNodes and numProcPerNode" if "N" in name[4:6] else "remove it"
             yield _say(("spec", "trainer", "env", i, "name"), text_, help)
     for target in items(at(runtime, "spec", "mlPolicy", "torch", "envInjection").get("targets")):
         yield from _injection(target, runtime)
@@ -117,7 +117,7 @@ def _injection(target: Json, runtime: Json) -> Iterator[Problem]:
     job = next((j for j in trainruntimes.replicated_jobs(runtime) if j.get("name") == name), None)
     if job is None:
         yield _say(
-            path, f"Invalid value: the runtime's envInjection names a job {name!r} that it has not", "Mend the runtime."
+            path, f"Invalid value: the runtime's envInjection names a job {name!r} that it has not", "mend the runtime"
         )
         return
     pod = at(job, "template", "spec", "template", "spec")
@@ -125,7 +125,7 @@ def _injection(target: Json, runtime: Json) -> Iterator[Problem]:
     for container in texts(target.get("containerNames")):
         if container not in known:
             text_ = f"Invalid value: the runtime's envInjection names a container {container!r} that {name} has not"
-            yield _say(path, text_, "Mend the runtime.")
+            yield _say(path, text_, "mend the runtime")
 
 
 _MODELS = ("llama3_2/1B", "llama3_2/3B", "llama3_3/70B", "qwen2_5/1.5B")
@@ -141,24 +141,24 @@ def _tune(spec: Json) -> Iterator[Problem]:
     lora = any(a.startswith("model.lora_attn_modules") for a in args)
     if model not in _MODELS:
         text_ = f'Invalid value: "{runtime}": `tune run` must have a supported pretrained model'
-        help = "Name a torchtune runtime, such as torchtune-llama3.2-1b, or use another command."
+        help = "name a torchtune runtime, such as torchtune-llama3.2-1b, or use another command"
         yield _say(path, text_, help)
     nodes = integer(at(spec, "trainer").get("numNodes"), 1)
     if nodes > 1 and (model != _MANY_NODES or lora):
         reason = "LoRA fine-tuning" if lora and model == _MANY_NODES else f"the model {model or 'of this runtime'}"
-        yield _say(("spec", "trainer", "numNodes"), f"Invalid value: {nodes}: must be 1 for {reason}", "Use one node.")
+        yield _say(("spec", "trainer", "numNodes"), f"Invalid value: {nodes}: must be 1 for {reason}", "use one node")
     if "model.quantize_base=True" in args and lora and model.startswith("qwen"):
         index = args.index("model.quantize_base=True")
-        yield _say(("spec", "trainer", "args", index), "Invalid value: QLoRA is not supported for qwen", "Use LoRA.")
+        yield _say(("spec", "trainer", "args", index), "Invalid value: QLoRA is not supported for qwen", "use LoRA")
 
 
 def _queue(manifest: Json, runtime: Json) -> Iterator[Problem]:
     key = "scheduling.volcano.sh/queue-name"
     annotations = string_map(at(runtime, "spec", "template", "metadata").get("annotations"))
     if annotations.get(key) == "":
-        yield _say(("spec", "runtimeRef"), f"Invalid value: the runtime's annotation {key} is empty", "Name a queue.")
+        yield _say(("spec", "runtimeRef"), f"Invalid value: the runtime's annotation {key} is empty", "name a queue")
     if string_map(at(manifest, "metadata").get("annotations")).get(key) == "":
-        yield _say(("metadata", "annotations", key), 'Invalid value: "": must not be empty', "Name a queue.")
+        yield _say(("metadata", "annotations", key), 'Invalid value: "": must not be empty', "name a queue")
 
 
 def _patches(patches: Sequence[Json]) -> Iterator[Problem]:
@@ -167,14 +167,14 @@ def _patches(patches: Sequence[Json]) -> Iterator[Problem]:
         manager = text(patch.get("manager"))
         if manager and (why := names.why_not_domain_prefixed_path(manager)):
             yield _say(
-                (*path, "manager"), f'Invalid value: "{manager}": {why}', "Write DOMAIN/NAME, such as acme.io/foo."
+                (*path, "manager"), f'Invalid value: "{manager}": {why}', "write DOMAIN/NAME, such as acme.io/foo"
             )
         for where, container in patched_containers(patch, path):
             name = text(container.get("name"))
             if name in _OWN_ENV and items(container.get("env")):
                 word = "spec.trainer.env" if name == "node" else "spec.initializer"
                 text_ = f"Forbidden: env of the container {name} may not be patched"
-                yield _say((*where, "env"), text_, f"Use {word}.")
+                yield _say((*where, "env"), text_, f"use {word}")
 
 
 def patched_containers(patch: Json, path: Path) -> Iterator[tuple[Path, Json]]:

@@ -21,7 +21,7 @@ def later(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> It
     if trainruntimes.policy_of(runtime) == "flux" and _no_nodes(at(manifest, "spec").get("trainer")):
         why = "Required value: a flux runtime's controller panics without it (Trainer 2.3)"
         path = ("spec", "trainer", "numNodes")
-        yield failure("trainer", path, why, "Say how many nodes.")
+        yield failure("trainer", path, why, "say how many nodes")
     yield from _long_name(manifest, runtime)
     yield from _node(at(manifest, "spec", "trainer"), runtime)
     for i, patch in enumerate(items(at(manifest, "spec").get("runtimePatches"))):
@@ -32,7 +32,7 @@ def _node(trainer: Json, runtime: Json) -> Iterator[Problem]:
     """What the Job of the nodes cannot have: an empty image, a device that is requested and not limited."""
     path: Path = ("spec", "trainer")
     if trainer.get("image") == "":
-        yield child((*path, "image"), "Required value: it replaces the runtime's image", "Name an image, or remove it.")
+        yield child((*path, "image"), "Required value: it replaces the runtime's image", "name an image, or remove it")
     given = at(trainer, "resourcesPerNode")
     jobs = [j for j in trainruntimes.replicated_jobs(runtime) if trainruntimes.ancestor(j) == "trainer"]
     own = [at(trainruntimes.container(j, "node") or {}, "resources", "limits") for j in jobs]
@@ -40,7 +40,7 @@ def _node(trainer: Json, runtime: Json) -> Iterator[Problem]:
     for name in at(given, "requests"):
         if "/" in name and name not in limits:
             why = "Required value: a device that is requested needs a limit of the same amount"
-            yield child((*path, "resourcesPerNode", "requests", name), why, "Write it under limits too.")
+            yield child((*path, "resourcesPerNode", "requests", name), why, "write it under limits too")
 
 
 def _no_nodes(trainer: Any) -> bool:
@@ -61,7 +61,7 @@ def _long_name(manifest: Json, runtime: Json) -> Iterator[Problem]:
     if suffixes and limit < len(name) <= names.DNS_LABEL_MAX:
         longest = name + max(suffixes, key=len)
         why = f"the pod {longest} would have {len(longest)} characters, and 63 are allowed: no JobSet is created"
-        yield child(("metadata", "name"), why, f"Use at most {limit} characters.")
+        yield child(("metadata", "name"), why, f"use at most {limit} characters")
 
 
 def _lost_patch(patch: Json, path: Path, runtime: Json) -> Iterator[Problem]:
@@ -89,4 +89,4 @@ def _lost_patch(patch: Json, path: Path, runtime: Json) -> Iterator[Problem]:
 
 def _hint(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
     meant = names.suggest(name, known)
-    return f'Did you mean "{meant}"?' if meant else "A patch cannot add one: it has no image."
+    return f'did you mean "{meant}"?' if meant else "name one of the job: a patch cannot add one, since it has no image"

@@ -40,8 +40,8 @@ def _check(manifest: Json) -> Iterator[Problem]:
         path: Path = ("spec", "template", "spec", "replicatedJobs", i)
         if job.get("replicas") not in (None, 1):
             text_ = f"Invalid value: {job['replicas']}: always must be 1 for the ancestor {step}"
-            yield _say((*path, "replicas"), text_, "Remove replicas; a TrainJob says how many nodes.")
+            yield _say((*path, "replicas"), text_, "remove replicas; a TrainJob says how many nodes")
         if trainruntimes.container(job, _CONTAINERS[step]) is None:
             where = (*path, "template", "spec", "template", "spec", "containers")
             text_ = f"Required value: must have the container {_CONTAINERS[step]} for the ancestor {step}"
-            yield _say(where, text_, f"Call the container {_CONTAINERS[step]}.")
+            yield _say(where, text_, f"call the container {_CONTAINERS[step]}")

@@ -82,13 +82,13 @@ def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> It
     spec = manifest.get("spec")
     if not isinstance(spec, Mapping):
         if spec is None:
-            help = "Give the job a spec with tasks."
+            help = "give the job a spec with tasks"
             yield _say(("spec",), "Required value: the mutating webhook cannot patch a job without spec", help)
         return
     tasks = items(spec.get("tasks"))
     if not tasks:
         if not isinstance(spec.get("tasks"), list):  # an empty list is refused by the schema
-            yield _say(("spec", "tasks"), "Required value: No task specified in job spec", "Add a task.")
+            yield _say(("spec", "tasks"), "Required value: No task specified in job spec", "add a task")
         return
     missing = _mpi_master(spec, tasks)
     if missing:
@@ -109,13 +109,13 @@ def _mpi_master(spec: Json, tasks: Sequence[Json]) -> Problem | None:
     if any(t.get("name") == flags["master"] for t in tasks):
         return None
     text_ = f"The specified mpi master task was not found: no task is called {flags['master']!r}"
-    return _say(("spec", "plugins", "mpi"), text_, "Name the task with --master=NAME.")
+    return _say(("spec", "plugins", "mpi"), text_, "name the task with --master=NAME")
 
 
 def _topology(topology: Json, path: Path) -> Iterator[Problem]:
     if topology.get("highestTierAllowed") is not None and text(topology.get("highestTierName")):
         text_ = "must not specify 'highestTierAllowed' and 'highestTierName' simultaneously"
-        yield _say((*path, "highestTierName"), text_, "Keep one of the two.")
+        yield _say((*path, "highestTierName"), text_, "keep one of the two")
 
 
 def _tasks(job: str, tasks: Sequence[Json], versions: Versions) -> Iterator[Problem]:
@@ -129,9 +129,9 @@ def _tasks(job: str, tasks: Sequence[Json], versions: Versions) -> Iterator[Prob
         least = task.get("minAvailable")
         if isinstance(least, int) and least > count:
             text_ = f"Invalid value: {least}: 'minAvailable' is greater than 'replicas' ({count}) in task {name}"
-            yield _say((*path, "minAvailable"), text_, "Lower it, or raise replicas.")
+            yield _say((*path, "minAvailable"), text_, "lower it, or raise replicas")
         if name in seen:
-            yield _say((*path, "name"), f"Duplicate value: duplicated task name {name}", "Rename the task.")
+            yield _say((*path, "name"), f"Duplicate value: duplicated task name {name}", "rename the task")
             return  # the webhook looks at no later task
         seen.add(name)
         yield from policies(task.get("policies"), (*path, "policies"), versions.volcano)
@@ -142,7 +142,7 @@ def _tasks(job: str, tasks: Sequence[Json], versions: Versions) -> Iterator[Prob
 def _pod_name(pod: str, job: str, path: Path) -> Iterator[Problem]:
     # What is wrong with the job's own name is said once, of the job.
     if names.is_qualified_name(job) and (why := names.why_not_qualified_name(pod)):
-        yield _say(path, f"Invalid value: create pod with name {pod}: {why}", "Shorten the task's or the job's name.")
+        yield _say(path, f"Invalid value: create pod with name {pod}: {why}", "shorten the task's or the job's name")
 
 
 def _partition(task: Json, policy: Json, path: Path) -> Iterator[Problem]:
@@ -152,31 +152,31 @@ def _partition(task: Json, policy: Json, path: Path) -> Iterator[Problem]:
     count, least = integer(task.get("replicas")), integer(policy.get("minPartitions"))
     if count != total * size:
         text_ = f"Invalid value: {count}: 'Replicas' are not equal to TotalPartitions*PartitionSize ({total * size})"
-        yield _say((*path, "replicas"), text_, f"Use {total * size} replicas, or change the partitions.")
+        yield _say((*path, "replicas"), text_, f"use {total * size} replicas, or change the partitions")
     elif least > 0 and isinstance(task.get("minAvailable"), int) and task["minAvailable"] != least * size:
         text_ = f"Invalid value: {task['minAvailable']}: 'MinAvailable' is not equal to MinPartitions*PartitionSize"
-        yield _say((*path, "minAvailable"), text_, f"Use {least * size}, or leave minAvailable out.")
+        yield _say((*path, "minAvailable"), text_, f"use {least * size}, or leave minAvailable out")
 
 
 def _job(name: str, spec: Json, tasks: Sequence[Json], versions: Versions) -> Iterator[Problem]:
     if names.is_dns_subdomain(name) and (why := names.why_not_qualified_name(name)):
-        yield _say(("metadata", "name"), f"Invalid value: create job with name {name}: {why}", "Rename the job.")
+        yield _say(("metadata", "name"), f"Invalid value: create job with name {name}: {why}", "rename the job")
     total = sum(integer(t.get("replicas")) for t in tasks)
     least = spec.get("minAvailable")
     if isinstance(least, int) and least > total:
         text_ = (
             f"Invalid value: {least}: job 'minAvailable' should not be greater than total replicas in tasks ({total})"
         )
-        yield _say(("spec", "minAvailable"), text_, f"Use at most {total}, or raise the replicas.")
+        yield _say(("spec", "minAvailable"), text_, f"use at most {total}, or raise the replicas")
     yield from policies(spec.get("policies"), ("spec", "policies"), versions.volcano)
     for plugin in at(spec, "plugins"):
         if plugin not in PLUGINS:
             meant = names.suggest(plugin, PLUGINS)
-            help = f'Did you mean "{meant}"?' if meant else f"Use one of {', '.join(PLUGINS)}."
+            help = f'did you mean "{meant}"?' if meant else f"use one of {', '.join(PLUGINS)}"
             yield _say(("spec", "plugins", plugin), f"unable to find job plugin: {plugin}", help)
     yield from _volumes(items(spec.get("volumes")))
     if spec.get("queue") == "root":
-        yield _say(("spec", "queue"), "Invalid value: can not submit job to root queue", "Name another queue.")
+        yield _say(("spec", "queue"), "Invalid value: can not submit job to root queue", "name another queue")
     yield from _dependencies(tasks)
 
 
@@ -188,17 +188,17 @@ def _volumes(volumes: Sequence[Json]) -> Iterator[Problem]:
         mount, claim = text(volume.get("mountPath")), text(volume.get("volumeClaimName"))
         made = volume.get("volumeClaim") is not None
         if not mount:
-            yield _say((*path, "mountPath"), "Required value: mountPath is required", "Say where to mount it.")
+            yield _say((*path, "mountPath"), "Required value: mountPath is required", "say where to mount it")
         elif mount in seen:
-            yield _say((*path, "mountPath"), f"Duplicate value: duplicated mountPath: {mount}", "Use another path.")
+            yield _say((*path, "mountPath"), f"Duplicate value: duplicated mountPath: {mount}", "use another path")
         elif not claim and not made:
             text_ = "Required value: either VolumeClaim or VolumeClaimName must be specified"
-            yield _say(path, text_, "Name a claim, or describe one.")
+            yield _say(path, text_, "name a claim, or describe one")
         elif claim and made:
             text_ = "conflict: if you want to use an existing PVC, just specify VolumeClaimName"
-            yield _say((*path, "volumeClaim"), text_, "Keep one of the two.")
+            yield _say((*path, "volumeClaim"), text_, "keep one of the two")
         elif claim and (why := names.why_not_dns_subdomain(claim)):
-            yield _say((*path, "volumeClaimName"), f'Invalid value: "{claim}": {why}', "Correct the claim's name.")
+            yield _say((*path, "volumeClaimName"), f'Invalid value: "{claim}": {why}', "correct the claim's name")
         else:
             seen.add(mount)
             continue
@@ -216,6 +216,6 @@ def _dependencies(tasks: Sequence[Json]) -> Iterator[Problem]:
         return
     index = next(i for i, t in enumerate(tasks) if text(t.get("name")) in left)
     unknown = [d for d in wanted[text(tasks[index].get("name"))] if d not in wanted]
-    help = f"There is no task {unknown[0]!r}." if unknown else "Break the circle."
+    help = f"name another: there is no task {unknown[0]!r}" if unknown else "break the circle"
     text_ = "job has dependencies between tasks, but doesn't form a directed acyclic graph(DAG)"
     yield _say(("spec", "tasks", index, "dependsOn"), text_, help)

@@ -25,14 +25,14 @@ def later(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> It
     queue = text(spec.get("queue"))
     if len(queue) > names.LABEL_VALUE_MAX:
         why = f"the queue is a label of the pods, and a label has at most 63 characters (it has {len(queue)})"
-        yield child(("spec", "queue"), why, "Name a queue with a shorter name.")
+        yield child(("spec", "queue"), why, "name a queue with a shorter name")
     if "pytorch" in plugins:
         yield from _pytorch(plugins["pytorch"], tasks)
     if "ray" in plugins:
         head = parse(plugins["ray"], {"head": "head", "worker": "worker"})[0]["head"]
         if not any(t.get("name") == head for t in tasks):
             why = f"no task is called {head!r}: the controller fails, and no pod is created"
-            yield failure("volcano", ("spec", "plugins", "ray"), why, "Name the task with --head=NAME.")
+            yield failure("volcano", ("spec", "plugins", "ray"), why, "name the task with --head=NAME")
 
 
 def _names(
@@ -40,7 +40,7 @@ def _names(
 ) -> Iterator[Problem]:
     if "svc" in plugins and "." in name:
         why = "dots are not allowed in host names, and the svc plugin makes host names of it: every pod is refused"
-        yield child(_NAME, why, "Use dashes.")
+        yield child(_NAME, why, "use dashes")
         return
     volumes = [suffix for plugin, suffix in _SUFFIX.items() if plugin in plugins]
     if items(spec.get("volumes")):
@@ -49,12 +49,12 @@ def _names(
     if volumes and len(name) > limit:
         longest = max(volumes, key=len)
         why = f"the pods' volume {name + longest} would have {len(name + longest)} characters, and 63 are allowed"
-        yield child(_NAME, why, f"Use at most {limit} characters.")
+        yield child(_NAME, why, f"use at most {limit} characters")
     elif "svc" in plugins:
         yield from _hosts(name, tasks)
     if "svc" in plugins and versions.kubernetes < (1, 36) and name[:1].isdigit():
         why = "a Service's name has to begin with a letter before Kubernetes 1.36: the pods get no DNS name"
-        yield child(_NAME, why, "Begin with a letter.")
+        yield child(_NAME, why, "begin with a letter")
 
 
 def _hosts(name: str, tasks: Sequence[Json]) -> Iterator[Problem]:
@@ -64,7 +64,7 @@ def _hosts(name: str, tasks: Sequence[Json]) -> Iterator[Problem]:
         own = text(at(task, "template", "spec").get("hostname"))
         if count > 0 and not own and len(last) > names.DNS_LABEL_MAX:
             why = f"the host name {last} would have {len(last)} characters, and 63 are allowed: that pod is refused"
-            yield child(("spec", "tasks", i, "name"), why, "Shorten the task's or the job's name.")
+            yield child(("spec", "tasks", i, "name"), why, "shorten the task's or the job's name")
 
 
 def _pytorch(args: Sequence[str], tasks: Sequence[Json]) -> Iterator[Problem]:
@@ -84,7 +84,7 @@ def _pytorch(args: Sequence[str], tasks: Sequence[Json]) -> Iterator[Problem]:
     port = integer(flags["port"])
     if not 1 <= port <= 65535:
         why = f"the pytorch plugin's port is {port}, which no pod can have: every pod is refused"
-        yield child(("spec", "plugins", "pytorch"), why, "Write --port=NUMBER, with a number from 1 to 65535.")
+        yield child(("spec", "plugins", "pytorch"), why, "write --port=NUMBER, with a number from 1 to 65535")
         return
     for i, task in enumerate(tasks):
         if integer(task.get("replicas")) <= 0:
@@ -94,7 +94,7 @@ def _pytorch(args: Sequence[str], tasks: Sequence[Json]) -> Iterator[Problem]:
         if pod.get("hostNetwork") is True and len(mains) > 1:
             why = f"the pytorch plugin gives {len(mains)} containers of a pod on the host network the port {port}"
             yield child(
-                ("spec", "tasks", i, "template", "spec", "hostNetwork"), why, "Use one container, or no host network."
+                ("spec", "tasks", i, "template", "spec", "hostNetwork"), why, "use one container, or no host network"
             )
             continue
         for j, container in enumerate(mains):
@@ -109,4 +109,4 @@ def _port(ports: Sequence[Json], port: int, path: Path) -> Iterator[Problem]:
     for k, given in enumerate(ports):
         if given.get("name") == "pytorchjob-port":
             why = f'Duplicate value: "pytorchjob-port": the pytorch plugin adds a port of this name with number {port}'
-            yield child((*path, "ports", k, "name"), why, f"Use port {port}, or --port, or another name.")
+            yield child((*path, "ports", k, "name"), why, f"use port {port}, or --port, or another name")

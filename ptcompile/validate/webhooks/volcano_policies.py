@@ -33,22 +33,22 @@ def policies(value: Any, path: Path, version: Version) -> Iterator[Problem]:
             yield problem
             break
     if _ANY in events and len(events) > 1:
-        yield _say(path, "if there's * here, no other policy should be here", "Keep `*` alone, or name the events.")
+        yield _say(path, "if there's * here, no other policy should be here", "keep `*` alone, or name the events")
 
 
 def _policy(policy: Json, path: Path, events: set[str], codes: set[int], version: Version) -> Problem | None:
     one, code = text(policy.get("event")), policy.get("exitCode")
     listed = list(dict.fromkeys([*texts(policy.get("events")), *([one] if one else [])]))
     if listed and code is not None:
-        return _say(path, "must not specify event and exitCode simultaneously", "Make two policies of it.")
+        return _say(path, "must not specify event and exitCode simultaneously", "make two policies of it")
     if listed:
         return _events(listed, text(policy.get("action")), path, events, version)
     if code is None:
-        return _say(path, "either event and exitCode should be specified", "Say on which event the action is taken.")
+        return _say(path, "either event and exitCode should be specified", "say on which event the action is taken")
     if code == 0:
-        return _say((*path, "exitCode"), "Invalid value: 0 is not a valid error code", "Use a code other than 0.")
+        return _say((*path, "exitCode"), "Invalid value: 0 is not a valid error code", "use a code other than 0")
     if code in codes:
-        return _say((*path, "exitCode"), f"Duplicate value: duplicate exitCode {code}", "Keep one of the policies.")
+        return _say((*path, "exitCode"), f"Duplicate value: duplicate exitCode {code}", "keep one of the policies")
     codes.add(code if isinstance(code, int) else -1)
     return None
 
@@ -62,7 +62,7 @@ def _events(listed: list[str], action: str, path: Path, events: set[str], versio
             text_ = f'Invalid value: "{action}": invalid policy action'
             return _say((*path, "action"), text_, _hint(action, ACTIONS))
         if event in events:
-            return _say(path, f"Duplicate value: duplicate event {event} across different policy", "Keep one policy.")
+            return _say(path, f"Duplicate value: duplicate event {event} across different policy", "keep one policy")
         events.add(event)
     return None
 
@@ -74,4 +74,4 @@ def _there(word: str, version: Version) -> bool:
 
 def _hint(word: str, known: tuple[str, ...]) -> str:
     meant = names.suggest(word, known) if word else None
-    return f'Did you mean "{meant}"?' if meant else f"Use one of {', '.join(known)}."
+    return f'did you mean "{meant}"?' if meant else f"use one of {', '.join(known)}"

@@ -44,7 +44,7 @@ def _labels(task: Json, path: Path) -> Iterator[Problem]:
             why = names.why_not_qualified_name(key if kind == "labels" else key.lower())
             why = why or (names.why_not_label_value(value) if kind == "labels" else None)
             if why:
-                yield _say((*path, kind, key), f'Invalid value: "{key}": {why}', "Correct the key or the value.")
+                yield _say((*path, kind, key), f'Invalid value: "{key}": {why}', "correct the key or the value")
 
 
 def _stricter(spec: Json, path: Path) -> Iterator[Problem]:
@@ -57,38 +57,36 @@ def _stricter(spec: Json, path: Path) -> Iterator[Problem]:
             sleep = at(container, "lifecycle", "preStop").get("sleep")
             if mapping(sleep).get("seconds") == 0:
                 at_sleep = (*here, "lifecycle", "preStop", "sleep")
-                yield _say(at_sleep, "Invalid value: 0: must be greater than 0", "Sleep at least 1 second.")
+                yield _say(at_sleep, "Invalid value: 0: must be greater than 0", "sleep at least 1 second")
             if init and items(container.get("resizePolicy")) and container.get("restartPolicy") != "Always":
-                yield _say((*here, "resizePolicy"), "Forbidden: must not be set for init containers", "Remove it.")
+                yield _say((*here, "resizePolicy"), "Forbidden: must not be set for init containers", "remove it")
             if at(container, "lifecycle").get("stopSignal") and not text(at(spec, "os").get("name")):
                 signal = (*here, "lifecycle", "stopSignal")
-                yield _say(
-                    signal, "Forbidden: may not be set for containers with an empty os name", "Set spec.os.name."
-                )
+                yield _say(signal, "Forbidden: may not be set for containers with an empty os name", "set spec.os.name")
     for i, search in enumerate(texts(at(spec, "dnsConfig").get("searches"))):
         if "_" in search:
-            yield _say((*path, "dnsConfig", "searches", i), "Invalid value: must have no underscore", "Rename it.")
+            yield _say((*path, "dnsConfig", "searches", i), "Invalid value: must have no underscore", "rename it")
 
 
 def _env(container: Json, path: Path) -> Iterator[Problem]:
     for j, entry in enumerate(items(container.get("env"))):
         name = text(entry.get("name"))
         if names.is_env_name(name) and (why := names.why_not_classic_env_name(name)):
-            help = "Volcano's webhook keeps the older rule: rename the variable."
+            help = "rename the variable: Volcano's webhook keeps the older rule"
             yield _say((*path, "env", j, "name"), f'Invalid value: "{name}": {why}', help)
     for j, source in enumerate(items(container.get("envFrom"))):
         prefix = text(source.get("prefix"))
         if prefix and names.is_env_name(prefix) and (why := names.why_not_classic_env_name(prefix)):
-            yield _say((*path, "envFrom", j, "prefix"), f'Invalid value: "{prefix}": {why}', "Rename the prefix.")
+            yield _say((*path, "envFrom", j, "prefix"), f'Invalid value: "{prefix}": {why}', "rename the prefix")
 
 
 def _restart(container: Json, path: Path, *, init: bool) -> Iterator[Problem]:
     policy = text(container.get("restartPolicy"))
     here = (*path, "restartPolicy")
     if policy and not init:
-        yield _say(here, "Forbidden: may not be set for non-init containers", "Remove it.")
+        yield _say(here, "Forbidden: may not be set for non-init containers", "remove it")
     elif policy in ("OnFailure", "Never"):
-        yield _say(here, f'Unsupported value: "{policy}": supported values: "Always"', "Use Always, or remove it.")
+        yield _say(here, f'Unsupported value: "{policy}": supported values: "Always"', "use Always, or remove it")
 
 
 def _whole_cpus(task: Json, path: Path) -> Iterator[Problem]:
@@ -101,5 +99,5 @@ def _whole_cpus(task: Json, path: Path) -> Iterator[Problem]:
         cpu = quantity.parse(amounts.get("cpu"))
         if cpu is None or not cpu.is_integer or cpu.value < 1:
             text_ = "the cpu request isn't an integer, and topologyPolicy needs one"
-            yield _say((*path, "containers", j, "resources"), text_, "Request whole CPUs, or remove topologyPolicy.")
+            yield _say((*path, "containers", j, "resources"), text_, "request whole CPUs, or remove topologyPolicy")
             return

@@ -1,0 +1,71 @@
+"""How to mend a finding is said in one style everywhere: lower case, no full stop at the end."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import ptcompile
+from ptcompile.rules import every_rule
+from ptcompile.rules.pages import page
+from tests.conftest import ALL, Case, pair_name
+
+SOURCES = Path(ptcompile.__file__).parent
+NO_FINDINGS = {
+    "cli", "diffing", "explaining", "flyte", "page", "spec.py", "cluster.py", "clusterdevices.py", "clusterpods.py",
+    "clusterqueues.py", "vocabulary.py",
+}  # fmt: skip
+"""What writes prose for people, or descriptions of a schema."""
+PROSE = {"rules/answers.py", "report/schema.py"}
+
+FILES = [
+    path
+    for path in sorted(SOURCES.rglob("*.py"))
+    if path.relative_to(SOURCES).parts[0] not in NO_FINDINGS and path.relative_to(SOURCES).as_posix() not in PROSE
+]
+
+
+def texts(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Every text of a module that is no docstring and no part of another text, with its line."""
+    left = {id(one.value) for one in ast.walk(tree) if isinstance(one, ast.Expr)}
+    left |= {id(part) for one in ast.walk(tree) if isinstance(one, ast.JoinedStr) for part in one.values}
+    for one in ast.walk(tree):
+        if id(one) in left:
+            continue
+        if isinstance(one, ast.Constant) and isinstance(one.value, str):
+            yield one.lineno, one.value
+        elif isinstance(one, ast.JoinedStr):
+            yield one.lineno, "".join(str(p.value) if isinstance(p, ast.Constant) else "x" for p in one.values)
+
+
+def test_no_source_writes_a_help_as_a_sentence() -> None:
+    """Messages that repeat a server's words have no full stop either, so nothing else ends in one."""
+    found = [
+        f"{path.relative_to(SOURCES)}:{line}: {text}"
+        for path in FILES
+        for line, text in texts(ast.parse(path.read_text(encoding="utf-8")))
+        if " " in text and (re.search(r"[^.]\.\Z", text) or text.startswith("Did you"))
+    ]
+    assert found == []
+
+
+def check(found: tuple[ptcompile.Diagnostic, ...]) -> None:
+    for one in found:
+        assert one.help is None or not re.match(r"[A-Z][a-z]* [a-z]|.*\.$", one.help), one
+
+
+@pytest.mark.parametrize("case", ALL, ids=pair_name)
+def test_what_is_found_in_a_golden_case(case: Case) -> None:
+    check(case.compile().diagnostics)
+    check(ptcompile.lint(case.spec).diagnostics)
+
+
+@pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: str(rule.name))
+def test_what_a_rule_finds_in_its_example(rule: ptcompile.rules.Rule) -> None:
+    found = ptcompile.lint(page(rule).bad, select=[rule.name]).diagnostics
+    assert any(one.name == rule.name for one in found)
+    check(found)
