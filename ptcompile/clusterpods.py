@@ -72,10 +72,6 @@ def _shapes(at: str, value: Mapping[str, Any], lists: tuple[str, ...], mappings:
         items = value.get(key, [])
         if not isinstance(items, list) or not all(isinstance(one, Mapping) for one in items):
             yield f"{at}.{key}: is not a list of mappings"
-        identity = podtemplate.MERGE_KEYS.get(key, "")
-        for i, one in enumerate(items):
-            if isinstance(one.get(identity), list | dict):
-                yield f"{at}.{key}[{i}].{identity}: is not text"
     for key in mappings:
         if not isinstance(value.get(key, {}), Mapping):
             yield f"{at}.{key}: is not a mapping"
@@ -121,11 +117,5 @@ def in_schema(schema: dict[str, Any]) -> None:
 
 
 def _schema_of(lists: tuple[str, ...], mappings: tuple[str, ...]) -> dict[str, Any]:
-    return {**{key: _list_schema(key) for key in lists}, **{key: {"type": "object"} for key in mappings}}
-
-
-def _list_schema(key: str) -> dict[str, Any]:
-    item: dict[str, Any] = {"type": "object"}
-    if identity := podtemplate.MERGE_KEYS.get(key):
-        item["properties"] = {identity: {"not": {"type": ["array", "object"]}}}
-    return {"type": "array", "items": item}
+    of_mappings = {"type": "array", "items": {"type": "object"}}
+    return {**dict.fromkeys(lists, of_mappings), **{key: {"type": "object"} for key in mappings}}

@@ -70,11 +70,11 @@ def test_the_spec_s_own_choice_is_a_line_that_values_came_from() -> None:
     assert [(origin.first, origin.strength) for origin in kind.origins] == [(9, "value")]
 
 
-def test_where_the_first_choice_refuses_another_target_is_no_error() -> None:
+def test_what_targets_refuse_that_were_not_asked_for_is_no_error() -> None:
     from tests.page.making import golden
 
     made = page(*golden("parameter-server"))
-    assert made.chosen == "volcano"
+    assert made.chosen == "jobset"
     assert not [one for one in made.diagnostics if one.severity == "error"]
     assert {one.targets for one in made.findings} == {("job",), ("pod",), ("pytorchjob",)}
 
