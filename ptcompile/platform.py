@@ -60,10 +60,12 @@ def platform(cluster: ClusterProfile, specs: Sequence[Spec] = (), *, targets: It
     needs += [one for name, spec in jobs for one in queue_software(name, spec, cluster)]
     needs += [one for _, spec in jobs for one in gang_software(spec, cluster)]
     needs += [Requirement("resource", name, "", "on its nodes") for name in _catalogue(cluster)]
+    queues = _queues(jobs, cluster)
+    needs += [_cluster_queue(one) for one in queues if one["kind"] == "LocalQueue"]
     manifests = (
         *_namespaces(specs, cluster, by_chart=bool(values)),
         *_priorities(jobs, cluster),
-        *_queues(jobs, cluster),
+        *queues,
         *_runtimes(jobs, cluster),
     )
     return Setup(manifests, values, tuple(dict.fromkeys(needs)))
@@ -127,6 +129,12 @@ def _queues(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[J
     ]
     kai = [{**_object("scheduling.run.ai/v2", "Queue", name), "spec": _KAI_QUEUE} for _, name in sorted(found["kai"])]
     return [*local, *volcano, *kai]
+
+
+def _cluster_queue(local: Json) -> Requirement:
+    """The ClusterQueue behind a LocalQueue. It holds the quota, which no file here knows, so it is not written."""
+    why = "with its quota; where yours has another name, write that as clusterQueue of the LocalQueue"
+    return Requirement("object", f"ClusterQueue/{local['spec']['clusterQueue']}", "", why)
 
 
 _SHARE = {"quota": 0, "limit": -1, "overQuotaWeight": 1}

@@ -269,6 +269,55 @@ QUEUES: list[Json] = [
 """Who admits and who places."""
 
 
+_REQUIREMENTS: list[Json] = [
+    {"key": "example.com/pool", "operator": "In", "values": ["a", "b"]},
+    {"key": "example.com/card", "operator": "NotIn", "values": ["old"]},
+    {"key": "example.com/slice", "operator": "DoesNotExist"},
+    {"key": "example.com/ready", "operator": "Exists"},
+    {"key": "example.com/generation", "operator": "Gt", "values": ["3"]},
+]
+REQUIREMENTS = st.lists(st.sampled_from(_REQUIREMENTS), max_size=2, unique_by=lambda one: str(one["key"]))
+"""What nodes must be beyond labels."""
+
+PROFILE_TEMPLATE = st.sampled_from(
+    [
+        {"metadata": {"labels": {"example.com/team": "a"}, "annotations": {"example.com/note": "b"}}},
+        {"spec": {"priorityClassName": "low", "enableServiceLinks": False, "dnsConfig": {"options": [{"name": "x"}]}}},
+        {"spec": {"initContainers": [{"name": "warm", "image": "warm:1"}]}},
+        {"spec": {"containers": [{"name": "log", "image": "log:1", "resources": {"limits": {"cpu": "100m"}}}]}},
+        {
+            "spec": {
+                "containers": [
+                    {
+                        "name": "pytorch",
+                        "env": [{"name": "X_P", "value": "1"}],
+                        "volumeMounts": [{"name": "scratch", "mountPath": "/scratch"}],
+                        "securityContext": {"capabilities": {"add": ["SYS_PTRACE"]}},
+                    }
+                ],
+                "volumes": [{"name": "scratch", "emptyDir": {}}],
+            }
+        },
+        {
+            "spec": {
+                "affinity": {
+                    "nodeAffinity": {
+                        "requiredDuringSchedulingIgnoredDuringExecution": {
+                            "nodeSelectorTerms": [
+                                {"matchExpressions": [{"key": "example.com/ok", "operator": "Exists"}]}
+                            ]
+                        }
+                    }
+                },
+                "tolerations": [{"key": "t", "operator": "Exists"}],
+                "topologySpreadConstraints": [],
+            }
+        },
+    ]
+)
+"""Laid under every job's own pod template."""
+
+
 @st.composite
 def profiles(draw: st.DrawFn) -> Json:
     """A ClusterProfile document."""
@@ -285,6 +334,7 @@ def profiles(draw: st.DrawFn) -> Json:
         schedulerName=NAME,
         serviceAccountName=NAME,
         imagePullSecrets=st.just([{"name": "profile"}]),
+        podTemplate=PROFILE_TEMPLATE,
     )
     spec = draw(
         _optional(
@@ -297,14 +347,32 @@ def profiles(draw: st.DrawFn) -> Json:
             multiKueue=st.booleans(),
             cloud=st.sampled_from(["gke", "eks", "aks"]),
             defaults=defaults,
+            onDemand=REQUIREMENTS,
+            resourceTolerations=st.just({"rdma/hca": [toleration], "example.com/nic": [{"operator": "Exists"}]}),
+            priorities=st.dictionaries(NAME, st.integers(-1000, 1_000_000), max_size=2),
+            operator=_optional(
+                image=_optional(repository=st.just("registry.example.com/operator"), tag=st.just("v1")),
+                namespace=_optional(create=st.booleans(), name=NAME),
+            ),
         )
     )
     spec |= draw(st.sampled_from(QUEUES))
     level = draw(_optional(nodeLabel=st.just("example.com/rack"), tier=st.integers(0, 3)))
-    spec["topology"] = {"levels": {"rack": level}, **draw(_optional(name=NAME))}
+    spec["topology"] = {
+        "levels": {"rack": level, **draw(_optional(block=st.just({"tier": 4})))},
+        **draw(_optional(name=NAME)),
+    }
     taint = {"key": "big", "operator": "Exists", "effect": "NoSchedule"}
     odd = {"resourceName": "aws.amazon.com/neuron", "nodeLabels": {}, "processesPerDevice": 2, "env": {"X_ODD": "1"}}
-    spec["accelerators"] = {"big": {"nodeLabels": {"example.com/card": "big"}, "tolerations": [taint]}, "odd": odd}
+    big = {"nodeLabels": {"example.com/card": "big"}, "tolerations": [taint]} | draw(
+        _optional(
+            matchExpressions=REQUIREMENTS,
+            env=st.just({"X_BIG": "1"}),
+            devicesPerNode=st.just(8),
+            fabricDevices=st.just({"efa": 4, "fast": 3}),
+        )
+    )
+    spec["accelerators"] = {"big": big, "odd": odd | draw(_optional(oneDrivesAll=st.booleans()))}
     spec["fabrics"] = {
         "fast": {
             "resources": {"example.com/nic": 2, "hugepages-1Gi": "1Gi"},
@@ -314,8 +382,11 @@ def profiles(draw: st.DrawFn) -> Json:
             "podTemplate": {"spec": {"initContainers": [{"name": "nic", "image": "nic:1"}]}},
         },
         "roce": {"resources": {"rdma/own": 1}},
+        **draw(_optional(tcpx=st.just({"annotations": {"networking.gke.io/interfaces": "[]"}}))),
+        **draw(_optional(efa=st.just({"env": {"FI_LOG_LEVEL": "warn"}}))),
     }
     spec["spot"] = {"nodeLabels": {"example.com/spot": "true"}, "tolerations": [{**taint, "key": "spot"}]}
+    spec["spot"] |= draw(_optional(matchExpressions=REQUIREMENTS))
     return {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "generated"}, "spec": spec}
 
 

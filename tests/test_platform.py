@@ -100,6 +100,16 @@ def test_runtimes_of_trainjobs() -> None:
     assert lint(setup.text()).ok
 
 
+def test_the_cluster_queue_behind_a_local_one_is_listed_and_not_written() -> None:
+    """Kueue 0.19: a LocalQueue without its ClusterQueue admits nothing; the quota is the administrator's to say."""
+    setup = platform.platform(CLUSTER, [spec({"nodes": 2, "queue": "gold"}), spec({"nodes": 2, "target": "volcano"})])
+    (local,) = (one for one in setup.manifests if one["kind"] == "LocalQueue")
+    (listed,) = (one for one in setup.requirements if one.kind == "object")
+    assert listed.name == f"ClusterQueue/{local['spec']['clusterQueue']}"
+    assert "clusterQueue of the LocalQueue" in listed.why
+    assert "# object     ClusterQueue/gold  (" in setup.text()
+
+
 def test_queues_and_classes_by_who_admits() -> None:
     """Kueue has a class of its own for jobs; KAI's queue gives no guarantee and sets no limit."""
     job = spec({"nodes": 2, "queue": "gold", "priority": "high"})

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 _PLATFORM = """\
 Prints one YAML stream for kubectl: the Namespaces, PriorityClasses, LocalQueues or Queues and training runtimes that
 the specs need, and the profile's priority classes. Above it stand, as comments, what else the cluster must have (CRDs,
-operators and their versions, node resources) and the Helm values of the PyTorch operator's chart. Without specs it is
-for PyTorchJobs.
+operators and their versions, node resources, the ClusterQueues behind LocalQueues) and the Helm values of the PyTorch
+operator's chart. Without specs it is for PyTorchJobs.
 
   ptcompile platform cluster.yaml specs/ | kubectl apply -f -
   ptcompile platform cluster.yaml --values > values.yaml

@@ -85,7 +85,11 @@ def _dispatched(cluster: ClusterProfile, target: str) -> Iterator[Problem]:
         "pytorchjob": ("training-managed-by", "the training-operator leaves a PyTorchJob to Kueue since 1.9"),
         "trainjob": ("trainjob-managed-by", "Trainer leaves a TrainJob to Kueue since 2.3"),
     }
-    if target == "volcano":
+    system = cluster.spec.queue_system
+    if system != "kueue":
+        message = f"the profile's multiKueue leaves jobs to Kueue, and its queues are {system}'s: nobody would start it"
+        yield cannot(_QUEUE, message, "remove multiKueue or queueSystem from the profile")
+    elif target == "volcano":
         yield cannot(_QUEUE, "MultiKueue does not know Volcano's Job", "use the target job, jobset or pytorchjob")
     elif target in since and not there(since[target][0], versions):
         yield cannot(_QUEUE, f"{since[target][1]}: it would run here too", "use the target jobset, or a newer release")

@@ -319,3 +319,12 @@ def test_the_profile_s_queue_is_named_as_the_profile_s() -> None:
     (problem,) = compiled(smallest(), "pod", making.profile({"defaults": {"queue": "Team A"}})).problems
     assert (problem.name, problem.path) == ("spec-invalid-value", ("spec",))
     assert "the profile's defaults.queue 'Team A'" in problem.message
+
+
+@pytest.mark.parametrize("target", ALL)
+@pytest.mark.parametrize("system", ["volcano", "kai"])
+def test_multikueue_takes_no_job_from_another_s_queue(target: str, system: str) -> None:
+    """kubeflow.md 4: MultiKueue takes what has Kueue's label, and managedBy keeps all others from starting it."""
+    profile = making.profile({"queueSystem": system, "multiKueue": True})
+    errors = [one for one in found(target, body_for(target, "queue: q"), profile) if one[1] == "error"]
+    assert ("unsupported-by-target", "error", ("spec", "queue")) in errors
