@@ -126,7 +126,7 @@ def _position(env: tuple[Json, ...], entry: Json) -> int:
 
 def _named(value: object, known: Container[str]) -> Iterator[str]:
     """The operators' variables that a text refers to and that are not known there."""
-    for name in dict.fromkeys(_REFERENCE.findall(value) if isinstance(value, str) else ()):
+    for name in dict.fromkeys(_REFERENCE.findall(value) if isinstance(value, str) and "$(" in value else ()):
         if name not in known and _OPERATORS.fullmatch(name):
             yield name
 
