@@ -20,7 +20,8 @@ PLAIN, PYDANTIC, FIELD = "python -c pass", "import pydantic", "from pydantic imp
 def run() -> None:
     """Print each command's median and its ratios."""
     with TemporaryDirectory() as folder:
-        times = processes({name: [sys.executable, *words] for name, words in commands(folder).items()}, folder, ROUNDS)
+        spent = processes({name: [sys.executable, *words] for name, words in commands(folder).items()}, folder, ROUNDS)
+    times = spent.wall
     for name, seconds in times.items():
         line(f"{name}: {median(seconds) * 1000:.0f} ms, against {PLAIN}", f"{ratio(times, name, PLAIN):.2f}")
     line(f"compile, against {FIELD}", f"{ratio(times, 'compile', FIELD):.2f}", "<= 1.3")

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import gc
 import os
+import resource
 import subprocess
 import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 PTCOMPILE = ("-c", "from ptcompile.cli import run; run()")
@@ -32,11 +34,31 @@ def interleaved(contestants: Mapping[str, Callable[[], object]], rounds: int) ->
     return times
 
 
-def processes(commands: Mapping[str, Sequence[str]], folder: str, rounds: int) -> dict[str, list[float]]:
+class Spent(NamedTuple):
+    """Seconds of each command in each round: of the clock, and of all processors that it kept busy."""
+
+    wall: dict[str, list[float]]
+    cpu: dict[str, list[float]]
+
+
+def processes(commands: Mapping[str, Sequence[str]], folder: str, rounds: int) -> Spent:
     """The same for whole processes. Byte code is kept, as in every installation: in `folder`, by the first round."""
     env = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     env["PYTHONPYCACHEPREFIX"] = f"{folder}/pycache"
-    return interleaved({name: partial(output, words, env) for name, words in commands.items()}, rounds)
+    cpu: dict[str, list[float]] = {name: [] for name in commands}
+
+    def one(name: str) -> None:
+        before = _cpu_of_children()
+        output(commands[name], env)
+        cpu[name].append(_cpu_of_children() - before)
+
+    wall = interleaved({name: partial(one, name) for name in commands}, rounds)
+    return Spent(wall, {name: seconds[1:] for name, seconds in cpu.items()})
+
+
+def _cpu_of_children() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def output(words: Sequence[str], env: Mapping[str, str] | None = None) -> bytes:

@@ -17,21 +17,27 @@ _INT64 = 2**63
 
 def mapping(value: Any) -> Json:
     """The value when it is a mapping, else an empty one."""
-    return value if type(value) is dict or isinstance(value, Mapping) else _NOTHING  # dict: a tenth of an ABC's time
+    if type(value) is dict:  # what it nearly always is, and None else: a tenth of the time of an ABC's question
+        return value
+    return value if value is not None and isinstance(value, Mapping) else _NOTHING
 
 
 def at(value: Any, *keys: str) -> Json:
     """The mapping under these keys, or an empty one."""
     for key in keys:
         value = value.get(key) if type(value) is dict else mapping(value).get(key)
-    return mapping(value)
+    return value if type(value) is dict else mapping(value)
 
 
 def items(value: Any) -> list[Json]:
     """The mappings of a list; a null item is an empty one, as Go decodes it, and other items are left out."""
-    if not isinstance(value, list | tuple):
+    if not value or not isinstance(value, list | tuple):
         return []
-    return [mapping(one) for one in value if type(one) is dict or one is None or isinstance(one, Mapping)]
+    return [
+        one if type(one) is dict else mapping(one)
+        for one in value
+        if type(one) is dict or one is None or isinstance(one, Mapping)
+    ]
 
 
 def text(value: Any, default: str = "") -> str:
@@ -41,9 +47,9 @@ def text(value: Any, default: str = "") -> str:
 
 def texts(value: Any) -> list[str]:
     """The strings of a list; null is an empty string, as Go decodes it, and other items are left out."""
-    if not isinstance(value, list | tuple):
+    if not value or not isinstance(value, list | tuple):
         return []
-    return [item or "" for item in value if item is None or isinstance(item, str)]
+    return [item or "" for item in value if type(item) is str or item is None or isinstance(item, str)]
 
 
 def integer(value: Any, default: int = 0) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from importlib import import_module
 
 from ptcompile.expand.world import ContainerView, Context, Expand, Expansion, Pods, PodView, Role
@@ -22,6 +23,10 @@ EXPANDERS: dict[tuple[str, str], str] = {
 """The module of this package whose `expand` knows the kind; imported when a manifest of the kind comes by."""
 
 
+_KEPT = 4
+"""Pods of a role that are not built again: the first ones and the last are asked for again and again."""
+
+
 def expand(manifest: Json, *, versions: Versions | None = None, others: Sequence[Json] = ()) -> Expansion:
     """What the operator of this manifest creates; nothing for a kind that creates no pods.
 
@@ -31,4 +36,5 @@ def expand(manifest: Json, *, versions: Versions | None = None, others: Sequence
     if name is None:
         return Expansion()
     expander: Expand = import_module(f"ptcompile.expand.{name}").expand
-    return expander(manifest, Context(versions or Versions(), others))
+    made = expander(manifest, Context(versions or Versions(), others))
+    return made._replace(roles=tuple(role._replace(pod=lru_cache(maxsize=_KEPT)(role.pod)) for role in made.roles))

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ptcompile import quantity
 from ptcompile.accelerators import is_accelerator
 from ptcompile.plain import Json
-from ptcompile.rules.subject import Container
+
+if TYPE_CHECKING:
+    from ptcompile.rules.subject import Container
 
 
 def accelerators(container: Container) -> int:
     """Accelerators, or slices of them, in a container's limits, else in its requests; 0 where nothing can be read."""
-    return counted(container.amounts("limits")) or counted(container.amounts("requests"))
+    return container.accelerators
 
 
 GPUS = ("nvidia.com/gpu", "amd.com/gpu")

@@ -13,19 +13,12 @@ _WHOLE = frozenset({"nvidia.com/gpu", "amd.com/gpu", "gpu.intel.com/xe", "gpu.in
 """Resource names of devices of which one process drives one."""
 
 
-def held(pod: Pod) -> dict[str, int]:
-    """The accelerators of a pod's main container by resource name: limits, and requests where there is no limit."""
-    from ptcompile.simulation.amounts import accelerators, amounts
-
-    return accelerators({**amounts(pod.resources, "requests"), **amounts(pod.resources, "limits")})
-
-
 def whole_gpus(pod: Pod) -> int:
     """How many devices a pod's main container has of which one process drives one; 0 where it has others too.
 
     Slices, shares, TPUs and Neuron cores are counted by their own runtimes, in ways that a manifest does not show.
     """
-    found = held(pod)
+    found = pod.devices
     return sum(found.values()) if _WHOLE.issuperset(found) else 0
 
 
@@ -38,5 +31,5 @@ def sees_any(pod: Pod) -> bool:
     claimed = spec.get("resourceClaims") or at(own, "resources").get("claims")
     by_runtime = "NVIDIA_VISIBLE_DEVICES" in pod.env or spec.get("runtimeClassName") is not None
     privileged = at(own, "securityContext").get("privileged") is True
-    asked = any(devices(at(container, "resources")) for container in items(spec.get("containers")))
+    asked = any(sum(devices(at(container, "resources")).values()) for container in items(spec.get("containers")))
     return bool(claimed) or by_runtime or privileged or asked

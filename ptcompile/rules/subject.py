@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.diagnostics import Path
 from ptcompile.plain import Json, at, kind_of, mapping, namespace, text
+from ptcompile.rules.amounts import counted
 from ptcompile.rules.templates import templates_of
 from ptcompile.versions import Versions
 
@@ -56,6 +57,11 @@ class Container:
     def amounts(self, half: str) -> Json:
         """`limits` or `requests` as written."""
         return at(self.spec, "resources", half)
+
+    @cached_property
+    def accelerators(self) -> int:
+        """Accelerators, or slices of them, in the limits, else in the requests; 0 where nothing can be read."""
+        return counted(self.amounts("limits")) or counted(self.amounts("requests"))
 
     @cached_property
     def argv(self) -> tuple[Word, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 from ptcompile.goflags import atoi
@@ -34,13 +34,16 @@ def option_name(word: str) -> str:
     return _SHORT.get(name, name.lstrip("-").replace("_", "-"))
 
 
-def given(words: Sequence[str]) -> Iterator[str]:
+@lru_cache(maxsize=64)
+def given(words: tuple[str, ...]) -> tuple[str, ...]:
     """The options of a command line in order, by their dashed names, as often as they are given."""
+    found: list[str] = []
     i = 0
     while i < len(words) and words[i].startswith("-") and words[i] not in ("-", "--"):
         name = option_name(words[i])
-        yield name
+        found.append(name)
         i += 1 if "=" in words[i] or name in (*SWITCHES, "use-env", "help") else 2
+    return tuple(found)
 
 
 def why_not_conf(conf: str) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from posixpath import normpath
 
 from ptcompile.diagnostics import Path
@@ -11,10 +12,13 @@ from ptcompile.rules.subject import Container, Template
 SHM = "/dev/shm"  # noqa: S108 - where a pod has it
 
 
+_normal = lru_cache(maxsize=64)(normpath)
+
+
 def place(mount: Json) -> str:
     """A mount's path as the kernel takes it: `/data` for `/data/`."""
     path = text(mount.get("mountPath"))
-    return normpath(path) if path else ""
+    return _normal(path) if path else ""
 
 
 def mounted_at(container: Container, path: str) -> tuple[Path, Json] | None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile.expand import EXPANDERS, expand
-from ptcompile.plain import Json, at, items, kind_of, object_name, text
+from ptcompile.plain import Json, items, kind_of, object_name, text
 from ptcompile.simulation.pod import Job, Pod
-from ptcompile.simulation.podgroup import POD_GROUPS, pod_group
+from ptcompile.simulation.podgroup import POD_GROUPS
 from ptcompile.simulation.world import Pods, World, joined
 from ptcompile.versions import Versions
 
@@ -63,26 +63,4 @@ def _flat(document: Json) -> Iterator[Json]:
 
 def _job(manifest: Json, given: tuple[Json, ...], versions: Versions, target: str | None) -> Job:
     expansion = expand(manifest, versions=versions, others=[one for one in given if one is not manifest])
-    return Job(
-        manifest=manifest,
-        expansion=expansion,
-        given=given,
-        target=target,
-        pod_group=pod_group(manifest, expansion, given),
-        notes=(*expansion.notes, *_notes(manifest)),
-    )
-
-
-def _notes(manifest: Json) -> Iterator[str]:
-    """Who has to let the job in before there are pods; what a live cluster leaves to chance."""
-    labels, spec = at(manifest, "metadata", "labels"), at(manifest, "spec")
-    queue = text(labels.get("kueue.x-k8s.io/queue-name"))
-    if queue:
-        yield f"waits until Kueue admits it from the queue {queue!r}"
-    if text(labels.get("kai.scheduler/queue")):
-        yield f"waits until KAI places it from the queue {text(labels.get('kai.scheduler/queue'))!r}"
-    if "kueue.x-k8s.io/multikueue" in {spec.get("managedBy"), at(spec, "runPolicy").get("managedBy")}:
-        yield "no pods here: MultiKueue makes a copy of the job in another cluster, whose pods these are"
-    plugins = at(manifest, "spec", "plugins")
-    if kind_of(manifest) == ("batch.volcano.sh/v1alpha1", "Job") and len(plugins) > 1:
-        yield "Volcano runs its plugins in random order: each pod may have their variables in another order"
+    return Job(manifest, expansion, given, target)

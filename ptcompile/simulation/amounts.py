@@ -74,9 +74,15 @@ def accelerators(one: Amounts) -> dict[str, int]:
     return {name: amount.value for name, amount in one.items() if amount and is_accelerator(name)}
 
 
-def devices(resources: Json) -> int:
-    """How many accelerators a container sees: its limit, or its request where no limit is written."""
-    return sum(accelerators({**amounts(resources, "requests"), **amounts(resources, "limits")}).values())
+def devices(resources: Json) -> dict[str, int]:
+    """The accelerators that a container sees: its limits, or its requests where no limit is written."""
+    found: dict[str, Quantity] = {}
+    for half in ("requests", "limits"):
+        for name, written in at(resources, half).items():
+            amount = quantity.parse(written) if is_accelerator(str(name)) else None
+            if amount is not None:
+                found[str(name)] = amount
+    return {name: amount.value for name, amount in found.items() if amount}
 
 
 def total(parts: Iterable[tuple[Amounts, int]]) -> dict[str, Quantity]:

@@ -122,10 +122,15 @@ class Pod:
         return of_container(command or (), args or (), env)
 
     @cached_property
+    def devices(self) -> dict[str, int]:
+        """The main container's accelerators by resource name: limits, and requests where there is no limit."""
+        return amounts.devices(self.resources)
+
+    @cached_property
     def rendezvous(self) -> Rendezvous:
         """What torchrun, or a script without it, makes of all this."""
         launch = self.launch
-        return rendezvous(launch, launch.env, amounts.devices(self.resources))
+        return rendezvous(launch, launch.env, sum(self.devices.values()))
 
 
 class Job(NamedTuple):
@@ -137,8 +142,6 @@ class Job(NamedTuple):
     """The other objects of the stream."""
     target: str | None = None
     """The target that the manifest was compiled for, where it comes from a spec of ours."""
-    pod_group: Json | None = None
-    notes: tuple[str, ...] = ()
 
     @property
     def kind(self) -> str:
@@ -166,6 +169,11 @@ class Job(NamedTuple):
         return self.expansion.roles
 
     @property
+    def size(self) -> int:
+        """How many pods."""
+        return sum(role.count for role in self.roles)
+
+    @property
     def failure(self) -> tuple[str, ...]:
         """What happens when a pod fails, and when the job ends: one sentence each."""
         from ptcompile.simulation.failure import on_failure
@@ -173,9 +181,18 @@ class Job(NamedTuple):
         return on_failure(self.manifest, self.given)
 
     @property
-    def size(self) -> int:
-        """How many pods."""
-        return sum(role.count for role in self.roles)
+    def pod_group(self) -> Json | None:
+        """The gang, with what its pods ask for together; None where there is none."""
+        from ptcompile.simulation.podgroup import pod_group
+
+        return pod_group(self.manifest, self.expansion, self.given)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was assumed, who has to let the job in, and what a live cluster leaves to chance."""
+        from ptcompile.simulation.notes import notes
+
+        return (*self.expansion.notes, *notes(self.manifest))
 
     def pod(self, role: Role, index: int) -> Pod:
         """One pod of a role."""

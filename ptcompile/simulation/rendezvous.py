@@ -140,6 +140,12 @@ def _torchrun(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvou
     )
 
 
+def given_rank(launch: Launch) -> str:
+    """The node rank that a static rendezvous of torchrun takes: its option, else its variable, else its default."""
+    name = "node-rank"
+    return launch.options.get(name, launch.env.get(_VARIABLES[name], DEFAULTS[name]))
+
+
 def _nodes(text: str) -> tuple[int, int] | None:
     low_text, colon, high_text = text.partition(":")
     low = atoi(low_text)

@@ -136,3 +136,10 @@ def test_the_same_twice() -> None:
         again = [[c.to_dict() for c in p.containers] for p in expand(manifest).pods]
         turned = {**manifest, "spec": {k: manifest["spec"][k] for k in order}}
         assert first == again == [[c.to_dict() for c in p.containers] for p in expand(turned).pods]
+
+
+def test_a_pod_that_is_asked_for_again_is_not_built_again() -> None:
+    (role,) = expand(pytorchjob(None, 1000)).roles
+    asked = [role.pod(index) for index in (0, 1, 999)]
+    assert all(one is other for one, other in zip(asked, [role.pod(i) for i in (0, 1, 999)], strict=True))
+    assert [one.index for one in asked] == [0, 1, 999]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ptcompile.simulation.launch import read
-from ptcompile.simulation.rendezvous import AT_RENDEZVOUS, rendezvous
+from ptcompile.simulation.rendezvous import AT_RENDEZVOUS, given_rank, rendezvous
 
 
 @pytest.mark.parametrize(
@@ -42,6 +42,20 @@ from ptcompile.simulation.rendezvous import AT_RENDEZVOUS, rendezvous
 def test_rendezvous(argv: list[str], env: dict[str, str], devices: int, wanted: tuple[object, ...]) -> None:
     seen = rendezvous(read(argv, env), env, devices)
     assert (seen.backend, seen.endpoint, seen.nodes, seen.node_rank, seen.processes, seen.world_text) == wanted
+
+
+@pytest.mark.parametrize(
+    ("argv", "env"),
+    [
+        (["torchrun", "t.py"], {}),
+        (["torchrun", "t.py"], {"PET_NODE_RANK": "1"}),
+        (["torchrun", "--node_rank", "2", "t.py"], {"PET_NODE_RANK": "1"}),
+        (["sh", "-c", "export PET_NODE_RANK=3; torchrun t.py"], {"PET_NODE_RANK": "1"}),
+    ],
+)  # the default, the variable, the option before it, a script's own variable (kubeflow.md 0)
+def test_the_given_rank_is_that_of_the_rendezvous(argv: list[str], env: dict[str, str]) -> None:
+    launch = read(argv, env)
+    assert given_rank(launch) == rendezvous(launch, launch.env, 0).node_rank
 
 
 @pytest.mark.parametrize(

@@ -84,7 +84,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         return
     services = services_of(subject)
     subdomain = text(at(subject.manifest, *_POD).get("subdomain"))
-    if any(text(at(one, "metadata").get("name")) == subdomain for one in services):
+    if not services or any(text(at(one, "metadata").get("name")) == subdomain for one in services):
         return
     labels = {**labels_of(at(subject.manifest, "spec", "template")), **job_labels(subject.name)}
     for service in services:

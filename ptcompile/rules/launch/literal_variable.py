@@ -99,7 +99,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         held = {text(entry.get("name")): at for at, entry in reversed([*enumerate(env)])}  # of each name the first
         places = {id(entry): at for at, entry in enumerate(env)}
         for i, entry in enumerate(items(written.get("env"))):
-            named = list(_named(entry.get("value"), ()))
+            named = _named(entry.get("value"), ())
             if not named:
                 continue
             place = places[id(entry)] if id(entry) in places else _position(env, entry)
@@ -109,7 +109,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         for key in ("command", "args"):
             words = written.get(key)
             for i, word in enumerate(words if isinstance(words, list) else ()):
-                missing = list(_named(word, held))
+                missing = _named(word, held)
                 if missing:
                     yield _missing((*path, key, i), missing)
 
@@ -124,11 +124,12 @@ def _position(env: tuple[Json, ...], entry: Json) -> int:
     return next((i for i, one in enumerate(env) if one is entry or one == entry), len(env))
 
 
-def _named(value: object, known: Container[str]) -> Iterator[str]:
+def _named(value: object, known: Container[str]) -> list[str]:
     """The operators' variables that a text refers to and that are not known there."""
-    for name in dict.fromkeys(_REFERENCE.findall(value) if isinstance(value, str) else ()):
-        if name not in known and _OPERATORS.fullmatch(name):
-            yield name
+    if not isinstance(value, str) or "$(" not in value:
+        return []
+    names = dict.fromkeys(_REFERENCE.findall(value))
+    return [name for name in names if name not in known and _OPERATORS.fullmatch(name)]
 
 
 def _late(path: Path, late: list[str], entry: Json, *, known: bool) -> Found:

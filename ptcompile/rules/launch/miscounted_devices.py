@@ -48,7 +48,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import field_path
-from ptcompile.rules.devices import held
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
@@ -61,7 +60,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         nproc = one.options.get("nproc-per-node", "")
         if not one.torchrun or nproc not in ("auto", "gpu") or one.unsure:
             continue
-        found = held(one.pod)
+        found = one.pod.devices
         slices = sum(count for name, count in found.items() if name.startswith(_MIG))
         foreign = next((name for name in found if name.startswith(_FOREIGN)), None)
         if foreign is None and slices < 2:

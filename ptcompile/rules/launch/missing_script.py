@@ -49,7 +49,7 @@ from ptcompile.rules.torchrun import OPTIONS, given
 def _check(subject: Subject) -> Iterator[Found]:
     for one in subject.trainers:
         launch = one.launch
-        options = list(given(launch.words))
+        options = given(launch.words)
         if one.torchrun and not launch.entry and "help" not in options and OPTIONS.issuperset(options):
             last = f", and {launch.words[-1]!r} is the value of an option" if launch.words else ""
             yield Found(

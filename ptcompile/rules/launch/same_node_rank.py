@@ -101,10 +101,13 @@ def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
 
 def _ranks(one: Trainer) -> Iterator[tuple[str, str]]:
     """The ranks of a role's first two pods and its last one, as far as they are numbers."""
+    from ptcompile.simulation.rendezvous import given_rank
+
     for index in sorted({0, min(1, one.role.count - 1), one.role.count - 1}):
         pod = one.pod.job.pod(one.role, index) if index else one.pod
-        if pod.rendezvous.node_rank.isdigit():
-            yield pod.rendezvous.node_rank, pod.shown
+        rank = given_rank(pod.launch)
+        if rank.isdigit():
+            yield rank, pod.shown
 
 
 RULE = Rule("same-node-rank", _check, severity="error", stage="run", authority="torchrun")

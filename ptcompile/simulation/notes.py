@@ -1,0 +1,22 @@
+"""Who has to let a job in before there are pods; what a live cluster leaves to chance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.plain import Json, at, kind_of, text
+
+
+def notes(manifest: Json) -> Iterator[str]:
+    """One sentence each, for a manifest of any kind."""
+    labels, spec = at(manifest, "metadata", "labels"), at(manifest, "spec")
+    queue = text(labels.get("kueue.x-k8s.io/queue-name"))
+    if queue:
+        yield f"waits until Kueue admits it from the queue {queue!r}"
+    if text(labels.get("kai.scheduler/queue")):
+        yield f"waits until KAI places it from the queue {text(labels.get('kai.scheduler/queue'))!r}"
+    if "kueue.x-k8s.io/multikueue" in {spec.get("managedBy"), at(spec, "runPolicy").get("managedBy")}:
+        yield "no pods here: MultiKueue makes a copy of the job in another cluster, whose pods these are"
+    plugins = at(manifest, "spec", "plugins")
+    if kind_of(manifest) == ("batch.volcano.sh/v1alpha1", "Job") and len(plugins) > 1:
+        yield "Volcano runs its plugins in random order: each pod may have their variables in another order"
