@@ -102,7 +102,7 @@ def run(
         return
     known = _vocabulary(subject.kind)
     words = None if every else words_of(subject)
-    for name, module in _promising(subject.kind, known if words is None else known & words):
+    for name, module in _promising(subject.kind, known if words is None else known.intersection(words)):
         if only is None or name in only:
             rule = _loaded(module)
             for found in rule.check(subject):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from ptcompile.patterns import Pattern
 from ptcompile.rules.subject import Subject
@@ -19,8 +19,10 @@ from ptcompile.rules.subject import Subject
 Needs = tuple[frozenset[str], ...]
 """Of each of these an object has at least one, or the rule finds nothing in it."""
 
-_words = re.compile(r"[a-z0-9]+|[$&|<>;]").findall
-_joined = Pattern(r"""\w["'\\]*\$|[)}]["'\\]*[\w$]|\w["'\\]+\w""", re.ASCII).search
+_SIGNS: Final = "$&|<>;"
+_APART: Final = bytes(i if chr(i).isalnum() and i < 128 else ord(" ") for i in range(256))
+"""Letters and digits as they are, and a space for each other byte."""
+_joined = Pattern(r"""[$"'\\)}](?:(?<=\w\$)|(?<=\w["'\\])["'\\]*[\w$]|(?<=[)}])["'\\]*[\w$])""", re.ASCII).search
 """Where a shell or the kubelet may make one word of several: `tor"ch"run`, `$A$B`, `${A}run`."""
 
 
@@ -29,8 +31,8 @@ def needs(text: str) -> Needs:
     return tuple(frozenset(one.split("/")) for one in text.casefold().split())
 
 
-def words_of(subject: Subject) -> frozenset[str] | None:
-    """The words of an object, with the kinds of its stream and, of a TrainJob, the words of its runtime.
+def words_of(subject: Subject) -> list[str] | None:
+    """The words of an object, with the kinds of its stream and, of a TrainJob, the words of its runtime; some often.
 
     None where they cannot be told, since a text puts words together: then every rule is asked.
     """
@@ -40,7 +42,8 @@ def words_of(subject: Subject) -> frozenset[str] | None:
     text = "\n".join(texts).casefold()
     if ("$" in text or '"' in text or "'" in text or "\\" in text) and _joined(text):
         return None
-    return subject.stream.kinds.union(_words(text))
+    words = text.encode("ascii", "replace").translate(_APART).decode("ascii").split()
+    return [*words, *(sign for sign in _SIGNS if sign in text), *subject.stream.kinds]
 
 
 def _texts(data: Any) -> set[str]:

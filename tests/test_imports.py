@@ -1,0 +1,124 @@
+"""What is imported for what: a cold start is nearly all imports, and one that creeps in is seen here alone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: train}
+spec: {restartPolicy: Never, containers: [{name: main, image: "img:1", command: [python, train.py]}]}
+"""
+ROLE = """\
+      replicas: 1
+      restartPolicy: Never
+      template:
+        spec:
+          containers:
+          - name: pytorch
+            image: img:1
+            command: [torchrun, train.py]
+            env: [{name: NCCL_DEBUG, value: INFO}]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+"""
+PYTORCHJOB = f"""\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {{name: train}}
+spec:
+  pytorchReplicaSpecs:
+    Master:
+{ROLE}    Worker:
+{ROLE}"""
+NEVER = {"pydantic", "yaml", "deepdiff", "dataclasses", "inspect", "asyncio", "tomllib", "datetime", "decimal", "ast"}
+"""What linting a clean manifest has no use for."""
+OURS = ("api", "compiler", "spec", "cluster", "ir", "emit", "masking", "suppression", "report", "targets", "passes")
+SIMULATED = ("simulation", "expand", "trainruntimes")
+COMPILED_FIELDS = """\
+import sys, typing
+made = []
+class Seen(typing.ForwardRef, _root=True):
+    def __init__(self, *given, **named):
+        frame = sys._getframe(1)
+        while frame.f_globals["__name__"] == "typing":
+            frame = frame.f_back
+        made.append((given[0], frame.f_globals["__name__"]))
+        super().__init__(*given, **named)
+typing.ForwardRef = Seen
+import ptcompile
+ptcompile.lint(sys.argv[1])
+print(made)
+"""
+
+
+def _ran(code: str, *words: str) -> str:
+    done = subprocess.run([sys.executable, "-c", code, *words], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def _loaded(code: str, *words: str) -> set[str]:
+    return set(_ran(f"import sys\n{code}\nprint(*sys.modules)", *words).split())
+
+
+def _linted(text: str) -> set[str]:
+    return _loaded("import ptcompile\nassert ptcompile.lint(sys.argv[1]).ok", text)
+
+
+def _rules(loaded: set[str]) -> list[str]:
+    return sorted(name for name in loaded if name.startswith("ptcompile.rules.") and name.count(".") == 3)
+
+
+def test_the_package_alone_loads_nothing() -> None:
+    bare = _loaded("pass")
+    loaded = _loaded("import ptcompile") - bare
+    assert {name for name in loaded if name.startswith("ptcompile")} == {"ptcompile", "ptcompile.about"}
+    assert not loaded & {"re", "typing", "enum", "json"}
+
+
+def test_every_public_name_is_found() -> None:
+    assert _ran("import ptcompile as p; print(all(getattr(p, name) is not None for name in p.__all__))") == "True\n"
+    assert _ran("import ptcompile as p; print(sorted({*p.__all__} - {*p._FROM}))") == "['__version__']\n"
+
+
+def test_a_plain_pod_needs_neither_compiler_nor_simulation() -> None:
+    loaded = _linted(POD)
+    assert not {name.partition(".")[0] for name in loaded} & NEVER
+    assert not loaded & {f"ptcompile.{name}" for name in (*OURS, *SIMULATED)}
+    assert 2 < len(_rules(loaded)) < 8, _rules(loaded)
+
+
+def test_a_pytorchjob_loads_the_rules_it_has_the_words_of() -> None:
+    loaded = _linted(PYTORCHJOB)
+    assert not {name.partition(".")[0] for name in loaded} & NEVER
+    assert not loaded & {f"ptcompile.{name}" for name in OURS}
+    rules = _rules(loaded)
+    assert 20 < len(rules) < 50, rules
+    assert "ptcompile.rules.launch.missing_script" in rules
+    assert not [name for name in rules if name.startswith(("ptcompile.rules.kueue", "ptcompile.rules.jobset"))]
+    admission = {name.rpartition(".")[2] for name in loaded if name.startswith("ptcompile.validate.webhooks.")}
+    assert not admission & {"jobset", "volcano", "trainjob", "trainruntime"}
+
+
+@pytest.mark.parametrize("text", [POD, PYTORCHJOB])
+def test_no_field_of_a_named_tuple_is_a_text(text: str) -> None:
+    """Such a module has no `from __future__ import annotations`: NamedTuple would compile each field's annotation.
+
+    The first compile of a process makes Python's syntax tree types, and is a twentieth of a cold start.
+    """
+    assert _ran(COMPILED_FIELDS, text) == "[]\n"
+
+
+def test_the_command_is_english_and_asks_no_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "pod.yaml"
+    path.write_text(POD, encoding="utf-8")
+    code = "import atexit, os\nos._exit = lambda status: None\nfrom ptcompile.cli import run\nrun()"
+    loaded = _loaded(code, "lint", str(path))
+    assert "argparse" in loaded
+    assert not loaded & {"gettext", "locale", "shutil", "fnmatch", "zlib", "importlib.metadata"}
