@@ -41,6 +41,8 @@ def _without_none(resources: Resources) -> Resources:
 
 def _named(resources: Resources, gpu: str) -> Resources:
     """The same amounts, with `gpu` under the resource's real name."""
+    if "gpu" not in resources.requests and "gpu" not in resources.limits:
+        return resources
 
     def rename(half: Mapping[str, str]) -> dict[str, str]:
         return {gpu if name == "gpu" else name: amount for name, amount in half.items()}
