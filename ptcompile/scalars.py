@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from functools import lru_cache
 from typing import Final
 
 Scalar = str | int | float | bool | None
@@ -146,7 +145,6 @@ _breaking = re.compile(
 )
 
 
-@lru_cache(maxsize=4096)
 def needs_quotes(text: str) -> bool:
     """Whether a string must be quoted in block style so that YAML 1.1, YAML 1.2 and kubectl all read this string.
 
