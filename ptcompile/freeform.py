@@ -14,7 +14,7 @@ from ptcompile.diagnostics import Path, Problem
 from ptcompile.frontends.checks import blocks
 from ptcompile.frontends.errors import problem
 from ptcompile.frontends.origin import locate, moved
-from ptcompile.frontends.spec import template_of
+from ptcompile.frontends.spec import MAIN, variable
 from ptcompile.spec import PodFields, Spec
 from ptcompile.validate.partial import partial_pod
 
@@ -29,9 +29,37 @@ def freeform(spec: Spec, data: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _fields(block: Path, fields: PodFields, data: Mapping[str, Any]) -> Iterator[Problem]:
-    pod = {"kind": "Pod", **template_of(fields)}
-    for one in (*partial_pod(pod), *_nulls(pod, ())):
+    pod = _in_kubernetes_words(fields)
+    for one in _problems(pod) if pod else ():
         yield moved(one, locate(one.path, pod, data, [block]))
+
+
+def _in_kubernetes_words(fields: PodFields) -> dict[str, Any]:
+    """The part of a block's pod that the vocabulary has no types for; nothing where the block gives none of it."""
+    sources = not all(isinstance(value, str) for value in fields.env.values())
+    container = {
+        "envFrom": fields.env_from,
+        "env": [variable(name, value) for name, value in fields.env.items()] if sources else None,
+        "volumeMounts": fields.volume_mounts,
+        "securityContext": fields.security_context,
+    }
+    container = {key: value for key, value in container.items() if value}
+    pod = {
+        "terminationGracePeriodSeconds": fields.termination_grace_period_seconds,
+        "imagePullSecrets": fields.image_pull_secrets,
+        "securityContext": fields.pod_security_context,
+        "affinity": fields.affinity,
+        "tolerations": fields.tolerations,
+        "containers": [{"name": MAIN, **container}] if container else None,
+        "volumes": fields.volumes,
+    }
+    pod = {key: value for key, value in pod.items() if value}
+    return {"kind": "Pod", "spec": pod} if pod else {}
+
+
+def _problems(pod: Mapping[str, Any]) -> list[Problem]:
+    found = partial_pod(pod)
+    return [*found, *_nulls(pod, ())] if _has_null(pod) else found
 
 
 def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
@@ -54,8 +82,22 @@ def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
     own = {key: value for key, value in patch.items() if key in {"metadata", "spec"}}
     if isinstance(metadata, Mapping):
         own["metadata"] = {key: value for key, value in metadata.items() if key in _PATCH_METADATA}
-    for one in (*partial_pod({"kind": "Pod", **own}), *_nulls(own, ())):
+    for one in _problems({"kind": "Pod", **own}):
         yield moved(one, (*path, *one.path))
+
+
+def _has_null(value: Any) -> bool:
+    """Whether any list in a value has an item that is null."""
+    stack = [value]
+    while stack:
+        one = stack.pop()
+        if type(one) is dict or isinstance(one, Mapping):
+            stack += [inner for inner in one.values() if type(inner) is not str]
+        elif isinstance(one, list):
+            if None in one:
+                return True
+            stack += [inner for inner in one if type(inner) is not str]
+    return False
 
 
 def _nulls(value: Any, path: Path) -> Iterator[Problem]:

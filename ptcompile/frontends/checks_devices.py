@@ -80,11 +80,12 @@ def devices_of(
         )
         for path, limits in ((path, effective(job, fields, cluster).limits) for path, fields in pods)
     ]
-    others = (gpus_per_node(job, fields, cluster) for _, fields in beside)
-    if cluster.accelerator(job.accelerator) is not None and not any((*(node.devices for node in nodes), *others)):
-        message = f"{job.accelerator} is named, and no node asks for a GPU"
-        yield conflict(_ACCELERATOR, message, "add resources.gpu, or remove accelerator")
-    yield from _topology(job, nodes, cluster)
+    if cluster.accelerator(job.accelerator) is not None:
+        others = (gpus_per_node(job, fields, cluster) for _, fields in beside)
+        if not any((*(node.devices for node in nodes), *others)):
+            message = f"{job.accelerator} is named, and no node asks for a GPU"
+            yield conflict(_ACCELERATOR, message, "add resources.gpu, or remove accelerator")
+        yield from _topology(job, nodes, cluster)
     if job.script is not None or job.module is not None:
         yield from _processes(job, nodes, cluster)
 
