@@ -17,7 +17,9 @@ _INT64 = 2**63
 
 def mapping(value: Any) -> Json:
     """The value when it is a mapping, else an empty one."""
-    return value if type(value) is dict or isinstance(value, Mapping) else _NOTHING  # dict: a tenth of an ABC's time
+    if type(value) is dict:
+        return value  # a tenth of an ABC's time
+    return value if value is not None and isinstance(value, Mapping) else _NOTHING
 
 
 def at(value: Any, *keys: str) -> Json:
