@@ -219,9 +219,10 @@ class ClusterProfile(Model):
 
     def is_accelerator(self, resource: str) -> bool:
         """Whether a resource name stands for an accelerator here."""
-        if resource == "gpu" or resource == self.spec.gpu.resource_name or is_accelerator(resource):
+        if resource == "gpu" or is_accelerator(resource) or resource == self.spec.gpu.resource_name:
             return True
-        return any(entry.resource_name == resource for entry in self.spec.accelerators.values())
+        own = self.spec.accelerators
+        return bool(own) and any(entry.resource_name == resource for entry in own.values())
 
     def accelerators_in(self, amounts: Mapping[str, str]) -> int:
         """How many accelerators these amounts are, of whatever kind."""

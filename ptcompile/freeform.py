@@ -91,12 +91,12 @@ def _has_null(value: Any) -> bool:
     stack = [value]
     while stack:
         one = stack.pop()
-        if type(one) is dict or isinstance(one, Mapping):
-            stack += [inner for inner in one.values() if type(inner) is not str]
-        elif isinstance(one, list):
+        if isinstance(one, list):
             if None in one:
                 return True
             stack += [inner for inner in one if type(inner) is not str]
+        elif type(one) is dict or isinstance(one, Mapping):
+            stack += [inner for inner in one.values() if type(inner) is not str]
     return False
 
 

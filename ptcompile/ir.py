@@ -167,7 +167,11 @@ class Job(NamedTuple):
     @property
     def nodes(self) -> int:
         """The number of pods that train."""
-        return sum([role.replicas for role in self.roles if role.trains])
+        number = 0
+        for role in self.roles:  # asked at every turn
+            if role.trains:
+                number += role.replicas
+        return number
 
     @property
     def pods(self) -> int:

@@ -103,14 +103,22 @@ def written(template: PodTemplate, *, main: str | None = None, **spec: Any) -> d
 
 def _copied(value: Any) -> Any:
     """The same data with nothing shared: who edits a manifest edits that one alone."""
-    kind = type(value)
-    if kind is str:
-        return value
-    if kind is dict or isinstance(value, Mapping):
-        return {key: inner if type(inner) is str else _copied(inner) for key, inner in value.items()}
-    if kind is list or isinstance(value, list | tuple):
-        return [inner if type(inner) is str else _copied(inner) for inner in value]
+    if isinstance(value, list | tuple):
+        items = [*value]
+        for index, inner in enumerate(value):
+            if type(inner) not in _ATOMS:
+                items[index] = _copied(inner)
+        return items
+    if type(value) is dict or isinstance(value, Mapping):
+        mapping = {**value}
+        for key, inner in value.items():
+            if type(inner) not in _ATOMS:
+                mapping[key] = _copied(inner)
+        return mapping
     return value
+
+
+_ATOMS = frozenset({str, int, float, bool, type(None)})
 
 
 def _written_container(container: Container, name: str | None) -> dict[str, Any]:

@@ -25,9 +25,12 @@ def resources(job: Job, context: Context) -> Job:
 
     def fill(template: PodTemplate, below: Resources) -> PodTemplate:
         own = _named(template.main.resources, gpu)
-        return template._replace(main=template.main._replace(resources=_without_none(own.over(below))))
+        amounts = _without_none(own.over(below) if own.requests or own.limits else below)
+        return template._replace(main=template.main._replace(resources=amounts))
 
-    return map_templates(job, lambda node: fill(node, of_a_node), lambda beside: fill(beside, profile))
+    return map_templates(
+        job, lambda node: fill(node, of_a_node), lambda beside: fill(beside, profile.over(Resources()))
+    )
 
 
 def _without_none(resources: Resources) -> Resources:
