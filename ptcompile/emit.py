@@ -9,14 +9,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 from typing import Any, Final
 
 from ptcompile.scalars import needs_quotes
 
 # Readers take a key for a key only within 1,024 characters; longer ones need the explicit `? ` form.
 _MAX_SIMPLE_KEY: Final = 900
-_MAX_CACHED: Final = 200
+_MAX_KEPT: Final = 200
+_MOST_KEPT: Final = 4096
 
 # What cannot stand raw between double quotes: controls, breaks that some readers fold, marks that editors hide.
 _escaped = re.compile("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
@@ -61,14 +61,14 @@ def _mapping(data: dict[Any, Any], first: str, indent: str, out: list[str]) -> N
     for key, value in data.items():
         if type(key) is not str:
             raise TypeError(f"a key of a YAML mapping must be a string, not {type(key).__name__}")
-        name = _text(key)
+        name = _plain[key]
         if len(name) > _MAX_SIMPLE_KEY:
             out.append(f"{lead}? {name}")
             lead = indent
             name = ""
         kind = type(value)
         if kind is str and "\n" not in value:
-            out.append(f"{lead}{name}: {_text(value)}")
+            out.append(f"{lead}{name}: {_plain[value]}")
         elif kind is dict and value:
             out.append(f"{lead}{name}:")
             _mapping(value, indent + "  ", indent + "  ", out)
@@ -85,7 +85,7 @@ def _sequence(data: list[Any], first: str, indent: str, out: list[str]) -> None:
     for value in data:
         kind = type(value)
         if kind is str and "\n" not in value:
-            out.append(f"{lead}- {_text(value)}")
+            out.append(f"{lead}- {_plain[value]}")
         elif kind is dict and value:
             _mapping(value, lead + "- ", indent + "  ", out)
         elif kind is list and value:
@@ -125,15 +125,22 @@ def _float(value: float) -> str:
     return mantissa + ("" if "." in mantissa else ".0") + exponent + power
 
 
-def _text(value: str) -> str:
-    return _cached(value) if len(value) < _MAX_CACHED else _scalar(value)
+class _Plain(dict[str, str]):
+    """Strings of one line as they stand in YAML, in quotes where they need them: each short one is looked at once.
+
+    Forgets all when it is full. A plain subscript costs a third of a call, and there are two for every line.
+    """
+
+    def __missing__(self, value: str) -> str:
+        text = _quoted(value) if needs_quotes(value) else value
+        if len(value) < _MAX_KEPT:
+            if len(self) >= _MOST_KEPT:
+                self.clear()
+            self[value] = text
+        return text
 
 
-def _scalar(value: str) -> str:
-    return _quoted(value) if needs_quotes(value) else value
-
-
-_cached: Final = lru_cache(maxsize=4096)(_scalar)
+_plain: Final = _Plain()
 
 
 def _quoted(value: str) -> str:
@@ -149,7 +156,7 @@ def _escape(match: re.Match[str]) -> str:
 
 def _string(value: str, indent: str) -> str:
     if "\n" not in value or not _literal_is_safe(value):
-        return _quoted(value) if "\n" in value else _text(value)
+        return _quoted(value) if "\n" in value else _plain[value]
     body = value.rstrip("\n")
     chomp = {0: "-", 1: ""}.get(len(value) - len(body), "+")
     lines = value.split("\n") if chomp == "-" else value[:-1].split("\n")

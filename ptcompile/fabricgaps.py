@@ -8,7 +8,7 @@ aws-ofi-nccl 1.15, libfabric 2.1, Kubernetes RDMA shared device plugin 1.5, GKE'
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ptcompile.accelerators import is_accelerator
@@ -59,12 +59,26 @@ def gaps(template: Json) -> Iterator[Gap]:
     annotations = at(template, "metadata", "annotations")
     networks = any(key.endswith(("cni.cncf.io/networks", "networking.gke.io/interfaces")) for key in annotations)
     for index, one in enumerate(items(spec.get("containers"))):
+        requests, limits = at(one, "resources", "requests"), at(one, "resources", "limits")
+        if not concerns(items(one.get("env")), (*requests, *limits)):
+            continue
         container = _read(one, ("spec", "containers", index), bool(spec.get("hostNetwork")), networks)
         yield from _efa(container)
         yield from _verbs(container)
         yield from _turned_off(container)
         yield from _interface(container)
         yield from _direct(container, template)
+
+
+_SAID = ("FI_EFA_", "FI_PROVIDER", "NCCL_IB_", "NCCL_NET", _INTERFACE, "NCCL_GPUDIRECTTCPX_", "NCCL_FASTRAK_")
+"""What the names of all variables begin with that are asked for here."""
+
+
+def concerns(env: Iterable[Json], resources: Iterable[str]) -> bool:
+    """Whether a container has a variable or an RDMA device without which nothing here can be wrong."""
+    if any(text(entry.get("name")).startswith(_SAID) for entry in env):
+        return True
+    return any(str(name).startswith(_VERBS) for name in resources)
 
 
 def _read(container: Json, path: Path, host: bool, networks: bool) -> _Container:

@@ -14,7 +14,7 @@ from ptcompile.diagnostics import Path, Problem
 from ptcompile.frontends.checks import blocks
 from ptcompile.frontends.errors import problem
 from ptcompile.frontends.origin import locate, moved
-from ptcompile.frontends.spec import read_cluster, template_of
+from ptcompile.frontends.spec import MAIN, read_cluster, variable
 from ptcompile.validate.partial import partial_pod
 
 if TYPE_CHECKING:
@@ -47,15 +47,41 @@ def freeform_cluster(profile: ClusterProfile) -> Iterator[Problem]:
 
 
 def _template(path: Path, template: Mapping[str, Any]) -> Iterator[Problem]:
-    if template:
-        for one in (*partial_pod({"kind": "Pod", **template}), *_nulls(template, ())):
-            yield moved(one, (*path, *one.path))
+    for one in _problems({"kind": "Pod", **template}) if template else ():
+        yield moved(one, (*path, *one.path))
 
 
 def _fields(block: Path, fields: PodFields, data: Mapping[str, Any]) -> Iterator[Problem]:
-    pod = {"kind": "Pod", **template_of(fields)}
-    for one in (*partial_pod(pod), *_nulls(pod, ())):
+    pod = _in_kubernetes_words(fields)
+    for one in _problems(pod) if pod else ():
         yield moved(one, locate(one.path, pod, data, [block]))
+
+
+def _in_kubernetes_words(fields: PodFields) -> dict[str, Any]:
+    """The part of a block's pod that the vocabulary has no types for; nothing where the block gives none of it."""
+    sources = not all(isinstance(value, str) for value in fields.env.values())
+    container = {
+        "envFrom": fields.env_from,
+        "env": [variable(name, value) for name, value in fields.env.items()] if sources else None,
+        "volumeMounts": fields.volume_mounts,
+        "securityContext": fields.security_context,
+    }
+    container = {key: value for key, value in container.items() if value}
+    pod = {
+        "terminationGracePeriodSeconds": fields.termination_grace_period_seconds,
+        "imagePullSecrets": fields.image_pull_secrets,
+        "securityContext": fields.pod_security_context,
+        "affinity": fields.affinity,
+        "tolerations": fields.tolerations,
+        "containers": [{"name": MAIN, **container}] if container else None,
+        "volumes": fields.volumes,
+    }
+    pod = {key: value for key, value in pod.items() if value}
+    return {"kind": "Pod", "spec": pod} if pod else {}
+
+
+def _problems(pod: Mapping[str, Any]) -> list[Problem]:
+    return [*partial_pod(pod), *_nulls(pod, ())]
 
 
 def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:

@@ -26,6 +26,10 @@ OnDisruption = Literal["Ignore", "Count", "FailJob"]
 SuccessPolicy = Literal["Node0", "AllNodes"]
 
 
+_FIRST = {"cpu": "\0", "memory": "\1", "ephemeral-storage": "\2"}
+"""Resources that stand in front of the others, as what they are sorted by."""
+
+
 class Resources(NamedTuple):
     """Requests and limits by resource name; quantities as text. The name `gpu` stands for the profile's GPU."""
 
@@ -35,16 +39,13 @@ class Resources(NamedTuple):
     def over(self, below: Resources) -> Resources:
         """These amounts where they name a resource, and `below`'s elsewhere.
 
-        A level names a resource whole: its missing limit is its request, and its missing request its limit.
+        A level names a resource whole: its missing limit is its request, and its missing request its limit. In the
+        order cpu, memory, scratch disk, then the others by name.
         """
-        requests: dict[str, str] = {}
-        limits: dict[str, str] = {}
-        for level in (self, below):
-            both = {**level.requests, **level.limits}
-            for name in both.keys() - requests.keys():
-                requests[name] = level.requests.get(name, both[name])
-                limits[name] = level.limits.get(name, both[name])
-        return Resources(_in_order(requests), _in_order(limits))
+        requests = {**below.limits, **below.requests, **self.limits, **self.requests}
+        limits = {**below.requests, **below.limits, **self.requests, **self.limits}
+        names = sorted(requests, key=lambda name: _FIRST.get(name, name))
+        return Resources({name: requests[name] for name in names}, {name: limits[name] for name in names})
 
 
 class Container(NamedTuple):
@@ -156,22 +157,26 @@ class Job(NamedTuple):
     @property
     def trainers(self) -> tuple[Role, ...]:
         """The roles whose pods are nodes."""
-        return tuple(role for role in self.roles if role.trains)
+        return tuple([role for role in self.roles if role.trains])
 
     @property
     def beside(self) -> tuple[Role, ...]:
         """The roles whose pods are no nodes."""
-        return tuple(role for role in self.roles if not role.trains)
+        return tuple([role for role in self.roles if not role.trains])
 
     @property
     def nodes(self) -> int:
         """The number of pods that train."""
-        return sum(role.replicas for role in self.trainers)
+        number = 0
+        for role in self.roles:  # asked at every turn
+            if role.trains:
+                number += role.replicas
+        return number
 
     @property
     def pods(self) -> int:
         """The number of all pods."""
-        return sum(role.replicas for role in self.roles)
+        return sum([role.replicas for role in self.roles])
 
     @property
     def least_pods(self) -> int:
@@ -242,21 +247,24 @@ Pass = Callable[[Job, Context], Job]
 """Pure, total and idempotent. Fills gaps; never touches what the user wrote; never complains."""
 
 
-def _in_order(amounts: Mapping[str, str]) -> dict[str, str]:
-    """cpu, memory, scratch disk, then the others by name."""
-    usual = ("cpu", "memory", "ephemeral-storage")
-    return {name: amounts[name] for name in (*usual, *sorted(amounts.keys() - set(usual))) if name in amounts}
-
-
 Change = Callable[[PodTemplate], PodTemplate]
 
 
 def map_templates(job: Job, change: Change, beside: Change | None = None) -> Job:
-    """The job with `change` applied to the template of each role; with `beside` to those that do not train."""
+    """The job with `change` applied to the template of each role; with `beside` to those that do not train.
+
+    Where every change gives its template back, so does this the job: a pass without work costs next to nothing.
+    """
     others = beside or change
-    return job._replace(
-        roles=tuple(role._replace(template=(change if role.trains else others)(role.template)) for role in job.roles)
-    )
+    roles: list[Role] = []
+    changed = False
+    for role in job.roles:
+        template = (change if role.trains else others)(role.template)
+        if template is not role.template:
+            role = Role(role.name, role.replicas, template, role.restart_policy, role.trains)
+            changed = True
+        roles.append(role)
+    return Job(job.name, tuple(roles), *job[2:]) if changed else job  # by place: half of what _replace costs
 
 
 def unchanged(template: PodTemplate) -> PodTemplate:

@@ -60,10 +60,10 @@ def is_dns_label(text: str) -> bool:
 
 def why_not_dns_label(text: str) -> str | None:
     """Why a text is not a DNS label."""
+    if is_dns_label(text):
+        return None
     if long := _too_long(text, DNS_LABEL_MAX):
         return long
-    if _is_label(text):
-        return None
     return "must not contain dots" if _is_subdomain(text) else _LOWER
 
 
@@ -88,10 +88,10 @@ def is_dns_subdomain(text: str) -> bool:
 
 def why_not_dns_subdomain(text: str) -> str | None:
     """Why a text is not a DNS subdomain."""
+    if is_dns_subdomain(text):
+        return None
     if long := _too_long(text, DNS_SUBDOMAIN_MAX):
         return long
-    if _is_subdomain(text):
-        return None
     return f"must have only lower case letters, digits, '-' and '.', and each part must {_ENDS}"
 
 

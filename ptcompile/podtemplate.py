@@ -77,56 +77,73 @@ def _read_container(container: Json) -> Container:
 def write(template: PodTemplate, *, main: str | None = None, **spec: Any) -> dict[str, Any]:
     """A template as Kubernetes wants it, keys in the usual order. `main` renames the container that trains;
     `spec` adds pod fields that a target decides, such as `restartPolicy`."""
-    metadata: dict[str, Any] = dict(template.metadata)
-    if template.labels:
-        metadata["labels"] = dict(template.labels)
-    if template.annotations:
-        metadata["annotations"] = dict(template.annotations)
+    copy: dict[str, Any] = _copied(written(template, main=main, **spec))
+    return copy
+
+
+def written(template: PodTemplate, *, main: str | None = None, **spec: Any) -> dict[str, Any]:
+    """The same as `write`, to be read alone: it shares its parts with the template, and has tuples for lists."""
     pod: dict[str, Any] = {
         **template.extra,
         **{k: v for k, v in spec.items() if v is not None},
-        "nodeSelector": dict(template.node_selector),
+        "nodeSelector": template.node_selector,
         "affinity": template.affinity,
-        "tolerations": list(template.tolerations),
-        "containers": [_write_container(template.main, main), *template.sidecars],
-        "volumes": list(template.volumes),
+        "tolerations": template.tolerations,
+        "containers": (_written_container(template.main, main), *template.sidecars),
+        "volumes": template.volumes,
     }
-    pod = {k: v for k, v in pod.items() if v or k not in _POD_OWN}
-    whole = {"metadata": metadata, "spec": ordered(pod, _POD_FIRST)} if metadata else {"spec": ordered(pod, _POD_FIRST)}
-    copy: dict[str, Any] = _copied(whole)
-    return copy
+    whole = {"spec": ordered({k: v for k, v in pod.items() if v or k not in _POD_OWN}, _POD_FIRST)}
+    metadata = template.metadata
+    if template.labels:
+        metadata = {**metadata, "labels": template.labels}
+    if template.annotations:
+        metadata = {**metadata, "annotations": template.annotations}
+    return {"metadata": metadata, **whole} if metadata else whole
 
 
 def _copied(value: Any) -> Any:
     """The same data with nothing shared: who edits a manifest edits that one alone."""
-    kind = type(value)
-    if kind is str:
-        return value
-    if kind is dict or isinstance(value, Mapping):
-        return {key: inner if type(inner) is str else _copied(inner) for key, inner in value.items()}
-    return [_copied(inner) for inner in value] if isinstance(value, list | tuple) else value
+    if isinstance(value, list | tuple):
+        items = [*value]
+        for index, inner in enumerate(value):
+            if type(inner) not in _ATOMS:
+                items[index] = _copied(inner)
+        return items
+    if type(value) is dict or isinstance(value, Mapping):
+        mapping = {**value}
+        for key, inner in value.items():
+            if type(inner) not in _ATOMS:
+                mapping[key] = _copied(inner)
+        return mapping
+    return value
 
 
-def _write_container(container: Container, name: str | None) -> dict[str, Any]:
-    resources = dict(container.extra.get("resources", {}))
+_ATOMS = frozenset({str, int, float, bool, type(None)})
+
+
+def _written_container(container: Container, name: str | None) -> dict[str, Any]:
+    resources = container.extra.get("resources", {})
     if container.resources.requests:
-        resources["requests"] = dict(container.resources.requests)
+        resources = {**resources, "requests": container.resources.requests}
     if container.resources.limits:
-        resources["limits"] = dict(container.resources.limits)
-    out: dict[str, Any] = {**container.extra, "name": name or container.name, "image": container.image}
-    out["command"] = None if container.command is None else list(container.command)
-    out["args"] = None if container.args is None else list(container.args)
-    out["env"] = list(container.env) or None
-    out["resources"] = resources or None
-    out["volumeMounts"] = list(container.mounts) or None
+        resources = {**resources, "limits": container.resources.limits}
+    out: dict[str, Any] = {
+        **container.extra,
+        "name": name or container.name,
+        "image": container.image,
+        "command": container.command,
+        "args": container.args,
+        "env": container.env or None,
+        "resources": resources or None,
+        "volumeMounts": container.mounts or None,
+    }
     return ordered({k: v for k, v in out.items() if v is not None}, _CONTAINER_ORDER)
 
 
 def ordered(data: Mapping[str, Any], first: Sequence[str]) -> dict[str, Any]:
     """The same mapping with the keys of `first` in front, in that order, and the others behind as they stood."""
     out = {k: data[k] for k in first if k in data}
-    out.update((k, v) for k, v in data.items() if k not in out)
-    return out
+    return out if len(out) == len(data) else {**out, **data}
 
 
 def merge(base: Any, patch: Any, key: str | None = None) -> Any:

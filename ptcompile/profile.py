@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from ptcompile import quantity
@@ -26,8 +26,8 @@ class Profile(Fields):
 
     def versions(self) -> Versions:
         """The versions in force: those given, else the newest known."""
-        given = {name: text for name, text in vars(self.spec.versions).items() if text is not None}
-        return Versions(**{name: parse_version(text) for name, text in given.items()})
+        given = vars(self.spec.versions)
+        return _releases(tuple([(name, text) for name, text in given.items() if text is not None]))
 
     def accelerator(self, name: str | None) -> Accelerator | None:
         """The entry of a name: the profile's own, else the built-in one for its cloud; None where there is none."""
@@ -68,19 +68,23 @@ class Profile(Fields):
 
     def is_accelerator(self, resource: str) -> bool:
         """Whether a resource name stands for an accelerator here."""
-        own = {self.spec.gpu.resource_name, *(a.resource_name for a in self.spec.accelerators.values())}
-        return resource in own or resource == "gpu" or is_accelerator(resource)
+        if resource == "gpu" or is_accelerator(resource) or resource == self.spec.gpu.resource_name:
+            return True
+        own = self.spec.accelerators
+        return bool(own) and any(entry.resource_name == resource for entry in own.values())
 
     def accelerators_in(self, amounts: Mapping[str, str]) -> int:
         """How many accelerators these amounts are, of whatever kind."""
-        counts = (quantity.parse(text) for name, text in amounts.items() if self.is_accelerator(name))
-        return sum(count.value for count in counts if count is not None)
+        counts = [quantity.parse(text) for name, text in amounts.items() if self.is_accelerator(name)]
+        return sum([count.value for count in counts if count is not None])
 
     def processes_in(self, amounts: Mapping[str, str], accelerator: str | None) -> int:
         """How many processes these amounts take: one for each accelerator, or as many as the named one's entry says."""
         entry = self.accelerator(accelerator)
         each = entry.processes_per_device if entry else 1
-        named = {"gpu", self.gpu_resource(accelerator)} if each > 1 else set()
+        if each == 1:
+            return self.accelerators_in(amounts)
+        named = {"gpu", self.gpu_resource(accelerator)}
         ours = {name: amount for name, amount in amounts.items() if name in named}
         others = {name: amount for name, amount in amounts.items() if name not in named}
         return self.accelerators_in(ours) * each + self.accelerators_in(others)
@@ -94,6 +98,11 @@ class Profile(Fields):
         seen = any("gpu" in name.lower() for name in amounts if self.is_accelerator(name))
         processes = self.processes_in(amounts, accelerator)
         return None if seen and processes == self.accelerators_in(amounts) else processes or None
+
+
+@lru_cache(256)
+def _releases(given: tuple[tuple[str, str], ...]) -> Versions:
+    return Versions(**{name: parse_version(text) for name, text in given})
 
 
 @cache

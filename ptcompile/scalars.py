@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from functools import lru_cache
 from typing import Final
 
 from ptcompile.patterns import Pattern
@@ -148,7 +147,6 @@ _breaking = Pattern(
 )
 
 
-@lru_cache(maxsize=4096)
 def needs_quotes(text: str) -> bool:
     """Whether a string must be quoted in block style so that YAML 1.1, YAML 1.2 and kubectl all read this string.
 

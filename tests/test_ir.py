@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.ir import Job, Resources, RunPolicy, map_templates
+from ptcompile.ir import Job, Nearness, Resources, Role, RunPolicy, map_templates
 from tests import making
 
 
@@ -43,3 +43,22 @@ def test_everything_is_frozen(value: object) -> None:
 def test_zero_is_not_absent() -> None:
     assert RunPolicy(backoff_limit=0) != RunPolicy()
     assert isinstance(making.job(run_policy=RunPolicy(ttl_seconds_after_finished=0)), Job)
+
+
+def test_map_templates_gives_the_job_back_where_nothing_changes() -> None:
+    job = making.job(making.template(), making.template(), priority="high", topology=Nearness("rack", required=True))
+    assert map_templates(job, lambda one: one) is job
+    beside = job._replace(roles=(*job.roles, Role("ps", 2, making.template(), "OnFailure", trains=False)))
+    changed = map_templates(beside, lambda one: one, lambda one: one._replace(labels={"a": "b"}))
+    assert [a is b for a, b in zip(changed.roles, beside.roles, strict=True)] == [True, True, False]
+    last = beside.roles[2]
+    labelled = last._replace(template=last.template._replace(labels={"a": "b"}))
+    assert changed == beside._replace(roles=(*beside.roles[:2], labelled))
+
+
+def test_amounts_stand_in_one_order() -> None:
+    names = ["z/z", "memory", "a/a", "ephemeral-storage", "hugepages-2Mi", "cpu"]
+    half = dict.fromkeys(names, "1")
+    wanted = ["cpu", "memory", "ephemeral-storage", "a/a", "hugepages-2Mi", "z/z"]
+    both = Resources(half).over(Resources({}, half))
+    assert [*both.requests] == [*both.limits] == wanted

@@ -23,7 +23,7 @@ def effective(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> ir.Re
     """A block's amounts over the job's over the profile's defaults, as the resources pass will decide them."""
     defaults = cluster.spec.defaults
     below = ir.Resources(defaults.requests, defaults.limits)
-    if not isinstance(fields, Beside):  # the job's amounts are those of a node
+    if fields is not job and not isinstance(fields, Beside):  # the job's amounts are those of a node
         below = lowered(job.resources).over(below)
     return lowered(fields.resources).over(below)
 

@@ -38,14 +38,16 @@ def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from _queue(job, cluster)
     yield from _volcano(job)
     yield from roles_of(job, cluster)
-    for path, fields in blocks(job):
+    parts = blocks(job)
+    for path, fields in parts:
         yield from _env(path, fields)
-        asked = len(path) == 2 or bool(_roles(job)) == (len(path) == 3)  # where roles train, the job need not have one
-        if fields.image is None and job.image is None and asked:
-            yield problem("spec-missing-field", (*path, "image"), "is missing: every node needs one", "add image")
-    yield from amounts_of(job, blocks(job), cluster)
-    yield from checks_fabric.check(job, nodes_of(blocks(job)), cluster)
-    yield from endings_of(job, blocks(job))
+        if fields.image is None and job.image is None:
+            roles_train = job.master is not None or job.worker is not None  # then the job need not have one
+            if len(path) == 2 or roles_train == (len(path) == 3):
+                yield problem("spec-missing-field", (*path, "image"), "is missing: every node needs one", "add image")
+    yield from amounts_of(job, parts, cluster)
+    yield from checks_fabric.check(job, nodes_of(parts), cluster)
+    yield from endings_of(job, parts)
 
 
 def only_too_long(name: str) -> bool:
@@ -108,14 +110,13 @@ def _reserved(path: Path, text: str, name: str, target: Target) -> Problem:
 
 def blocks(job: JobSpec) -> list[tuple[Path, PodFields]]:
     """The parts of a spec that describe pods, with their paths: the job, then the roles that are written."""
-    roles = [(("spec", name), role) for name, role in _roles(job).items()]
-    beside = [(("spec", "roles", name), role) for name, role in job.roles.items()]
-    return [(("spec",), job), *roles, *beside]
-
-
-def _roles(job: JobSpec) -> Mapping[str, PodFields]:
-    pairs = {"master": job.master, "worker": job.worker}
-    return {name: role for name, role in pairs.items() if role is not None}
+    out: list[tuple[Path, PodFields]] = [(("spec",), job)]
+    if job.master is not None:
+        out.append((("spec", "master"), job.master))
+    if job.worker is not None:
+        out.append((("spec", "worker"), job.worker))
+    out += [(("spec", "roles", name), role) for name, role in job.roles.items()]
+    return out
 
 
 def _start(job: JobSpec) -> Iterator[Problem]:

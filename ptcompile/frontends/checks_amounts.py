@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.fields import Beside
-from ptcompile.frontends.amounts import amount, effective
+from ptcompile.frontends.amounts import amount, effective, lowered
 from ptcompile.frontends.checks_devices import devices_of
 from ptcompile.frontends.errors import bad, conflict, problem
 
@@ -44,20 +44,22 @@ def _levels(resources: Resources, path: Path) -> list[tuple[ResourceList, Path]]
 
 def _halves(path: Path, resources: Resources) -> Iterator[Problem]:
     """Requests against limits, as one block gives them."""
-    flat = resources.by_name()
-    requests = {**flat, **resources.requests.by_name()}
-    limits = {**flat, **resources.limits.by_name()}
-    for name in dict.fromkeys((*requests, *limits)):
+    requests, limits = lowered(resources)
+    for name in {**requests, **limits}:
         half: Literal["requests", "limits"] = "requests" if name in requests else "limits"
-        at = _place(path, resources, half, name)
         request, limit = requests.get(name, limits.get(name, "0")), limits.get(name, requests.get(name, "0"))
         device = name == "gpu" or "/" in name
         if device and not amount(request).is_integer:
+            at = _place(path, resources, half, name)
             yield bad(at, f"{request!r}: devices are whole", "give a whole number")
+        elif request == limit:
+            continue
         elif device and amount(request) != amount(limit):
+            at = _place(path, resources, half, name)
             message = f"{request} is not the limit, {limit}, and devices are not shared"
             yield problem("gpu-request-differs-from-limit", at, message, f"ask for {name} once, under resources")
         elif amount(request) > amount(limit):
+            at = _place(path, resources, half, name)
             message = f"{request} is above the limit, {limit}"
             yield problem("request-above-limit", at, message, "lower the request or raise the limit")
 

@@ -73,22 +73,22 @@ def devices_of(
 
     `pods` are the blocks that decide what a node has; the roles `beside` may have accelerators too.
     """
-    nodes = [
-        _Node(
-            path,
-            cluster.accelerators_in(limits),
-            cluster.processes_in(limits, job.accelerator),
-            frozenset(name for name in limits if cluster.is_accelerator(name)),
-        )
-        for path, limits in ((path, effective(job, fields, cluster).limits) for path, fields in pods)
-    ]
-    others = (gpus_per_node(job, fields, cluster) for _, fields in beside)
-    if cluster.accelerator(job.accelerator) is not None and not any((*(node.devices for node in nodes), *others)):
-        message = f"{job.accelerator} is named, and no node asks for a GPU"
-        yield conflict(_ACCELERATOR, message, "add resources.gpu, or remove accelerator")
-    yield from _topology(job, nodes, cluster)
+    nodes = [_node(path, job, fields, cluster) for path, fields in pods]
+    if cluster.accelerator(job.accelerator) is not None:
+        others = (gpus_per_node(job, fields, cluster) for _, fields in beside)
+        if not any((*(node.devices for node in nodes), *others)):
+            message = f"{job.accelerator} is named, and no node asks for a GPU"
+            yield conflict(_ACCELERATOR, message, "add resources.gpu, or remove accelerator")
+        yield from _topology(job, nodes, cluster)
     if job.script is not None or job.module is not None:
         yield from _processes(job, nodes, cluster)
+
+
+def _node(path: Path, job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> _Node:
+    limits = effective(job, fields, cluster).limits
+    devices = {name: amount for name, amount in limits.items() if cluster.is_accelerator(name)}
+    processes = cluster.processes_in(devices, job.accelerator)
+    return _Node(path, cluster.accelerators_in(devices), processes, frozenset(devices))
 
 
 def _processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:

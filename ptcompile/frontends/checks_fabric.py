@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile import names, podtemplate
 from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.fabricgaps import gaps
+from ptcompile.fabricgaps import concerns, gaps
 from ptcompile.frontends.amounts import effective, gpus_per_node
 from ptcompile.frontends.errors import bad, problem
 from ptcompile.frontends.origin import locate
@@ -47,7 +47,10 @@ def partial(job: Job, data: Mapping[str, Any]) -> Iterator[Problem]:
     """What a job after the passes has of a fabric without the rest of it, at the line that says so."""
     seen = set()
     for role in job.trainers:
-        template = podtemplate.write(role.template)
+        main, amounts = role.template.main, role.template.main.resources
+        if not role.template.sidecars and not concerns(main.env, (*amounts.requests, *amounts.limits)):
+            continue
+        template = podtemplate.written(role.template)
         for gap in gaps(template):
             blocks: list[Path] = [(role.name,), ()] if role.name in {"master", "worker"} else [()]
             path = locate(gap.path, {"kind": "Pod", **template}, data, blocks)

@@ -110,9 +110,8 @@ def _role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None) -> ir.R
         template = podtemplate.merge(template, template_of(role))
         resources = lowered(role.resources)
         template["spec"]["containers"][0]["resources"] = {"requests": resources.requests, "limits": resources.limits}
-    template = podtemplate.merge(template, job.pod_template)
-    if role is not None:
-        template = podtemplate.merge(template, role.pod_template)
+    for patch in (job.pod_template, role.pod_template if role is not None else None):
+        template = podtemplate.merge(template, patch) if patch else template
     restart = (role.restart_policy if role is not None else None) or job.restart_policy
     return ir.Role(name, replicas, podtemplate.read(template, MAIN), restart)
 
@@ -129,7 +128,7 @@ def _side_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
     template = podtemplate.merge(template, template_of(role, name))
     resources = lowered(role.resources)
     template["spec"]["containers"][0]["resources"] = {"requests": resources.requests, "limits": resources.limits}
-    template = podtemplate.merge(template, role.pod_template)
+    template = podtemplate.merge(template, role.pod_template) if role.pod_template else template
     read = podtemplate.read(template, name)
     return ir.Role(name, role.replicas, read, role.restart_policy or "OnFailure", trains=False)
 
@@ -147,7 +146,7 @@ def template_of(fields: PodFields, name: str = MAIN) -> dict[str, Any]:
         "args": fields.args,
         "workingDir": fields.working_dir,
         "envFrom": fields.env_from,
-        "env": [_variable(name, value) for name, value in fields.env.items()],
+        "env": [variable(name, value) for name, value in fields.env.items()],
         "volumeMounts": fields.volume_mounts,
         "securityContext": fields.security_context,
     }
@@ -170,12 +169,16 @@ def template_of(fields: PodFields, name: str = MAIN) -> dict[str, Any]:
     return {"metadata": _given(metadata), "spec": _given(pod)}
 
 
+_EMPTY_SAYS = frozenset({"command", "args"})
+
+
 def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
     """Without what is not said: null, and empty lists and mappings. An empty argument list is a word of its own."""
-    return {k: v for k, v in fields.items() if v is not None and (v not in ([], {}) or k in {"command", "args"})}
+    return {k: v for k, v in fields.items() if v or (v is not None and (k in _EMPTY_SAYS or v not in ([], {})))}
 
 
-def _variable(name: str, value: str | EnvSource) -> dict[str, Any]:
+def variable(name: str, value: str | EnvSource) -> dict[str, Any]:
+    """A variable of a spec as Kubernetes writes it."""
     if isinstance(value, str):
         return {"name": name, "value": value}
     return {"name": name, "valueFrom": value.given()}

@@ -22,15 +22,15 @@ def env(job: Job, context: Context) -> Job:
         devices = accelerator and context.cluster.accelerators_in(template.main.resources.limits)
         ours = {**defaults, **(accelerator.env if accelerator and devices else {})}
         front: list[Json] = [{"name": k, "value": v} for k, v in ours.items() if k not in names]
-        return template._replace(main=template.main._replace(env=(*front, *own)))
+        return template._replace(main=template.main._replace(env=(*front, *own))) if front else template
 
     def train(template: PodTemplate) -> PodTemplate:
         threads = "OMP_NUM_THREADS"
         full = add(template)
-        there = {entry.get("name") for entry in full.main.env}
         several = job.launch is not None and _several(job.launch, template, context)
-        back: list[Json] = [{"name": threads, "value": "1"}] if several and threads not in there else []
-        return full._replace(main=full.main._replace(env=(*full.main.env, *back)))
+        if not several or any(entry.get("name") == threads for entry in full.main.env):
+            return full
+        return full._replace(main=full.main._replace(env=(*full.main.env, {"name": threads, "value": "1"})))
 
     return map_templates(job, train, add)
 

@@ -14,6 +14,8 @@ from ptcompile.ir import Context, Job, Json, PodTemplate, map_templates
 
 def hosts(job: Job, context: Context) -> Job:
     """Every main container gets a variable for each role beside the trainers."""
+    if not job.beside:
+        return job
     found = {variable(role): ",".join(names) for role, names in context.target.wiring(job).hosts.items()}
 
     def tell(template: PodTemplate) -> PodTemplate:

@@ -8,6 +8,8 @@ from ptcompile.ir import Context, Job, PodTemplate, map_templates
 def metadata(job: Job, context: Context) -> Job:
     """The job's objects and pods carry the profile's labels and annotations beside their own."""
     defaults = context.cluster.spec.defaults
+    if not (defaults.labels or defaults.annotations):
+        return job
 
     def mark(template: PodTemplate) -> PodTemplate:
         return template._replace(

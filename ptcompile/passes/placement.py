@@ -36,10 +36,13 @@ def placement(job: Job, context: Context) -> Job:
     gaps = {k: v for k, v in extra.items() if v}
     base = _base(defaults.pod_template)
     below: Json = base.get("spec", {}).get("affinity", {})
+    everywhere = bool(gaps or base or defaults.node_selector)
 
     def place(template: PodTemplate) -> PodTemplate:
-        devices = context.cluster.accelerators_in(template.main.resources.limits)
+        devices = accelerator and context.cluster.accelerators_in(template.main.resources.limits)
         wanted = _wanted(profile, accelerator if devices else None, spot=job.spot)
+        if not (wanted or everywhere):
+            return template
         placed = template._replace(
             affinity=_with(template.affinity or below, wanted),
             node_selector={**defaults.node_selector, **template.node_selector},
@@ -47,7 +50,9 @@ def placement(job: Job, context: Context) -> Job:
         )
         return podtemplate.under(placed, base, MAIN) if base else placed
 
-    return map_templates(job, place)._replace(queue=job.queue or defaults.queue)
+    placed = map_templates(job, place)
+    queue = job.queue or defaults.queue
+    return placed if queue == job.queue else placed._replace(queue=queue)
 
 
 def _wanted(profile: ProfileSpec, accelerator: Accelerator | None, *, spot: bool) -> list[Json]:

@@ -9,8 +9,6 @@ Pods that do not train take no part.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ptcompile.ir import Context, Job, Launch, PodTemplate, Wiring, map_templates, unchanged
 
 
@@ -32,32 +30,27 @@ def rendezvous(job: Job, context: Context) -> Job:
     return map_templates(job, wire, beside=unchanged)
 
 
-def _options(job: Job, launch: Launch, wiring: Wiring) -> Iterator[str]:
+def _options(job: Job, launch: Launch, wiring: Wiring) -> list[str]:
     """torchrun's options in the order of its own help."""
-    given = dict(_meeting(job, launch, wiring))
-    given["max-restarts"] = str(launch.max_restarts) if launch.max_restarts else None
-    given["monitor-interval"] = str(launch.monitor_interval)
-    given["start-method"] = launch.start_method if launch.start_method != "spawn" else None
-    for option, value in given.items():
-        if value is not None and option not in wiring.injected:
-            yield f"--{option}={value}" if value else f"--{option}"
+    given = {
+        **_meeting(job, launch, wiring),
+        "max-restarts": str(launch.max_restarts) if launch.max_restarts else None,
+        "monitor-interval": str(launch.monitor_interval),
+        "start-method": launch.start_method if launch.start_method != "spawn" else None,
+    }
+    said = [(option, value) for option, value in given.items() if value is not None and option not in wiring.injected]
+    return [f"--{option}={value}" if value else f"--{option}" for option, value in said]
 
 
-def _meeting(job: Job, launch: Launch, wiring: Wiring) -> Iterator[tuple[str, str | None]]:
-    conf = ",".join(f"{k}={v}" for k, v in launch.rdzv_conf.items())
-    if job.nodes == 1 and "nnodes" not in wiring.injected:
-        yield "standalone", ""
-        yield "nproc-per-node", str(launch.nproc_per_node)
-        yield "rdzv-conf", conf or None
-        return
-    yield "nnodes", f"{job.min_nodes}:{job.nodes}" if job.elastic else str(job.nodes)
-    yield "nproc-per-node", str(launch.nproc_per_node)
+def _meeting(job: Job, launch: Launch, wiring: Wiring) -> dict[str, str | None]:
+    nodes, processes = job.nodes, str(launch.nproc_per_node)
+    conf = ",".join([f"{k}={v}" for k, v in launch.rdzv_conf.items()]) or None
+    if nodes == 1 and "nnodes" not in wiring.injected:
+        return {"standalone": "", "nproc-per-node": processes, "rdzv-conf": conf}
     if launch.rdzv_backend == "static":
-        yield "node-rank", wiring.node_rank
-        yield "master-addr", wiring.host
-        yield "master-port", str(job.master_port)
+        how = {"node-rank": wiring.node_rank, "master-addr": wiring.host, "master-port": str(job.master_port)}
     else:
-        yield "rdzv-backend", launch.rdzv_backend
-        yield "rdzv-endpoint", launch.rdzv_endpoint or f"{wiring.host}:{job.master_port}"
-        yield "rdzv-id", launch.rdzv_id
-    yield "rdzv-conf", conf or None
+        endpoint = launch.rdzv_endpoint or f"{wiring.host}:{job.master_port}"
+        how = {"rdzv-backend": launch.rdzv_backend, "rdzv-endpoint": endpoint, "rdzv-id": launch.rdzv_id}
+    count = f"{job.min_nodes}:{nodes}" if job.elastic else str(nodes)
+    return {"nnodes": count, "nproc-per-node": processes, **how, "rdzv-conf": conf}

@@ -25,9 +25,12 @@ def resources(job: Job, context: Context) -> Job:
 
     def fill(template: PodTemplate, below: Resources) -> PodTemplate:
         own = _named(template.main.resources, gpu)
-        return template._replace(main=template.main._replace(resources=_without_none(own.over(below))))
+        amounts = _without_none(own.over(below) if own.requests or own.limits else below)
+        return template._replace(main=template.main._replace(resources=amounts))
 
-    return map_templates(job, lambda node: fill(node, of_a_node), lambda beside: fill(beside, profile))
+    return map_templates(
+        job, lambda node: fill(node, of_a_node), lambda beside: fill(beside, profile.over(Resources()))
+    )
 
 
 def _without_none(resources: Resources) -> Resources:
@@ -41,6 +44,8 @@ def _without_none(resources: Resources) -> Resources:
 
 def _named(resources: Resources, gpu: str) -> Resources:
     """The same amounts, with `gpu` under the resource's real name."""
+    if "gpu" not in resources.requests and "gpu" not in resources.limits:
+        return resources
 
     def rename(half: Mapping[str, str]) -> dict[str, str]:
         return {gpu if name == "gpu" else name: amount for name, amount in half.items()}

@@ -21,6 +21,8 @@ def scheduling(job: Job, context: Context) -> Job:
     placer = queues.gang(job, cluster)
     named = queues.SCHEDULERS.get(placer) if placer not in target.names_scheduler else None
     gaps = {"schedulerName": named} if named else {}
+    if not (labels or annotations or gaps):
+        return job
 
     def place(template: PodTemplate) -> PodTemplate:
         return template._replace(

@@ -26,7 +26,9 @@ def tolerations(job: Job, context: Context) -> Job:
         ours = (*everywhere, *(on_gpu if gpu else ()), *of_resources)
         added = [*in_template, *(one.given() for one in ours)]
         there = {_meaning(one) for one in template.tolerations}
-        new = {_meaning(one): one for one in added if _meaning(one) not in there}
+        new = {meaning: one for one in added if (meaning := _meaning(one)) not in there}
+        if not new:
+            return template
         return template._replace(tolerations=(*template.tolerations, *(new[key] for key in sorted(new))))
 
     return map_templates(job, tolerate)
@@ -43,5 +45,6 @@ def _asked(template: PodTemplate) -> set[str]:
 
 def _meaning(toleration: Json) -> tuple[str, ...]:
     """What a toleration says: two texts that mean the same are equal. Equal is what an absent operator means."""
-    fields = {"operator": "Equal", **toleration}
-    return tuple(str(fields.get(name) or "") for name in ("key", "operator", "value", "effect", "tolerationSeconds"))
+    operator = toleration.get("operator", "Equal")
+    others = [str(toleration.get(name) or "") for name in ("value", "effect", "tolerationSeconds")]
+    return (str(toleration.get("key") or ""), str(operator or ""), *others)

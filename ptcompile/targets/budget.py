@@ -8,6 +8,7 @@ names is found before anything is written, and the longest name that leaves room
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from ptcompile.diagnostics import Problem
@@ -82,7 +83,12 @@ class Room(NamedTuple):
 
 def room(job: Job, target: Target) -> Room:
     """The longest name of a job with these pods that leaves room for every derived name."""
-    found = (_room(derived, group) for derived in DERIVED[target.name] for group in target.groups(job))
+    return _least(target.name, tuple(target.groups(job)))
+
+
+@lru_cache(256)
+def _least(target: str, groups: tuple[Group, ...]) -> Room:
+    found = (_room(derived, group) for derived in DERIVED[target] for group in groups)
     return min(found, key=lambda one: one.longest)
 
 

@@ -20,7 +20,12 @@ RUN_POLICY = ("spec", "runPolicy")
 
 
 def plain_env(job: Job, host: str, rank: str = COMPLETION_INDEX) -> tuple[Json, ...]:
-    """What a plain command reads to meet the others, counting nodes; `rank` is the field path of the pod's own."""
+    """What a plain command reads to meet the others, counting nodes; `rank` is the field path of the pod's own.
+
+    Nothing where torchrun starts the job.
+    """
+    if job.launch is not None:
+        return ()
     return (
         {"name": "MASTER_ADDR", "value": host},
         {"name": "MASTER_PORT", "value": str(job.master_port)},

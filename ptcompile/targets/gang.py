@@ -29,17 +29,17 @@ _PLUGINS_MARK = "scheduling.x-k8s.io/pod-group"
 def pod_group(job: Job, cluster: ClusterProfile, target: str) -> list[dict[str, Any]]:
     """The PodGroup of a job, to stand before it; nothing where nobody would read it."""
     placer = gang(job, cluster)
+    if placer not in {"volcano", "scheduler-plugins"}:
+        return []
     spec: dict[str, Any] = {"minMember": job.least_pods}
     if least := _requests(job):
         spec["minResources"] = least
     if placer == "volcano":
         version = "scheduling.volcano.sh/v1beta1"
         spec |= _given(_volcano(job, cluster) | {"networkTopology": network_topology(job, cluster, target)})
-    elif placer == "scheduler-plugins":
+    else:
         version = "scheduling.x-k8s.io/v1alpha1"
         spec |= _given({"scheduleTimeoutSeconds": cluster.spec.schedule_timeout_seconds})
-    else:
-        return []
     return [{"apiVersion": version, "kind": "PodGroup", "metadata": object_metadata(job), "spec": spec}]
 
 

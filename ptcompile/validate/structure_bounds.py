@@ -77,6 +77,8 @@ def list_bounds(schema: Schema, item_defaults: Mapping[str, Any]) -> Check | Non
 
 
 def _same_keys(items: Sequence[Any], keys: Sequence[str], defaults: Mapping[str, Any]) -> Found:
+    if len(keys) == 1 and _all_differ(items, keys[0]):
+        return None
     faults: list[Fault] = []
     seen = set()
     for index, item in enumerate(items):
@@ -93,6 +95,12 @@ def _same_keys(items: Sequence[Any], keys: Sequence[str], defaults: Mapping[str,
             faults.append(_duplicate(index, dict(zip(keys, parts, strict=True))))
         seen.add(identity)
     return faults or None
+
+
+def _all_differ(items: Sequence[Any], key: str) -> bool:
+    """Whether each item is an object with a text of its own under a key."""
+    own = [item.get(key) for item in items if type(item) is dict]
+    return set(map(type, own)) == {str} and len(set(own)) == len(items)
 
 
 def _same_items(items: Sequence[Any]) -> Found:

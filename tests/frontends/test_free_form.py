@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import pytest
+import yaml
+from pydantic.alias_generators import to_camel
 
+from ptcompile.freeform import freeform
+from ptcompile.frontends.spec import read_spec
+from ptcompile.spec import PodFields
 from ptcompile.targets import TARGETS
 from tests import making
 from tests.making import compiled, smallest
@@ -74,3 +79,30 @@ def test_unknown_keys_of_a_patch_are_refused_at_their_line(body: str, path: tupl
     """torchx_and_peers.md 1.8 case 7: there they disappear in silence."""
     problems = [p for p in compiled(smallest(body), target).problems if p.severity == "error"]
     assert [problem.path for problem in problems] == [path]
+
+
+FREE = {
+    "envFrom: [{odd: 1}]", "env: {A: {secretKeyRef: {odd: 1}}}", "volumeMounts: [{odd: 1}]", "volumes: [{odd: 1}]",
+    "imagePullSecrets: [{odd: 1}]", "tolerations: [{odd: 1}]", "affinity: {odd: 1}", "securityContext: {odd: 1}",
+    "podSecurityContext: {odd: 1}", "podTemplate: {odd: 1}",
+}  # fmt: skip
+TYPED = {"terminationGracePeriodSeconds: 9223372036854775808"}
+"""What the vocabulary has a type for, and Kubernetes a narrower one: 64 bits."""
+
+
+@pytest.mark.parametrize("block", ["", "worker", "roles"])
+@pytest.mark.parametrize("body", sorted(FREE | TYPED))
+def test_every_part_in_kubernetes_words_is_checked(body: str, block: str) -> None:
+    inside = {"": body, "worker": f"worker: {{{body}}}", "roles": f"roles: {{ps: {{command: [x], {body}}}}}"}[block]
+    data = yaml.safe_load(smallest(inside))
+    spec, _ = read_spec(data)
+    assert spec is not None
+    at = {"": ("spec",), "worker": ("spec", "worker"), "roles": ("spec", "roles", "ps")}[block]
+    assert [p.path[: len(at) + 1] for p in freeform(spec, data)] == [(*at, body.partition(":")[0])]
+
+
+def test_no_part_in_kubernetes_words_is_forgotten() -> None:
+    """A field whose values are any mapping has its row above."""
+    words = {body.partition(":")[0] for body in FREE}
+    fields = PodFields.model_fields.items()
+    assert {to_camel(name) for name, field in fields if "Any" in str(field.annotation)} | {"env"} == words

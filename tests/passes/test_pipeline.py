@@ -101,3 +101,12 @@ def test_what_the_user_wrote_is_still_there() -> None:
     assert worker.node_selector == {"zone": "b", "pool": "ml"}
     assert worker.tolerations[0] == {"key": "mine", "operator": "Exists"}
     assert (master.main.resources.requests["cpu"], worker.main.resources.requests["cpu"]) == ("4", "2")
+
+
+def test_a_pass_without_work_gives_the_job_back() -> None:
+    """Of a plain job and the built-in profile: the same object, so that nothing behind it is made anew."""
+    job, where = making.job(replicas=2), making.context()
+    idle = {one.__name__ for one in passes.PASSES if one(job, where) is job}
+    assert idle >= {"processes", "fabric", "placement", "scheduling", "tolerations", "hosts", "metadata"}
+    after, _ = passes.run(job, where)
+    assert {one.__name__ for one in passes.PASSES if one(after, where) is after} >= {*idle, "shm", "rendezvous", "env"}

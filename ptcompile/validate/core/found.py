@@ -120,14 +120,15 @@ def _last(path: Path) -> str:
     return next((part for part in reversed(path) if isinstance(part, str)), "the value")
 
 
-def objects(value: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+def objects(value: Any) -> Iterable[tuple[int, dict[str, Any]]]:
     """The objects of a list with their indexes; null stands for an empty one, other types are left out."""
-    if type(value) is list:
-        for index, item in enumerate(value):
-            if type(item) is dict:
-                yield index, item
-            elif item is None:
-                yield index, {}
+    if type(value) is not list:
+        return ()
+    for item in value:
+        if type(item) is not dict:
+            both = enumerate(value)
+            return [(at, {} if one is None else one) for at, one in both if one is None or type(one) is dict]
+    return enumerate(value)
 
 
 def container_names(pod: dict[str, Any]) -> set[str]:

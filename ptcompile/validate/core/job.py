@@ -68,7 +68,8 @@ def check_restart_policy(pod: Any, path: Path, found: f.Found) -> None:
 def check_job_counts(spec: dict[str, Any], path: Path, context: Context, found: f.Found) -> None:
     """Numbers, modes and policies of a Job's spec: everything that is not its template or its name."""
     for name in _COUNTS:
-        f.check_not_negative(found, (*path, name), spec.get(name))
+        if name in spec:
+            f.check_not_negative(found, (*path, name), spec[name])
     f.check_choice(found, (*path, "completionMode"), spec.get("completionMode"), ("Indexed", "NonIndexed"))
     indexed = spec.get("completionMode") == "Indexed"
     parallelism = f.integer(spec.get("parallelism"))
@@ -176,8 +177,7 @@ def check_job_selector(meta: dict[str, Any], spec: dict[str, Any], path: Path, f
         elif type(selector) is dict and len(found) == before and not selects(selector, labels):
             f.invalid(found, at, labels, "`selector` does not match template `labels`")
         return
-    made = {**dict.fromkeys(_NAME_LABELS, meta.get("name")), **dict.fromkeys(_UID_LABELS, object())}
-    if type(selector) is dict and not selects(selector, made):
+    if type(selector) is dict and not selects(selector, _made_labels(meta)):
         f.invalid(found, here, selector, "`selector` not auto-generated", "remove the selector: the server makes one")
     for key in _NAME_LABELS:
         value, name = labels.get(key), meta.get("name")
@@ -189,6 +189,11 @@ def check_job_selector(meta: dict[str, Any], spec: dict[str, Any], path: Path, f
         if type(value) is str:
             why = "must be the Job's uid, which the server gives"
             f.invalid(found, (*at, key), value, why, "remove the label", f.key_path((*at, key)))
+
+
+def _made_labels(meta: dict[str, Any]) -> dict[str, Any]:
+    """The labels that the server gives a Job's pods; nobody knows the uid."""
+    return {**dict.fromkeys(_NAME_LABELS, meta.get("name")), **dict.fromkeys(_UID_LABELS, object())}
 
 
 def check_job_template_metadata(meta: Any, path: Path, found: f.Found) -> None:

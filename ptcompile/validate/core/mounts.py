@@ -38,7 +38,8 @@ def check_mounts(value: Any, path: Path, container: dict[str, Any], scope: Scope
     for index, mount in f.objects(value):
         here = (*path, index)
         name, where = mount.get("name"), mount.get("mountPath")
-        _check_volume_name(name, (*here, "name"), scope)
+        if type(name) is not str or not name or name not in (scope.volumes or ()):
+            _check_volume_name(name, (*here, "name"), scope)
         if f.is_empty(where):
             f.required(found, (*here, "mountPath"), help="say where the volume appears in the container")
         elif type(where) is str:

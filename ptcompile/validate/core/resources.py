@@ -86,8 +86,8 @@ def _read(amounts: Any, path: Path, found: f.Found, partial: bool) -> _Amounts:
     if type(amounts) is not dict:
         return out
     for name, text in amounts.items():
-        here = (*path, name)
         if why := why_not_resource(name):
+            here = (*path, name)
             meant = names.suggest(name, (*_CONTAINER, "nvidia.com/gpu"))
             help = f"did you mean {meant}?" if meant else "write the device with its domain, for example nvidia.com/gpu"
             cure = cures.named(name, meant, amounts)
@@ -97,19 +97,23 @@ def _read(amounts: Any, path: Path, found: f.Found, partial: bool) -> _Amounts:
         amount = parse(0 if text is None and not partial else text)
         if amount is not None:
             out[name] = amount = amount if amount.nano % NANO == 0 else amount.rounded()
-            _check_amount(name, amount, here, found)
+            _check_amount(name, amount, path, found)
     return out
 
 
-def _check_amount(name: str, amount: Quantity, path: Path, found: f.Found) -> None:
+def _check_amount(name: str, amount: Quantity, at: Path, found: f.Found) -> None:
+    """One amount of the requests or limits that stand at `at`."""
     if amount.nano < 0:
+        path = (*at, name)
         f.invalid(found, path, str(amount), "must be greater than or equal to 0", at=f.key_path(path))
     elif not is_native(name) and not amount.is_integer:
+        path = (*at, name)
         help = "ask for whole devices: a share of one has its own resource name"
         f.invalid(found, path, str(amount), "must be an integer", help, f.key_path(path))
     elif name.startswith(_HUGE):
         page = parse(name[len(_HUGE) :])
         if page is None or page.value == 0 or amount.value % page.value:
+            path = (*at, name)
             f.invalid(found, path, str(amount), "must be an integer multiple of page size", at=f.key_path(path))
 
 

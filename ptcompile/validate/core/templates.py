@@ -17,6 +17,7 @@ from ptcompile.validate.core.metadata import check_finalizers
 from ptcompile.validate.core.pod import check_pod_spec, check_template_metadata
 from ptcompile.validate.core.pod_admission import check_pod_annotations
 from ptcompile.validate.core.pvc import check_claim_spec
+from ptcompile.validate.same import same
 
 _REPLICA_RESTART: Final = ("Always", "ExitCode", "Never", "OnFailure")
 
@@ -35,10 +36,15 @@ def template_problems(manifest: Mapping[str, Any], context: Context) -> Iterator
     return f.at_stage(found, "pod")
 
 
-def check_template(template: Any, path: Path, context: Context, found: f.Found, volumes: frozenset[str]) -> None:
-    """One pod template, as the Pod that will be made of it."""
-    if type(template) is not dict:
-        return
+def check_template(
+    template: Any, path: Path, context: Context, found: f.Found, volumes: frozenset[str], clean: Any = None
+) -> Any:
+    """One pod template, as the Pod that will be made of it. Gives it back where nothing is wrong with it.
+
+    `clean` is such a template of the same object: what is the same is right too, and is not looked at again.
+    """
+    if type(template) is not dict or same(template, clean):
+        return clean
     start = len(found)
     meta, spec = template.get("metadata"), template.get("spec")
     here = (*path, "metadata")
@@ -46,6 +52,7 @@ def check_template(template: Any, path: Path, context: Context, found: f.Found, 
     check_pod_annotations(meta, spec, here, found)
     check_pod_spec(spec, (*path, "spec"), context, found, template=False, extra_volumes=volumes)
     found[start:] = [_of_operator(p, path, spec) for p in found[start:]]
+    return clean if len(found) > start else template
 
 
 def _of_operator(problem: Problem, path: Path, spec: Any) -> Problem:
@@ -62,11 +69,12 @@ def _of_operator(problem: Problem, path: Path, spec: Any) -> Problem:
 
 def _walk_pytorch(manifest: Mapping[str, Any], spec: dict[str, Any], context: Context, found: f.Found) -> None:
     """PyTorchJob (training-operator 1.9): the replica's restartPolicy overwrites the template's."""
+    clean: Any = None
     for key, replica in f.mapping(spec.get("pytorchReplicaSpecs")).items():
         path: Path = ("spec", "pytorchReplicaSpecs", key)
         replica = f.mapping(replica)
         template, policy = replica.get("template"), replica.get("restartPolicy")
-        check_template(_without_restart(template), (*path, "template"), context, found, frozenset())
+        clean = check_template(_without_restart(template), (*path, "template"), context, found, frozenset(), clean)
         if type(template) is dict:
             finalizers = f.mapping(template.get("metadata")).get("finalizers")
             check_finalizers(finalizers, (*path, "template", "metadata", "finalizers"), found)
@@ -83,8 +91,10 @@ def _without_restart(template: Any) -> Any:
 
 def _walk_volcano(manifest: Mapping[str, Any], spec: dict[str, Any], context: Context, found: f.Found) -> None:
     """Volcano Job: the template as it is; claims of `spec.volumes` are made by the controller."""
+    clean: Any = None
     for index, task in f.objects(spec.get("tasks")):
-        check_template(task.get("template"), ("spec", "tasks", index, "template"), context, found, frozenset())
+        here = ("spec", "tasks", index, "template")
+        clean = check_template(task.get("template"), here, context, found, frozenset(), clean)
     for index, volume in f.objects(spec.get("volumes")):
         if type(volume.get("volumeClaim")) is dict:
             check_claim_spec(volume["volumeClaim"], ("spec", "volumes", index, "volumeClaim"), found)
@@ -106,13 +116,14 @@ def _walk_jobs(spec: Any, path: Path, name: Any, counted: bool, context: Context
     from ptcompile.validate.core.job import check_job_template_metadata
 
     volumes = _claim_volumes(spec, path, found)
+    clean: Any = None
     for index, job in f.objects(spec.get("replicatedJobs")):
         here = (*path, "replicatedJobs", index, "template")
         template = f.mapping(job.get("template"))
         child = template.get("spec")
         if type(child) is not dict:
             continue
-        check_template(child.get("template"), (*here, "spec", "template"), context, found, volumes)
+        clean = check_template(child.get("template"), (*here, "spec", "template"), context, found, volumes, clean)
         problems: f.Found = []
         check_job_template_metadata(template.get("metadata"), (*here, "metadata"), problems)
         full = f"{name}-{job.get('name')}-0" if type(name) is str else None

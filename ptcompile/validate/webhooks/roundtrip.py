@@ -30,7 +30,9 @@ def after_go(value: Any, shape: Any) -> Any:
         return value
     out: dict[str, Any] | None = None
     for key, old in value.items():
-        inner = shape.get(key) if key and old is not None else None
+        if type(old) is str or old is None:
+            continue
+        inner = shape.get(key) if key else None
         if inner is None or not inner:
             continue
         new = after_go(old, inner)
@@ -58,12 +60,15 @@ def _has_null(value: Any) -> bool:
         one = stack.pop()
         if type(one) is dict:
             for item in one.values():
+                kind = type(item)
+                if kind is str:
+                    continue
                 if item is None:
                     return True
-                if type(item) is dict or type(item) is list:
+                if kind is dict or kind is list:
                     stack.append(item)
         elif type(one) is list:
-            stack.extend(one)
+            stack += [item for item in one if type(item) is not str]
     return False
 
 
@@ -76,8 +81,13 @@ def _dropped(value: Any) -> Any:
 def _items(value: Any, shape: Any) -> Any:
     if not isinstance(value, list):
         return value
-    new = [after_go({} if item is None else item, shape) for item in value]
-    return new if any(a is not b for a, b in zip(new, value, strict=True)) else value
+    out: list[Any] | None = None
+    for index, item in enumerate(value):
+        new = after_go({} if item is None else item, shape)
+        if new is not item:
+            out = [*value] if out is None else out
+            out[index] = new
+    return value if out is None else out
 
 
 def _named(**more: Any) -> Shape:

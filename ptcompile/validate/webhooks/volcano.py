@@ -9,11 +9,12 @@ from ptcompile import names
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.goflags import parse
 from ptcompile.plain import Json, at, integer, items, object_name, text, texts
+from ptcompile.validate.same import same
 from ptcompile.validate.webhooks import roundtrip
 from ptcompile.validate.webhooks.decode import undecodable
 from ptcompile.validate.webhooks.verdict import refusal
 from ptcompile.validate.webhooks.volcano_policies import policies
-from ptcompile.validate.webhooks.volcano_template import template
+from ptcompile.validate.webhooks.volcano_template import template, whole_cpus
 from ptcompile.versions import Versions
 
 _say = refusal("volcano")
@@ -120,6 +121,7 @@ def _topology(topology: Json, path: Path) -> Iterator[Problem]:
 
 def _tasks(job: str, tasks: Sequence[Json], versions: Versions) -> Iterator[Problem]:
     seen: set[str] = set()
+    clean: Any = None
     for i, task in enumerate(tasks):
         path: Path = ("spec", "tasks", i)
         name, count = text(task.get("name")), integer(task.get("replicas"))
@@ -136,7 +138,11 @@ def _tasks(job: str, tasks: Sequence[Json], versions: Versions) -> Iterator[Prob
         seen.add(name)
         yield from policies(task.get("policies"), (*path, "policies"), versions.volcano)
         yield from _pod_name(f"{job}-{name}-{i}", job, (*path, "name"))
-        yield from template(task, path, versions)
+        if not same(task.get("template"), clean):
+            said = list(template(task, path, versions))
+            yield from said
+            clean = clean if said else task.get("template")
+        yield from whole_cpus(task, path)
 
 
 def _pod_name(pod: str, job: str, path: Path) -> Iterator[Problem]:

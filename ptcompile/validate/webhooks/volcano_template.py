@@ -26,7 +26,6 @@ def template(task: Json, path: Path, versions: Versions) -> Iterator[Problem]:
                 yield problem._replace(name="webhook-refusal", stage="apply", authority="volcano")
         yield from _labels(task, (*path, "template", "metadata"))
         yield from _stricter(mapping(spec), here)
-    yield from _whole_cpus(task, here)
 
 
 def _looser(problem: Problem) -> bool:
@@ -89,8 +88,8 @@ def _restart(container: Json, path: Path, *, init: bool) -> Iterator[Problem]:
         yield _say(here, f'Unsupported value: "{policy}": supported values: "Always"', "use Always, or remove it")
 
 
-def _whole_cpus(task: Json, path: Path) -> Iterator[Problem]:
-    """A topology policy pins CPUs, so each container needs a whole number of them."""
+def whole_cpus(task: Json, path: Path) -> Iterator[Problem]:
+    """A topology policy of the task at `path` pins CPUs, so each container needs a whole number of them."""
     if text(task.get("topologyPolicy")) in ("", "none"):
         return
     for j, container in enumerate(items(mapping(at(task, "template").get("spec")).get("containers"))):
@@ -99,5 +98,6 @@ def _whole_cpus(task: Json, path: Path) -> Iterator[Problem]:
         cpu = quantity.parse(amounts.get("cpu"))
         if cpu is None or not cpu.is_integer or cpu.value < 1:
             text_ = "the cpu request isn't an integer, and topologyPolicy needs one"
-            yield _say((*path, "containers", j, "resources"), text_, "request whole CPUs, or remove topologyPolicy")
+            here = (*path, "template", "spec", "containers", j, "resources")
+            yield _say(here, text_, "request whole CPUs, or remove topologyPolicy")
             return
