@@ -236,7 +236,8 @@ def test_nothing_that_a_user_writes_raises(knobs: dict[str, Any], fields: dict[s
 
 
 def test_the_import_is_light() -> None:
-    code = "import sys, typing, ptcompile; before = {*sys.modules}; import ptcompile.flyte; print(*{*sys.modules} - before)"
+    given = "import sys, typing, ptcompile; before = {*sys.modules}"
+    code = f"{given}; import ptcompile.flyte; print(*{{*sys.modules}} - before)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env={**os.environ})
     assert done.stdout.split() == ["ptcompile.flyte"]
 
