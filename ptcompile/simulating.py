@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import api, stream
+from ptcompile.objects import Objects
 
 if TYPE_CHECKING:
     from ptcompile.cluster import ClusterProfile
@@ -43,9 +44,10 @@ def simulate(
     beside = [one.data for other in others for one in _documents(other, None)[0]]
     specs = [one for one in documents if _is_ours(one.data)]
     manifests = [one.data for one in documents if not _is_ours(one.data)]
-    worlds = [simulated(manifests, versions=versions, others=beside)]
+    given = Objects((*manifests, *beside))
+    worlds = [simulated(manifests, versions=versions, others=Objects(beside))]
     for spec in specs:
-        worlds.append(_compiled(spec, target, profile, filename, [*manifests, *beside]))
+        worlds.append(_compiled(spec, target, profile, filename, given))
     return joined([World(diagnostics=(*diagnostics, *found)), *worlds])
 
 
@@ -76,7 +78,7 @@ def _compiled(
     target: str | None,
     profile: ClusterProfile | None,
     filename: str | None,
-    beside: Sequence[Mapping[str, Any]],
+    beside: Objects,
 ) -> World:
     """A spec's worlds, one for each target that can express it.
 

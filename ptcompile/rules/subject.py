@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from ptcompile.diagnostics import Path
+from ptcompile.objects import Objects
 from ptcompile.plain import Json, at, kind_of, mapping, namespace, text
 from ptcompile.rules.templates import templates_of
 from ptcompile.versions import Versions
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from ptcompile.simulation.rendezvous import Rendezvous
     from ptcompile.trainruntimes import Found as Runtime
 
+
+T = TypeVar("T")
 
 MOST_ROLES = 64
 """A job of more roles is not simulated here: the hosts of every task stand in each pod of a Volcano Job."""
@@ -136,22 +139,26 @@ class Stream:
     """The objects of a stream, as each of them finds the others: put in order once, whoever asks."""
 
     def __init__(self, objects: Sequence[Json] = ()) -> None:
-        self.objects = objects
+        self.objects = Objects(objects)
+        self._made: dict[Callable[[Stream], object], object] = {}
+
+    def once(self, make: Callable[[Stream], T]) -> T:
+        """What a function makes of the stream, made once: an index that one rule alone looks things up in."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast("T", self._made[make])
 
     @cached_property
-    def by_place(self) -> dict[str, dict[tuple[str, str], list[Json]]]:
-        """By namespace, then by apiVersion and kind."""
-        found: dict[str, dict[tuple[str, str], list[Json]]] = {}
-        for one in self.objects:
-            found.setdefault(namespace(one), {}).setdefault(kind_of(one), []).append(one)
-        return found
-
-    @cached_property
-    def deciding(self) -> list[Json]:
+    def deciding(self) -> Objects:
         """Those that make no pods, but may decide how others' pods live: Services, runtimes."""
         from ptcompile.expand import EXPANDERS
 
-        return [one for one in self.objects if kind_of(one) not in EXPANDERS]
+        return Objects(one for one in self.objects if kind_of(one) not in EXPANDERS)
+
+    @cached_property
+    def order(self) -> dict[int, int]:
+        """The place of each object, by its identity."""
+        return {id(one): i for i, one in reversed(list(enumerate(self.objects)))}
 
 
 class Subject:
@@ -164,7 +171,7 @@ class Subject:
         """All objects of the stream; this one may be among them."""
 
     @property
-    def others(self) -> Sequence[Json]:
+    def others(self) -> Objects:
         """All objects of the stream."""
         return self.stream.objects
 
@@ -239,9 +246,9 @@ class Subject:
         return meeting(self.job) if self.job is not None else None
 
     @cached_property
-    def neighbours(self) -> dict[tuple[str, str], list[Json]]:
-        """The objects of the stream in the same namespace, this one too, by apiVersion and kind."""
-        return self.stream.by_place.get(namespace(self.manifest), {})
+    def neighbours(self) -> Objects:
+        """The objects of the stream in the same namespace, this one too."""
+        return self.stream.objects.within(namespace(self.manifest))
 
     @cached_property
     def firsts(self) -> tuple[Pod, ...]:

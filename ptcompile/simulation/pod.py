@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ptcompile.expand import ContainerView, Expansion, PodView, Role, kubelet
+from ptcompile.objects import Objects
 from ptcompile.plain import Json, kind_of, namespace, object_name
 from ptcompile.quantity import Quantity
 from ptcompile.simulation import amounts
@@ -137,8 +138,8 @@ class Job(NamedTuple):
     expansion: Expansion
     failure: tuple[str, ...] = ()
     """What happens when a pod fails, and when the job ends: one sentence each."""
-    given: tuple[Json, ...] = ()
-    """The other objects of the stream."""
+    given: Objects = Objects()
+    """All objects of the stream."""
     target: str | None = None
     """The target that the manifest was compiled for, where it comes from a spec of ours."""
     pod_group: Json | None = None
