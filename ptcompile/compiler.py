@@ -10,7 +10,7 @@ from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.freeform import freeform
 from ptcompile.frontends import checks, checks_fabric
-from ptcompile.frontends.origin import locate, moved, settle
+from ptcompile.frontends.origin import Places, locate, moved, settle
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.ir import Context, Job, Target
 from ptcompile.spec import Spec
@@ -77,8 +77,9 @@ def _refusals(manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: Clu
 def traced(found: Iterable[tuple[Json, Problem]], data: Mapping[str, Any]) -> Iterator[Problem]:
     """Problems of manifests at the lines of the spec that they are about, each once."""
     seen: set[tuple[str, Path | str]] = set()
+    places: Places = {}
     for manifest, problem in found:
-        path = locate(problem.path, manifest, data)
+        path = locate(problem.path, manifest, data, places=places)
         cause = (problem.name, path if path != ("spec",) else problem.message)
         if cause not in seen:
             seen.add(cause)

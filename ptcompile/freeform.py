@@ -13,7 +13,7 @@ from ptcompile import names
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.frontends.checks import blocks
 from ptcompile.frontends.errors import problem
-from ptcompile.frontends.origin import locate, moved
+from ptcompile.frontends.origin import Places, locate, moved
 from ptcompile.frontends.spec import template_of
 from ptcompile.spec import PodFields, Spec
 from ptcompile.validate.partial import partial_pod
@@ -30,8 +30,9 @@ def freeform(spec: Spec, data: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _fields(block: Path, fields: PodFields, data: Mapping[str, Any]) -> Iterator[Problem]:
     pod = {"kind": "Pod", **template_of(fields)}
+    places: Places = {}
     for one in (*partial_pod(pod), *_nulls(pod, ())):
-        yield moved(one, locate(one.path, pod, data, [block]))
+        yield moved(one, locate(one.path, pod, data, [block], places))
 
 
 def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-MOST_ROLES = 64
-"""A job of more roles is not simulated here: the hosts of every task stand in each pod of a Volcano Job."""
+MOST_TASKS = 256
+"""A Volcano Job of more tasks is not simulated here, if each of its pods is told the hosts of every task."""
 
 
 class Word(NamedTuple):
@@ -201,6 +201,11 @@ class Subject:
         return tuple(Template(*one) for one in templates_of(self.kind, self.manifest))
 
     @cached_property
+    def by_role(self) -> dict[str, Template]:
+        """The first pod template of each role, by its name in lower case."""
+        return {one.role.lower(): one for one in reversed(self.templates)}
+
+    @cached_property
     def containers(self) -> tuple[Container, ...]:
         """The containers of all templates."""
         return tuple(one for template in self.templates for one in template.containers)
@@ -209,10 +214,14 @@ class Subject:
     def job(self) -> Job | None:
         """The job as it would run, by the operator of this version; None for kinds that make no pods.
 
-        Its pods are built when asked for: look at `folded` ones, not at all.
+        None too for a Volcano Job that is too wide (`MOST_TASKS`). Its pods are built when asked for: look at `folded`
+        ones, not at all.
         """
         from ptcompile.simulation import simulate
 
+        volcano = self.kind == ("batch.volcano.sh/v1alpha1", "Job")
+        if volcano and len(self.templates) > MOST_TASKS and "svc" in self.volcano.plugins:
+            return None
         jobs = simulate([self.manifest], versions=self.versions, others=self.stream.deciding).jobs
         return jobs[0] if jobs else None
 
@@ -255,8 +264,6 @@ class Subject:
         """The first pod of each role that has any; none where nothing in the manifest lets pods wait for others."""
         from ptcompile.rules.trainers import launches
 
-        if len(self.templates) > MOST_ROLES:
-            return ()
         plugged = "pytorch" in at(self.spec, "plugins")
         if not plugged and not any(launches(one) or _ranked(one) for one in self.templates):
             return ()

@@ -131,9 +131,7 @@ class Pod:
         return rendezvous(launch, launch.env, amounts.devices(self.resources))
 
 
-class Job(NamedTuple):
-    """One workload manifest and all that comes of it."""
-
+class _Fields(NamedTuple):
     manifest: Json
     expansion: Expansion
     failure: tuple[str, ...] = ()
@@ -144,6 +142,14 @@ class Job(NamedTuple):
     """The target that the manifest was compiled for, where it comes from a spec of ours."""
     pod_group: Json | None = None
     notes: tuple[str, ...] = ()
+
+
+class Job(_Fields):
+    """One workload manifest and all that comes of it. The first pod of each role is built once."""
+
+    @cached_property
+    def _firsts(self) -> dict[Role, Pod]:
+        return {}
 
     @property
     def kind(self) -> str:
@@ -177,7 +183,11 @@ class Job(NamedTuple):
 
     def pod(self, role: Role, index: int) -> Pod:
         """One pod of a role."""
-        return Pod(role.pod(index), self)
+        if index != 0:
+            return Pod(role.pod(index), self)
+        if role not in self._firsts:
+            self._firsts[role] = Pod(role.pod(0), self)
+        return self._firsts[role]
 
     def firsts(self) -> list[tuple[Role, Pod]]:
         """The first pod of each role that has any."""
