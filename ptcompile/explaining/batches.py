@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ptcompile.diagnostics import Path
-from ptcompile.explaining.leaves import at
 from ptcompile.explaining.variants import Change, replaced
 
 FEW = 12
@@ -53,9 +52,8 @@ def _together(
 ) -> list[frozenset[Path] | None] | None:
     """What each change does, or None for one that has to be tried alone; None as a whole where all have to be."""
     values = [next(change.values(), None) for change in changes]
-    said = {value for value in (at(data, change.path) for change in changes) if isinstance(value, str | int | float)}
-    if any(value is None or (value in said and not isinstance(value, bool)) for value in values):
-        return None  # a name that another line has may be taken for that line's
+    if any(value is None for value in values):
+        return None
     seen: defaultdict[Path, list[int]] = defaultdict(lambda: [0, 0])
     for bit in range((len(changes) - 1).bit_length()):
         for side in (0, 1):
