@@ -1,7 +1,8 @@
 """Where every value of a manifest came from: derived by compiling again with one thing different, never recorded.
 
 Passes and targets are pure, so what a line of the spec is good for is what changes without it, and what a pass wrote is
-what is not there yet before it. A spec of 50 lines is compiled some hundred times, in a quarter of a millisecond each.
+what is not there yet before it. A spec of 50 lines is compiled some hundred times, in a quarter of a millisecond each;
+of long lists many lines are tried at a time (`batches`).
 """
 
 from __future__ import annotations

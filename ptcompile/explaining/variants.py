@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Path
-from ptcompile.explaining.leaves import MISSING, leaves
+from ptcompile.explaining.leaves import MISSING, identity, leaves
 from ptcompile.freeform import freeform
 from ptcompile.spec import Spec
 
@@ -43,7 +43,10 @@ class Change(NamedTuple):
     values: Callable[[], Iterator[Any]]
     """What to put there until the document is valid, or `MISSING`."""
     alike: tuple[object, ...]
-    """Equal for the same change of lines that differ by a list index, or by a key that people choose."""
+    """Equal for the same change of lines that differ by a list index, or by a key that people choose.
+
+    Lines in one of two list items that cannot be told apart are like no other: which of the two is gone is not sure.
+    """
 
 
 def of_spec(data: Mapping[str, Any]) -> list[Change]:
@@ -88,24 +91,42 @@ def replaced(data: Any, new: Mapping[Path, Any]) -> Any:
 def _changes(data: Mapping[str, Any], roots: tuple[str, ...], model: type[BaseModel]) -> Iterator[Change]:
     """Every leaf left out and with another value, then what holds them left out, the inmost first."""
     below = [(path, value) for root in roots for path, value in leaves(data.get(root, {}), (root,)) if len(path) > 1]
+    twins = set(_twins(data))
     taken: defaultdict[Path, set[object]] = defaultdict(set)
     for path, value in below:
-        taken[_pattern(path)].add(value if isinstance(value, str | int | float) else None)
+        taken[_pattern(path, twins)].add(value if isinstance(value, str | int | float) else None)
     for path, value in below:
-        alike = (_pattern(path), type(value))
+        pattern = _pattern(path, twins)
+        alike = (pattern, type(value))
         yield Change(path, True, False, _missing, (*alike, "without"))
         if isinstance(value, str | int | float):
-            others = _others(data, path, value, model, taken[_pattern(path)])
+            others = _others(data, path, value, model, taken[pattern])
             yield Change(path, False, False, others, (*alike, "other"))
     holders = dict.fromkeys(path[:length] for path, _ in below for length in range(2, len(path)))
     for path in sorted(holders, key=len, reverse=True):
-        yield Change(path, True, True, _missing, (_pattern(path), "holder"))
+        yield Change(path, True, True, _missing, (_pattern(path, twins), "holder"))
 
 
-def _pattern(path: Path) -> Path:
-    """A path with a star for each list index, and for each key that people choose."""
+def _twins(value: Any, path: Path = (), field: str = "") -> Iterator[Path]:
+    """The list items that cannot be told from another one of their list."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _twins(inner, (*path, key), str(key))
+    elif isinstance(value, list):
+        names = [repr(one) if (name := identity(one, field)) is None else name for one in value]
+        counts = Counter(names)
+        for i, one in enumerate(value):
+            yield from [(*path, i)] if counts[names[i]] > 1 else []
+            yield from _twins(one, (*path, i), field)
+
+
+def _pattern(path: Path, twins: Collection[Path]) -> Path:
+    """A path with a star for each list index, and for each key that people choose; as it is within a twin."""
     above = ("", *path)
-    return tuple("*" if isinstance(part, int) or above[i] in _OPEN else part for i, part in enumerate(path))
+    starred = (isinstance(part, int) or above[i] in _OPEN for i, part in enumerate(path))
+    if twins and any(path[:length] in twins for length in range(1, len(path) + 1)):
+        return path
+    return tuple("*" if star else part for star, part in zip(starred, path, strict=True))
 
 
 def _missing() -> Iterator[Any]:

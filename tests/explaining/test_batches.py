@@ -72,6 +72,7 @@ LISTS = {
     + "]\nvolumeMounts: ["
     + ", ".join(f"{{name: v{i}, mountPath: /v{i}}}" for i in range(9))
     + "]\n",
+    "the last words twice": "args: [a, b, b]\n",
     "words that come twice": "args: [a, b, a, a, c, b, --d=1, --d=2, --e]\n",
     "roles that know of one another": "roles: {"
     + ", ".join(f"r{i}: {{replicas: {i + 1}, command: [a, b{i}]}}" for i in range(5))
