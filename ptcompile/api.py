@@ -91,8 +91,8 @@ def explain(
 ) -> Explanation:
     """Why every value of the manifests of a stream is there: the pass that wrote it, the rule, the lines behind it.
 
-    Arguments as for `compile`; the file names are for positions only. Compiles each document again for every line of
-    it, some hundred times. Raises nothing for what a user may have written.
+    Arguments as for `compile`; the file names are for positions only. Compiles each document again for its lines, some
+    hundred times: long lists many lines at a time. Raises nothing for what a user may have written.
     """
     from ptcompile.explaining import explanation
 

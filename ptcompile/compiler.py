@@ -9,7 +9,7 @@ from ptcompile import names, passes
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.freeform import freeform
 from ptcompile.frontends import checks, checks_fabric
-from ptcompile.frontends.origin import locate, moved, settle
+from ptcompile.frontends.origin import Places, locate, moved, settle
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.ir import Context, Job, Target
 from ptcompile.targets import TARGETS, budget, default_target, queueing
@@ -88,8 +88,9 @@ def traced(found: Iterable[tuple[Json, Problem]], data: Mapping[str, Any], *, ca
     With `causes`, one about a value that no line gives stands at the word that it was written because of.
     """
     seen: set[tuple[str, Path, str]] = set()
+    places: Places = {}
     for manifest, problem in found:
-        path = locate(problem.path, manifest, data)
+        path = locate(problem.path, manifest, data, places=places)
         exact = path != ("spec",)
         if causes and not exact:
             from ptcompile.frontends.nearest import nearest

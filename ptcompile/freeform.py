@@ -13,7 +13,7 @@ from ptcompile import names
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.frontends.checks import blocks
 from ptcompile.frontends.errors import problem
-from ptcompile.frontends.origin import locate, moved
+from ptcompile.frontends.origin import Places, locate, moved
 from ptcompile.frontends.spec import MAIN, read_cluster, variable
 from ptcompile.validate.partial import partial_pod
 
@@ -53,8 +53,9 @@ def _template(path: Path, template: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _fields(block: Path, fields: PodFields, data: Mapping[str, Any]) -> Iterator[Problem]:
     pod = _in_kubernetes_words(fields)
+    places: Places = {}
     for one in _problems(pod) if pod else ():
-        yield moved(one, locate(one.path, pod, data, [block]))
+        yield moved(one, locate(one.path, pod, data, [block], places))
 
 
 def _in_kubernetes_words(fields: PodFields) -> dict[str, Any]:

@@ -161,7 +161,8 @@ def merge(base: Any, patch: Any, key: str | None = None) -> Any:
         return out
     if isinstance(base, Sequence) and isinstance(patch, Sequence) and not isinstance(patch, str):
         if key == "tolerations":
-            return [*base, *(item for item in patch if item not in base)]
+            said = set(map(_frozen, base))
+            return [*base, *(item for item in patch if _frozen(item) not in said)]
         if key in MERGE_KEYS:
             return _merge_named(base, patch, MERGE_KEYS[key])
     return patch
@@ -169,9 +170,14 @@ def merge(base: Any, patch: Any, key: str | None = None) -> Any:
 
 def _merge_named(base: Sequence[Any], patch: Sequence[Any], name: str) -> list[Any]:
     out = list(base)
+    places: dict[Any, int] = {}
+    for i, old in enumerate(out):
+        places.setdefault(_named(old, name), i)
     for item in patch:
-        at = next((i for i, old in enumerate(out) if _named(old, name) == _named(item, name) is not None), None)
+        known = _named(item, name)
+        at = places.get(known) if known is not None else None
         if at is None:
+            places.setdefault(known, len(out))
             out.append(item)
         else:
             out[at] = _replace_source(out[at], item) if "valueFrom" in item or "value" in item else merge(out[at], item)
@@ -179,7 +185,14 @@ def _merge_named(base: Sequence[Any], patch: Sequence[Any], name: str) -> list[A
 
 
 def _named(item: Any, name: str) -> Any:
-    return item.get(name) if isinstance(item, Mapping) else None
+    return _frozen(item.get(name)) if isinstance(item, Mapping) else None
+
+
+def _frozen(value: Any) -> Any:
+    """Plain data that can be looked up: equal where the data is."""
+    if isinstance(value, Mapping):
+        return frozenset((key, _frozen(inner)) for key, inner in value.items())
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
 
 
 def _replace_source(old: Json, new: Json) -> Json:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import api, stream
+from ptcompile.objects import Objects
 
 if TYPE_CHECKING:
     from ptcompile.cluster import ClusterProfile
@@ -27,8 +28,8 @@ def simulate(
 
     A TrainingJob of ours is compiled first: for `target`, else for every target that can express it. `cluster` is a
     ClusterProfile in any form; its versions decide what the operators do. `others` are further streams to look at
-    only, such as the file of a TrainJob's runtime. Raises nothing for what a user may have written: what is wrong with
-    the text or with a spec is in `World.diagnostics`.
+    only, such as the file of a TrainJob's runtime; `objects_of` reads them once for several calls. Raises nothing for
+    what a user may have written: what is wrong with the text or with a spec is in `World.diagnostics`.
     """
     from ptcompile.simulation import World, joined
     from ptcompile.simulation import simulate as simulated
@@ -40,13 +41,21 @@ def simulate(
         profile, diagnostics = api.read_cluster(cluster)
     versions = profile.versions() if profile is not None else Versions()
     documents, found = _documents(source, filename)
-    beside = [one.data for other in others for one in _documents(other, None)[0]]
+    beside = objects_of(others)
     specs = [one for one in documents if _is_ours(one.data)]
     manifests = [one.data for one in documents if not _is_ours(one.data)]
+    given = Objects(manifests, beside)
     worlds = [simulated(manifests, versions=versions, others=beside)]
     for spec in specs:
-        worlds.append(_compiled(spec, target, profile, filename, [*manifests, *beside]))
+        worlds.append(_compiled(spec, target, profile, filename, given))
     return joined([World(diagnostics=(*diagnostics, *found)), *worlds])
+
+
+def objects_of(sources: Iterable[str | bytes | Mapping[str, Any]]) -> Objects:
+    """The objects of some streams, as `others` of `simulate`; what is wrong with a text is nobody's concern here."""
+    if isinstance(sources, Objects):
+        return sources
+    return Objects(one.data for source in sources for one in _documents(source, None)[0])
 
 
 class _Object(NamedTuple):
@@ -76,7 +85,7 @@ def _compiled(
     target: str | None,
     profile: ClusterProfile | None,
     filename: str | None,
-    beside: Sequence[Mapping[str, Any]],
+    beside: Objects,
 ) -> World:
     """A spec's worlds, one for each target that can express it.
 

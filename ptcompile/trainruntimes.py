@@ -8,7 +8,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ptcompile import quantity
-from ptcompile.plain import Json, at, items, kind_of, mapping, namespace, object_name, string_map, text
+from ptcompile.objects import objects
+from ptcompile.plain import Json, at, items, mapping, namespace, string_map, text
 from ptcompile.trainbuiltins import ANCESTOR, BUILTIN, EXAMPLES, GROUP, TORCH_IMAGE
 from ptcompile.versions import Version
 
@@ -43,11 +44,9 @@ def find(manifest: Json, others: Iterable[Json] = (), version: Version = (2, 3))
     """
     ref = at(manifest, "spec", "runtimeRef")
     kind, name = text(ref.get("kind")) or KINDS[0], text(ref.get("name"))
-    for other in others:
-        if kind_of(other) != (API_VERSION, kind) or object_name(other) != name:
-            continue
-        if kind == KINDS[0] or namespace(other) == namespace(manifest):
-            return Found(other, assumed=False)
+    beside = objects(others) if kind == KINDS[0] else objects(others).within(namespace(manifest))
+    for other in beside.named((API_VERSION, kind), name):
+        return Found(other, assumed=False)
     known = BUILTIN.get(name) if kind == KINDS[0] else None
     known = known or EXAMPLES.get((kind, name))
     return Found(_aged(known or BUILTIN["torch-distributed"], version), assumed=known is None)

@@ -61,10 +61,10 @@ def _world(options: argparse.Namespace, findings: Findings, profile: ClusterProf
 
     inputs, unreadable = files.read_all(options.paths)
     findings.unreadable(unreadable)
-    beside = [files.read(path) for path in options.beside]
+    beside = [*(files.read(path) for path in options.beside), *(file.content for file in inputs if len(inputs) > 1)]
+    others = simulating.objects_of(beside)
     worlds = []
     for file in inputs:
-        others = [*beside, *(other.content for other in inputs if other is not file)]
         world = simulating.simulate(
             file.content, target=options.target, cluster=profile, filename=file.name, others=others
         )

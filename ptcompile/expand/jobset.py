@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import accumulate
 from typing import Any
 
 from ptcompile.expand.job import PodBuilder, job_summary, pod_count
@@ -50,6 +52,12 @@ class _World:
         self.dns = at(spec, "network").get("enableDNSHostnames") is not False
         self.replicas = [max(0, integer(rj.get("replicas"), 1)) for rj in jobs]
         self.groups = [text(rj.get("groupName")) or "default" for rj in jobs]
+        self.before = list(accumulate(self.replicas, initial=0))
+        self.in_group: Counter[str] = Counter()
+        self.before_in_group: list[int] = []
+        for group, replicas in zip(self.groups, self.replicas, strict=True):
+            self.before_in_group.append(self.in_group[group])
+            self.in_group[group] += replicas
         self.coordinator = _coordinator(self.name, self.subdomain, spec)
 
     def services(self) -> tuple[Json, ...]:
@@ -99,9 +107,9 @@ class _World:
     def _fixed(self, position: int) -> dict[str, str]:
         group = self.groups[position]
         out = {
-            "global-replicas": str(sum(self.replicas)),
+            "global-replicas": str(self.before[-1]),
             "group-name": group,
-            "group-replicas": str(sum(n for n, g in zip(self.replicas, self.groups, strict=True) if g == group)),
+            "group-replicas": str(self.in_group[group]),
             "jobset-name": self.name,
             "replicatedjob-name": text(self.replicated[position].get("name")),
             "replicatedjob-replicas": str(self.replicas[position]),
@@ -112,15 +120,12 @@ class _World:
         return {_PREFIX + k: v for k, v in out.items()}
 
     def _of_job(self, position: int, job: int, full: str) -> dict[str, str]:
-        before = sum(self.replicas[:position])
-        group = self.groups[position]
-        in_group = sum(self.replicas[i] for i in range(position) if self.groups[i] == group)
         key = _digest(f"{self.namespace}/{full}")
         return {
             f"{_PREFIX}job-index": str(job),
             f"{_PREFIX}job-key": key,
-            f"{_PREFIX}job-global-index": str(before + job),
-            f"{_PREFIX}job-group-index": str(in_group + job),
+            f"{_PREFIX}job-global-index": str(self.before[position] + job),
+            f"{_PREFIX}job-group-index": str(self.before_in_group[position] + job),
         }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile import quantity
-from ptcompile.expand.world import ContainerView, PodView, env_entry
+from ptcompile.expand.world import ContainerView, PodView, env_entry, reference
 from ptcompile.plain import Json, at, items, mapping, text
 
 
@@ -48,13 +48,16 @@ def environment(container: ContainerView, pod: PodView) -> dict[str, str]:
 def _value(entry: Json, pod: PodView, env: Mapping[str, str]) -> str:
     if written := text(entry.get("value")):
         return expand_vars(written, env)
+    source = mapping(entry.get("valueFrom"))
+    known = None if entry.get("value") or "fieldRef" in source else reference(source)
+    if known is not None:  # Volcano gives each pod two of these for every task
+        return f"<{known}>"
     shown = env_entry(entry)
     if "value" in shown:
         return expand_vars(shown["value"], env)
     if "fieldRef" in shown:
         return _field(shown["fieldRef"], pod)
-    source = next((v for k, v in shown.items() if k != "name"), "")
-    return f"<{source}>" if isinstance(source, str) else f"<{next(iter(mapping(entry.get('valueFrom'))), '')}>"
+    return f"<{next(iter(source), '')}>"
 
 
 def _field(path: str, pod: PodView) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ptcompile.plain import Json, at, kind_of, namespace, object_name, string_map, text
+from ptcompile.objects import SERVICE, objects, selector
+from ptcompile.plain import Json, at, text
 
 
 def headless_for(others: Iterable[Json], name: str | None, labels: Mapping[str, str], space: str) -> Json | None:
@@ -15,11 +16,8 @@ def headless_for(others: Iterable[Json], name: str | None, labels: Mapping[str, 
     """
     if not name:
         return None
-    for other in others:
-        if kind_of(other) != ("v1", "Service") or object_name(other) != name or namespace(other) != space:
-            continue
-        spec = at(other, "spec")
-        selector = string_map(spec.get("selector"))
-        if text(spec.get("clusterIP")) == "None" and selector and selector.items() <= labels.items():
+    for other in objects(others).within(space).named(SERVICE, name):
+        wanted = selector(other)
+        if text(at(other, "spec").get("clusterIP")) == "None" and wanted and wanted.items() <= labels.items():
             return other
     return None

@@ -1,7 +1,8 @@
 """Where every value of a manifest came from: derived by compiling again with one thing different, never recorded.
 
 Passes and targets are pure, so what a line of the spec is good for is what changes without it, and what a pass wrote is
-what is not there yet before it. A spec of 50 lines is compiled some hundred times, in a quarter of a millisecond each.
+what is not there yet before it. A spec of 50 lines is compiled some hundred times, in a quarter of a millisecond each;
+of long lists many lines are tried at a time (`batches`).
 """
 
 from __future__ import annotations
@@ -14,12 +15,13 @@ from ptcompile import passes
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Path
 from ptcompile.explaining import variants
+from ptcompile.explaining.batches import outcomes
 from ptcompile.explaining.leaves import MISSING, at, changed, identity, leaves
 from ptcompile.explaining.model import Cause, Input
 from ptcompile.explaining.sentences import sentence
-from ptcompile.explaining.shown import shown_path
+from ptcompile.explaining.shown import Named, shown_path
 from ptcompile.explaining.trace import view
-from ptcompile.explaining.variants import File, Variant
+from ptcompile.explaining.variants import Change, File
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.ir import Container, Context, Job, PodTemplate, Target, map_templates
 from ptcompile.secrets import without_secrets
@@ -59,22 +61,41 @@ def provenance(
     carried = set(changed(manifests, target.emit(map_templates(job, _blank), cluster)))
     words = _words(lowered)
     choice = {} if chosen else _choice(data, spec, cluster, target, manifests)
+    said, items = _by_what_they_say(data), _by_item(inputs)
     shown = without_secrets(manifests)
     secretless = {"spec": without_secrets(data), "cluster": without_secrets(variants.filled(cluster))}
-    causes = []
+    causes, named = [], Named()
     for path, value in leaves(manifests):
         found = inputs.get(path, ())
         by = written.get(path) or _by_user(path, value, found, copied=path in carried and _pair(path, value) in words)
         if by == "target":
             found = (*found, *choice.get(path, ()))
         elif by == "spec" and not found:
-            found = _said(path, value, data) or _of_item(path, value, manifests, inputs)
+            found = _said(path, value, said) or _of_item(path, value, manifests, items)
         rule = sentence(by, target, path, manifests)
         hidden = tuple(one._replace(value=at(secretless[one.file], one.path)) for one in found)
         index = int(path[0])
-        name = shown_path(path[1:], manifests[index])
+        name = shown_path(path[1:], manifests[index], named)
         causes.append(Cause(index, path[1:], name, at(shown, path), by, rule, hidden))
     return tuple(causes)
+
+
+def _by_what_they_say(data: Mapping[str, Any]) -> dict[tuple[str, str], list[Path]]:
+    """The lines of a document by their last key and value."""
+    found: dict[tuple[str, str], list[Path]] = {}
+    for path, value in leaves(data):
+        found.setdefault(_pair(path, value), []).append(path)
+    return found
+
+
+def _by_item(inputs: Mapping[Path, tuple[Input, ...]]) -> dict[Path, tuple[Input, ...]]:
+    """The inputs of the first value in each list item."""
+    found: dict[Path, tuple[Input, ...]] = {}
+    for path, lines in inputs.items():
+        for length, part in enumerate(path, start=1):
+            if isinstance(part, int):
+                found.setdefault(path[:length], lines)
+    return found
 
 
 def _by_user(path: Path, value: Any, inputs: Iterable[Input], *, copied: bool) -> str:
@@ -89,25 +110,38 @@ def _effects(
     data: Mapping[str, Any], spec: Spec, cluster: ClusterProfile, target: Target, manifests: Manifests
 ) -> list[_Effect]:
     """What each line changes. What holds lines counts only for values that none of its lines changes."""
-    effects: dict[tuple[File, Path], _Effect] = {}
-    for variant in (*variants.of_spec(data, cluster), *variants.of_cluster(cluster, spec)):
-        now = frozenset(changed(manifests, _manifests(variant, target)))
-        if variant.inner and now:
-            now -= {leaf for one in effects.values() if _holds(variant, one) for leaf in one.left_out | one.other_value}
+
+    def of_spec(document: Any) -> frozenset[Path] | None:
+        tried = variants.spec_of(document)
+        return None if tried is None else frozenset(changed(manifests, _manifests(tried, cluster, target)))
+
+    def of_cluster(document: Any) -> frozenset[Path] | None:
+        tried = variants.cluster_of(document)
+        return None if tried is None else frozenset(changed(manifests, _manifests(spec, tried, target)))
+
+    profile = variants.filled(cluster)
+    return [
+        *_of_file("spec", outcomes(data, variants.of_spec(data), of_spec)),
+        *_of_file("cluster", outcomes(profile, variants.of_cluster(profile), of_cluster)),
+    ]
+
+
+def _of_file(file: File, found: Iterable[tuple[Change, frozenset[Path]]]) -> list[_Effect]:
+    effects: dict[Path, _Effect] = {}
+    inside: defaultdict[Path, set[Path]] = defaultdict(set)  # by what holds a line, the values that its lines change
+    for change, outcome in found:
+        now = outcome - inside[change.path] if change.inner else outcome
         if now:
-            key = (variant.file, variant.path)
-            there = effects.setdefault(key, _Effect(*key))
-            effects[key] = there._replace(left_out=now) if variant.left_out else there._replace(other_value=now)
+            there = effects.setdefault(change.path, _Effect(file, change.path))
+            effects[change.path] = there._replace(left_out=now) if change.left_out else there._replace(other_value=now)
+            for length in range(2, len(change.path)):
+                inside[change.path[:length]] |= now
     return list(effects.values())
 
 
-def _holds(variant: Variant, effect: _Effect) -> bool:
-    return effect.file == variant.file and effect.path[: len(variant.path)] == variant.path
-
-
-def _manifests(variant: Variant, target: Target) -> Manifests:
-    job, _ = passes.run(lower(variant.spec, variant.cluster), Context(variant.cluster, target))
-    return target.emit(job, variant.cluster)
+def _manifests(spec: Spec, cluster: ClusterProfile, target: Target) -> Manifests:
+    job, _ = passes.run(lower(spec, cluster), Context(cluster, target))
+    return target.emit(job, cluster)
 
 
 def _inputs(
@@ -129,22 +163,21 @@ def _inputs(
 
 
 def _of_item(
-    path: Path, value: Any, manifests: Manifests, inputs: Mapping[Path, tuple[Input, ...]]
+    path: Path, value: Any, manifests: Manifests, items: Mapping[Path, tuple[Input, ...]]
 ) -> tuple[Input, ...]:
     """The lines of an item, for its name: a key in the spec, which a pass gives as well (OMP_NUM_THREADS)."""
     item, field = path[:-1], _key(path[:-1])
     if not isinstance(item[-1], int) or identity(at(manifests, item), field) != value:
         return ()
-    return next((found for other, found in inputs.items() if other[: len(item)] == item), ())
+    return items.get(item, ())
 
 
-def _said(path: Path, value: Any, data: Mapping[str, Any]) -> tuple[Input, ...]:
+def _said(path: Path, value: Any, said: Mapping[tuple[str, str], Sequence[Path]]) -> tuple[Input, ...]:
     """The lines that say it, where it would stand there without any one of them.
 
     So it is with a role that repeats its job, and with what a pass would give as well.
     """
-    same = (one for one, said in leaves(data) if _pair(one, said) == _pair(path, value))
-    return tuple(Input("spec", one, value, False, False) for one in same)
+    return tuple(Input("spec", one, value, False, False) for one in said.get(_pair(path, value), ()))
 
 
 def _choice(
@@ -156,8 +189,8 @@ def _choice(
     free = spec.but(spec=spec.spec.but(target=None))
     unasked = default_target(lower(free, cluster), cluster)
     other = next(one for one in TARGETS.values() if one is not target)
-    without = set(changed(manifests, _manifests(Variant("spec", variants.TARGET, True, False, free, cluster), unasked)))
-    instead = set(changed(manifests, _manifests(Variant("spec", variants.TARGET, False, False, free, cluster), other)))
+    without = set(changed(manifests, _manifests(free, cluster, unasked)))
+    instead = set(changed(manifests, _manifests(free, cluster, other)))
     value = at(data, variants.TARGET)
     return {
         path: (Input("spec", variants.TARGET, value, path in without, path in instead),) for path in without | instead

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -16,18 +17,27 @@ from ptcompile.report.common import printable
 _WORD = re.compile(r"\[([^\[\]]*)\]|([^.\[\]]+)")
 
 
-def shown_path(path: Path, data: Any) -> str:
+Named = dict[int, list[str | int]]
+"""By the identity of a list, what its items are called: made when it is first asked for."""
+
+
+def shown_path(path: Path, data: Any, named: Named | None = None) -> str:
     """A path in the API server's notation, list items by name where they have one of their own.
+
+    Who asks for many paths of the same data gives the same `named` each time.
 
     >>> shown_path(("env", 0, "value"), {"env": [{"name": "NCCL_DEBUG", "value": "INFO"}]})
     'env[NCCL_DEBUG].value'
     """
     out, field = "", ""
+    named = {} if named is None else named
     for part in path:
         items = data
         data = data[part]
         if isinstance(part, int):
-            out += f"[{_name(items, part, field)}]"
+            if id(items) not in named:
+                named[id(items)] = _names(items, field)
+            out += f"[{named[id(items)][part]}]"
         else:
             step = field_path((part,))
             out += step if not out or step.startswith("[") else f".{step}"
@@ -35,11 +45,13 @@ def shown_path(path: Path, data: Any) -> str:
     return out
 
 
-def _name(items: Sequence[Any], index: int, field: str) -> str | int:
-    """The name of a list item where no other item has it and it is no number, else its index."""
-    names = [one.get(MERGE_KEYS.get(field, "name")) if isinstance(one, Mapping) else None for one in items]
-    name = names[index]
-    return name if isinstance(name, str) and not name.isdigit() and names.count(name) == 1 else index
+def _names(items: Sequence[Any], field: str) -> list[str | int]:
+    """For each list item its name where no other item has it and it is no number, else its index."""
+    key = MERGE_KEYS.get(field, "name")
+    given = [one.get(key) if isinstance(one, Mapping) else None for one in items]
+    names = [one if isinstance(one, str) and not one.isdigit() else None for one in given]
+    counts = Counter(names)
+    return [i if name is None or counts[name] > 1 else name for i, name in enumerate(names)]
 
 
 def words(query: str) -> list[str]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ptcompile import stream
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.explaining.model import Cause, Change, Input, Step
-from ptcompile.explaining.shown import shown_path, shown_value
+from ptcompile.explaining.shown import Named, shown_path, shown_value
 from ptcompile.report.common import printable
 
 if TYPE_CHECKING:
@@ -22,11 +23,15 @@ _MANY = 6
 
 def trace_text(explanation: Explanation) -> str:
     """Each job: its target and manifests, what the passes did, and what the target wrote on its own account."""
-    return "\n".join("".join(f"{line}\n" for line in _job(job, explanation)) for job in explanation.jobs)
+    of_manifest: defaultdict[int, list[Cause]] = defaultdict(list)
+    for one in explanation.causes:
+        of_manifest[one.manifest].append(one)
+    causes = ([one for i in job.manifests for one in of_manifest[i]] for job in explanation.jobs)
+    blocks = (_job(job, own, explanation) for job, own in zip(explanation.jobs, causes, strict=True))
+    return "\n".join("".join(f"{line}\n" for line in block) for block in blocks)
 
 
-def _job(job: Explained, explanation: Explanation) -> Iterator[str]:
-    own = [one for one in explanation.causes if one.manifest in job.manifests]
+def _job(job: Explained, own: Sequence[Cause], explanation: Explanation) -> Iterator[str]:
     made = ", ".join(stream.resource(explanation.manifests[i]) or "" for i in job.manifests)
     yield printable(f"{job.resource} -> {made}  (target {job.target}: {_WHY[job.chosen_by]})")
     yield ""
@@ -38,17 +43,18 @@ def _job(job: Explained, explanation: Explanation) -> Iterator[str]:
     yield f"target {job.target}:"
     several = len(job.manifests) > 1
     written = [one for one in own if one.by == "target"]
-    for shown, group in groupby(written, key=lambda one: _above(one, explanation, several=several)):
+    named = Named()
+    for shown, group in groupby(written, key=lambda one: _above(one, explanation, named, several=several)):
         values = [one.value for one in group]
         yield f"  + {printable(shown)}: {shown_value(values[0] if len(values) == 1 else values)}"
 
 
-def _above(cause: Cause, explanation: Explanation, *, several: bool) -> str:
+def _above(cause: Cause, explanation: Explanation, named: Named, *, several: bool) -> str:
     """A cause's path, or that of the list whose plain item it is; with its object where there are several."""
     manifest = explanation.manifests[cause.manifest]
     path = cause.path[:-1] if isinstance(cause.path[-1], int) else cause.path
     kind = f"{manifest['kind']}: " if several else ""
-    return kind + shown_path(path, manifest)
+    return kind + shown_path(path, manifest, named)
 
 
 def _step(step: Step, roles: int) -> Iterator[str]:
@@ -69,8 +75,9 @@ def _change(change: Change, roles: int) -> str:
 def causes_text(explanation: Explanation, causes: Sequence[Cause]) -> str:
     """The causes in their order; those that stand together and have the same reasons are one paragraph."""
     several = len({one.manifest for one in causes}) > 1
+    targets = {i: job.target for job in explanation.jobs for i in job.manifests}
     blocks = [
-        "".join(f"{line}\n" for line in _paragraph(list(group), explanation, several=several))
+        "".join(f"{line}\n" for line in _paragraph(list(group), explanation, targets, several=several))
         for _, group in groupby(causes, key=_reasons)
     ]
     return "\n".join(blocks)
@@ -85,14 +92,17 @@ def _line(one: Input) -> tuple[object, ...]:
     return one.file, one.path[:-1] if one.span is None else one.span.line
 
 
-def _paragraph(causes: Sequence[Cause], explanation: Explanation, *, several: bool) -> Iterator[str]:
+def _paragraph(
+    causes: Sequence[Cause], explanation: Explanation, targets: Mapping[int, str], *, several: bool
+) -> Iterator[str]:
     first = causes[0]
     if several:
         yield printable(f"# {stream.resource(explanation.manifests[first.manifest])}")
     for one in causes:
         yield f"{printable(one.shown)}: {shown_value(one.value)}"
-    target = next((job.target for job in explanation.jobs if first.manifest in job.manifests), "")
-    author = {"spec": "the spec", "target": f"the target {target}"}.get(first.by, f"the pass {first.by}")
+    author = {"spec": "the spec", "target": f"the target {targets.get(first.manifest, '')}"}.get(
+        first.by, f"the pass {first.by}"
+    )
     yield f"  written by  {author}"
     yield f"  rule        {first.rule}"
     if not first.inputs:

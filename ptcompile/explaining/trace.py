@@ -9,7 +9,7 @@ from ptcompile import passes, podtemplate
 from ptcompile.diagnostics import Path
 from ptcompile.explaining.leaves import MISSING, at, differences
 from ptcompile.explaining.model import Change, Step
-from ptcompile.explaining.shown import shown_path, shown_value
+from ptcompile.explaining.shown import Named, shown_path, shown_value
 from ptcompile.ir import Job
 from ptcompile.secrets import without_secrets
 
@@ -40,9 +40,10 @@ def _changes(step: passes.Step) -> tuple[Change, ...]:
         return ()
     before, after = without_secrets(view(step.before)), without_secrets(view(step.after))
     found: dict[tuple[Path, str], Change] = {}
+    named = Named()
     for path, old, new in _short(differences(before, after)):
         (where, *names), inner = path[: 1 if path[0] == "job" else 2], path[1 if path[0] == "job" else 2 :]
-        shown = shown_path(inner, at(before if new is MISSING else after, (where, *names)))
+        shown = shown_path(inner, at(before if new is MISSING else after, (where, *names)), named)
         key = (inner, repr((shown, old, new)))
         roles = (*found[key].roles, *map(str, names)) if key in found else tuple(map(str, names))
         found[key] = Change(roles, inner, shown, old, new)

@@ -1,16 +1,17 @@
-"""The same job with one line of its spec or profile left out, or with another value there."""
+"""The same document with one line left out, or with another value there."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Path
-from ptcompile.explaining.leaves import MISSING, leaves
+from ptcompile.explaining.leaves import MISSING, identity, leaves
 from ptcompile.freeform import freeform
 from ptcompile.spec import Spec
 
@@ -22,36 +23,51 @@ _Model = TypeVar("_Model", bound=BaseModel)
 TARGET: Path = ("spec", "target")
 """The one field of a spec that says who writes, and nothing of what is written."""
 
+_OPEN = frozenset(
+    {
+        "env", "nodeSelector", "podLabels", "podAnnotations", "labels", "annotations", "nodeLabels", "matchLabels",
+        "roles", "rdzvConfigs", "devices", "requests", "limits", "resources", "accelerators", "fabrics", "priorities",
+    }
+)  # fmt: skip
+"""Mappings whose keys people choose: what stands under one key is like what stands under another."""
 
-class Variant(NamedTuple):
-    """One line changed: the whole job as it would have been then."""
 
-    file: File
+class Change(NamedTuple):
+    """One line changed."""
+
     path: Path
     left_out: bool
     """Whether the line is gone; else another value stands there."""
     inner: bool
     """Whether the path leads to a mapping or list with something in it."""
-    spec: Spec
-    cluster: ClusterProfile
+    values: Callable[[], Iterator[Any]]
+    """What to put there until the document is valid, or `MISSING`."""
+    alike: tuple[object, ...]
+    """Equal for the same change of lines that differ by a list index, or by a key that people choose.
+
+    Lines in one of two list items that cannot be told apart are like no other: which of the two is gone is not sure.
+    """
 
 
-def of_spec(data: Mapping[str, Any], cluster: ClusterProfile) -> Iterator[Variant]:
-    """The variants of a document that compiles. Its target is held: another one would change every line."""
-    for path, left_out, inner, documents in _changes(data, ("metadata", "spec"), Spec):
-        if path != TARGET:
-            tried = ((one, _valid(Spec, one)) for one in documents)
-            spec = next((spec for one, spec in tried if spec is not None and not any(freeform(spec, one))), None)
-            if spec is not None:
-                yield Variant("spec", path, left_out, inner, spec, cluster)
+def of_spec(data: Mapping[str, Any]) -> list[Change]:
+    """The changes of a TrainingJob. Its target is held: another one would change every line."""
+    return [one for one in _changes(data, ("metadata", "spec"), Spec) if one.path != TARGET]
 
 
-def of_cluster(cluster: ClusterProfile, spec: Spec) -> Iterator[Variant]:
-    """The variants of a profile with its defaults, which are lines that nobody wrote."""
-    for path, left_out, inner, documents in _changes(filled(cluster), ("spec",), ClusterProfile):
-        profile = next((one for one in (_valid(ClusterProfile, data) for data in documents) if one is not None), None)
-        if profile is not None:
-            yield Variant("cluster", path, left_out, inner, spec, profile)
+def of_cluster(filled: Mapping[str, Any]) -> list[Change]:
+    """The changes of a profile with its defaults, which are lines that nobody wrote."""
+    return list(_changes(filled, ("spec",), ClusterProfile))
+
+
+def spec_of(data: Any) -> Spec | None:
+    """A changed document as a spec; None where it is none, or does not compile."""
+    spec = _valid(Spec, data)
+    return spec if spec is not None and not any(freeform(spec, data)) else None
+
+
+def cluster_of(data: Any) -> ClusterProfile | None:
+    """A changed document as a profile; None where it is none."""
+    return _valid(ClusterProfile, data)
 
 
 def filled(cluster: ClusterProfile) -> dict[str, Any]:
@@ -59,46 +75,81 @@ def filled(cluster: ClusterProfile) -> dict[str, Any]:
     return cluster.document()
 
 
-def replaced(data: Any, path: Path, value: Any) -> Any:
-    """A copy of the data with another value at a path that it has, or nothing there for `MISSING`."""
-    head, *rest = path
-    value = replaced(data[head], tuple(rest), value) if rest else value
-    if isinstance(data, Mapping):
-        return {k: value if k == head else v for k, v in data.items() if k != head or value is not MISSING}
-    return [value if i == head else v for i, v in enumerate(data) if i != head or value is not MISSING]
+def replaced(data: Any, new: Mapping[Path, Any]) -> Any:
+    """A copy of the data with other values at paths that it has, or nothing there for `MISSING`."""
+    if () in new:
+        return new[()]
+    below: defaultdict[str | int, dict[Path, Any]] = defaultdict(dict)
+    for (head, *rest), value in new.items():
+        below[head][tuple(rest)] = value
+    pairs = data.items() if isinstance(data, Mapping) else enumerate(data)
+    made = [(key, replaced(value, below[key]) if key in below else value) for key, value in pairs]
+    left = [(key, value) for key, value in made if value is not MISSING]
+    return dict(left) if isinstance(data, Mapping) else [value for _, value in left]
 
 
-class _Change(NamedTuple):
-    """One line to change, and the documents to try until one is valid."""
-
-    path: Path
-    left_out: bool
-    inner: bool
-    documents: Iterator[Any]
-
-
-def _changes(data: Mapping[str, Any], roots: tuple[str, ...], model: type[BaseModel]) -> Iterator[_Change]:
+def _changes(data: Mapping[str, Any], roots: tuple[str, ...], model: type[BaseModel]) -> Iterator[Change]:
     """Every leaf left out and with another value, then what holds them left out, the inmost first."""
     below = [(path, value) for root in roots for path, value in leaves(data.get(root, {}), (root,)) if len(path) > 1]
+    twins = set(_twins(data))
+    taken: defaultdict[Path, set[object]] = defaultdict(set)
     for path, value in below:
-        yield _Change(path, True, False, iter([replaced(data, path, MISSING)]))
+        taken[_pattern(path, twins)].add(value if isinstance(value, str | int | float) else None)
+    for path, value in below:
+        pattern = _pattern(path, twins)
+        alike = (pattern, type(value))
+        yield Change(path, True, False, _missing, (*alike, "without"))
         if isinstance(value, str | int | float):
-            yield _Change(path, False, False, (replaced(data, path, one) for one in _others(data, path, value, model)))
+            others = _others(data, path, value, model, taken[pattern])
+            yield Change(path, False, False, others, (*alike, "other"))
     holders = dict.fromkeys(path[:length] for path, _ in below for length in range(2, len(path)))
     for path in sorted(holders, key=len, reverse=True):
-        yield _Change(path, True, True, iter([replaced(data, path, MISSING)]))
+        yield Change(path, True, True, _missing, (_pattern(path, twins), "holder"))
 
 
-def _others(data: Mapping[str, Any], path: Path, value: str | float, model: type[BaseModel]) -> Iterator[str | float]:
-    """Other values of the same type, until one is taken: the most like it first."""
-    if isinstance(value, bool):
-        yield not value
-    elif isinstance(value, str):
-        yield from dict.fromkeys(one for one in _texts(value) if one != value)
-        yield from (one for one in _allowed(model, replaced(data, path, f"{value}-x")) if one != value)
-    else:
-        yield value + 1
-        yield value - 1
+def _twins(value: Any, path: Path = (), field: str = "") -> Iterator[Path]:
+    """The list items that cannot be told from another one of their list."""
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield from _twins(inner, (*path, key), str(key))
+    elif isinstance(value, list):
+        names = [repr(one) if (name := identity(one, field)) is None else name for one in value]
+        counts = Counter(names)
+        for i, one in enumerate(value):
+            yield from [(*path, i)] if counts[names[i]] > 1 else []
+            yield from _twins(one, (*path, i), field)
+
+
+def _pattern(path: Path, twins: Collection[Path]) -> Path:
+    """A path with a star for each list index, and for each key that people choose; as it is within a twin."""
+    above = ("", *path)
+    starred = (isinstance(part, int) or above[i] in _OPEN for i, part in enumerate(path))
+    if twins and any(path[:length] in twins for length in range(1, len(path) + 1)):
+        return path
+    return tuple("*" if star else part for star, part in zip(starred, path, strict=True))
+
+
+def _missing() -> Iterator[Any]:
+    yield MISSING
+
+
+def _others(
+    data: Mapping[str, Any], path: Path, value: str | float, model: type[BaseModel], taken: set[object]
+) -> Callable[[], Iterator[str | float]]:
+    """Other values of the same type: the most like it first, but behind those that no line like it says."""
+
+    def others() -> Iterator[str | float]:
+        if isinstance(value, bool):
+            yield not value
+        elif isinstance(value, str):
+            texts = dict.fromkeys(one for one in _texts(value) if one != value)
+            yield from sorted(texts, key=taken.__contains__)
+            allowed = _allowed(model, replaced(data, {path: f"{value}-x"}))
+            yield from (one for one in allowed if one != value)
+        else:
+            yield from sorted((value + 1, value - 1), key=taken.__contains__)
+
+    return others
 
 
 def _texts(value: str) -> Iterator[str]:

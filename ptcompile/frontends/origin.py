@@ -54,24 +54,37 @@ _OWN = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"
 _QUEUE_WORDS = {KUEUE_QUEUE: "queue", KAI_QUEUE: "queue", KUEUE_PRIORITY: "priority", KAI_PRIORITY: "priority"}
 """Labels of the object that is admitted, and the word of the spec that each comes from."""
 
+_KEYS = ("mountPath", *dict.fromkeys(MERGE_KEYS.values()))
+"""What names an item of a list: of a volume mount the path, which the name of its volume is not."""
+
 _RUN_POLICY = {"ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit", "suspend", "cleanPodPolicy"}
 
 
+Places = dict[int, dict[object, int]]
+"""By the identity of a list of the spec, where the first item of each name stands; made when it is looked into."""
+
+
 def locate(
-    path: Path, manifest: Mapping[str, Any], spec: Mapping[str, Any], blocks: Sequence[Path] | None = None
+    path: Path,
+    manifest: Mapping[str, Any],
+    spec: Mapping[str, Any],
+    blocks: Sequence[Path] | None = None,
+    places: Places | None = None,
 ) -> Path:
     """The path in the spec that a path in its manifest comes from; the one of which the spec has most.
 
     A value that no line of the spec gives, such as a default, belongs to `spec` itself. `blocks` are the parts of the
-    spec that may have said it, `("master",)` or `()` for the job; taken from the path where absent.
+    spec that may have said it, `("master",)` or `()` for the job; taken from the path where absent. Who asks more than
+    once about one spec gives the same `places` each time.
     """
+    places = {} if places is None else places
     beside = _beside(path, manifest, spec)
     said = (beside or _blocks(path, manifest)) if blocks is None else blocks
     missing: dict[Path, int] = {}
     for candidate in _candidates(path, manifest):
         for block in said if not (beside and candidate[0] in _OWN) else beside[:1]:
             wanted = ("spec", *block, *candidate)
-            found = _resolve(wanted, manifest, path, spec)
+            found = _resolve(wanted, manifest, path, spec, places)
             if found is not None:
                 missing.setdefault(found, len(wanted) - len(found))
     if missing:
@@ -79,7 +92,7 @@ def locate(
     if path[:1] == ("metadata",):
         word = _QUEUE_WORDS.get(str(path[-1]), "")
         return ("spec", word) if word in (spec.get("spec") or {}) else path
-    if beyond := _patch(path, spec, manifest, beside[:1] or _blocks(path, manifest)):
+    if beyond := _patch(path, spec, manifest, beside[:1] or _blocks(path, manifest), places):
         return beyond
     if beside:
         return ("spec", *beside[0])
@@ -126,13 +139,15 @@ def about(path: Path, manifest: Mapping[str, Any], spec: Mapping[str, Any]) -> l
     return _beside(path, manifest, spec) or _blocks(path, manifest)
 
 
-def _patch(path: Path, spec: Mapping[str, Any], manifest: Mapping[str, Any], blocks: Sequence[Path]) -> Path | None:
+def _patch(
+    path: Path, spec: Mapping[str, Any], manifest: Mapping[str, Any], blocks: Sequence[Path], places: Places
+) -> Path | None:
     """The patch that must have caused what stands in a pod field that the spec has no word for."""
     rest = inside(path, manifest)
     if rest is None or rest[:1] != ("spec",) or rest[1:2] in {(), ("containers",)} or rest[1] in _POD:
         return None
     for block in blocks:
-        found = _resolve(("spec", *block, "podTemplate", "spec"), manifest, path, spec, least=2)
+        found = _resolve(("spec", *block, "podTemplate", "spec"), manifest, path, spec, places, least=2)
         if found is not None and found[-2:] == ("podTemplate", "spec"):
             return found
     return None
@@ -197,7 +212,7 @@ def _candidates(path: Path, manifest: Mapping[str, Any]) -> Iterator[Path]:
 
 
 def _resolve(
-    wanted: Path, manifest: Mapping[str, Any], path: Path, spec: Any, *, least: int | None = None
+    wanted: Path, manifest: Mapping[str, Any], path: Path, spec: Any, places: Places, *, least: int | None = None
 ) -> Path | None:
     """The longest part of a wanted path that the spec has, following list items by what identifies them."""
     names = _identities(manifest, path)
@@ -208,7 +223,7 @@ def _resolve(
         if isinstance(spec, Mapping) and part in spec:
             spec = spec[part]
         elif isinstance(spec, Sequence) and not isinstance(spec, str) and isinstance(part, int):
-            at = next((i for i, item in enumerate(spec) if _identity(item) in names), None)
+            at = _first(spec, names, places)
             if at is None:
                 break
             part, spec = at, spec[at]
@@ -229,6 +244,14 @@ def _resolve(
     return tuple(found) if deep_enough else None
 
 
+def _first(items: Sequence[Any], names: Sequence[Any], places: Places) -> int | None:
+    """The place of the first item that has one of the names."""
+    known = places.get(id(items))
+    if known is None:
+        known = places[id(items)] = {_identity(item): i for i, item in reversed(list(enumerate(items)))}
+    return min((known[name] for name in names if name in known), default=None)
+
+
 def _identities(manifest: Any, path: Path) -> list[Any]:
     """What identifies the list items that a path runs through: names, mount paths, or the item itself."""
     out = ["pytorch"] if manifest.get("kind") in {"TrainJob", "TrainingRuntime"} else []
@@ -244,9 +267,6 @@ def _identities(manifest: Any, path: Path) -> list[Any]:
 
 
 def _identity(item: Any) -> Any:
-    if not isinstance(item, Mapping):
-        return item
-    if "mountPath" in item:
-        return item["mountPath"]
-    keys = dict.fromkeys(MERGE_KEYS.values())
-    return next((item[key] for key in keys if key in item), str(item))
+    key = next((key for key in _KEYS if key in item), None) if isinstance(item, Mapping) else None
+    name = item if key is None else item[key]
+    return str(name) if isinstance(name, Mapping | list) else name

@@ -139,8 +139,8 @@ def _volumes(pod: Pod) -> Iterator[tuple[str, str, str]]:
 
 def _services(job: Job, role: Role, pod: Pod) -> Iterator[str]:
     """The Services whose selector fits the role's pods; one for each pod stands for all of them."""
-    given = [one for one in job.given if kind_of(one) == ("v1", "Service")]
-    fitting = [one for one in (*job.expansion.services, *given) if _fits(one, pod.view.labels)]
+    made = [one for one in job.expansion.services if _fits(one, pod.view.labels)]
+    fitting = [*made, *job.given.selecting(pod.view.labels)]
     for one in {object_name(service): service for service in fitting}.values():
         name = object_name(one)
         own = name == pod.name and role.count > 1

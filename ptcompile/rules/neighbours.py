@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.expand.job import job_labels
-from ptcompile.plain import Json, at, namespace, object_name, string_map, text
-from ptcompile.rules.subject import Subject
+from ptcompile.objects import SERVICE, selector
+from ptcompile.plain import Json, at, kind_of, namespace, object_name, string_map, text
+from ptcompile.rules.subject import Stream, Subject
 from ptcompile.rules.templates import templates_of
 
 if TYPE_CHECKING:
@@ -28,26 +29,27 @@ class User(NamedTuple):
 
 def users_of(subject: Subject) -> Iterator[User]:
     """The Pods and Jobs of the stream whose subdomain is this Service, in the same namespace."""
-    if not subject.name:
-        return
+    for kind, template, name in subject.stream.once(_by_subdomain).get((namespace(subject.manifest), subject.name), ()):
+        added = job_labels(name) if kind == "Job" else {}
+        yield User(f"{kind}/{name}", {**labels_of(template), **added}, bool(added))
+
+
+def _by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[str, Json, str]]]:
+    """The pod templates of Pods, then of Jobs, by namespace and subdomain; each with its object's kind and name."""
+    found: dict[tuple[str, str], list[tuple[str, Json, str]]] = {}
     for kind in _ALONE:
-        for other in subject.neighbours.get(kind, ()):
-            for _, template, _, _, _ in templates_of(kind, other):
-                if text(at(template, "spec").get("subdomain")) == subject.name:
-                    name = object_name(other)
-                    added = job_labels(name) if kind[1] == "Job" else {}
-                    yield User(f"{kind[1]}/{name}", {**labels_of(template), **added}, bool(added))
-
-
-def services_of(subject: Subject) -> list[Json]:
-    """The Services of the stream in the object's namespace."""
-    return subject.neighbours.get(("v1", "Service"), [])
+        for one in stream.objects.of(kind):
+            for _, template, _, _, _ in templates_of(kind, one):
+                subdomain = text(at(template, "spec").get("subdomain"))
+                if subdomain:
+                    found.setdefault((namespace(one), subdomain), []).append((kind[1], template, object_name(one)))
+    return found
 
 
 def selected(service: Json, labels: Mapping[str, str]) -> bool:
     """Whether a Service selects pods with these labels."""
-    selector = string_map(at(service, "spec").get("selector"))
-    return bool(selector) and selector.items() <= labels.items()
+    wanted = selector(service)
+    return bool(wanted) and wanted.items() <= labels.items()
 
 
 def labels_of(template: Json) -> dict[str, str]:
@@ -57,14 +59,14 @@ def labels_of(template: Json) -> dict[str, str]:
 
 def endpoint_service(subject: Subject) -> tuple[Json, Meeting] | None:
     """The Service of the stream that the rendezvous is at, by its own name, and the rendezvous."""
-    services = services_of(subject)
-    made = subject.meeting if services else None
+    made = subject.meeting if subject.neighbours.of(SERVICE) else None
     if made is None or not made.first.host:
         return None
     from ptcompile.simulation.meeting import short_names
 
     space = namespace(subject.manifest)
-    for service in services:
-        if made.first.host in short_names(f"{object_name(service)}.{space}.svc.cluster.local", space):
+    for service in subject.neighbours.services_at(made.first.host):
+        full = f"{object_name(service)}.{space}.svc.cluster.local"
+        if kind_of(service) == SERVICE and made.first.host in short_names(full, space):
             return service, made
     return None

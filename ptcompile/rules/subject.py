@@ -1,10 +1,11 @@
 """What rules look at: one object with its pod templates, and the world that it would make, each made when asked for."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from ptcompile.diagnostics import Path
+from ptcompile.objects import Objects
 from ptcompile.plain import Json, at, kind_of, mapping, namespace, text
 from ptcompile.rules.amounts import counted
 from ptcompile.rules.templates import templates_of
@@ -19,8 +20,10 @@ if TYPE_CHECKING:
     from ptcompile.trainruntimes import Found as Runtime
 
 
-MOST_ROLES = 64
-"""A job of more roles is not simulated here: the hosts of every task stand in each pod of a Volcano Job."""
+T = TypeVar("T")
+
+MOST_TASKS = 256
+"""A Volcano Job of more tasks is not simulated here, if each of its pods is told the hosts of every task."""
 
 
 class Word(NamedTuple):
@@ -140,15 +143,14 @@ class Stream:
     """The objects of a stream, as each of them finds the others: put in order once, whoever asks."""
 
     def __init__(self, objects: Sequence[Json] = ()) -> None:
-        self.objects = objects
+        self.objects = Objects(objects)
+        self._made: dict[Callable[[Stream], object], object] = {}
 
-    @cached_property
-    def by_place(self) -> dict[str, dict[tuple[str, str], list[Json]]]:
-        """By namespace, then by apiVersion and kind."""
-        found: dict[str, dict[tuple[str, str], list[Json]]] = {}
-        for one in self.objects:
-            found.setdefault(namespace(one), {}).setdefault(kind_of(one), []).append(one)
-        return found
+    def once(self, make: "Callable[[Stream], T]") -> T:
+        """What a function makes of the stream, made once: an index that one rule alone looks things up in."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast("T", self._made[make])
 
     @cached_property
     def kinds(self) -> frozenset[str]:
@@ -156,11 +158,16 @@ class Stream:
         return frozenset("@" + kind_of(one)[1].casefold() for one in self.objects)
 
     @cached_property
-    def deciding(self) -> list[Json]:
+    def deciding(self) -> Objects:
         """Those that make no pods, but may decide how others' pods live: Services, runtimes."""
         from ptcompile.expand import EXPANDERS
 
-        return [one for one in self.objects if kind_of(one) not in EXPANDERS]
+        return Objects(one for one in self.objects if kind_of(one) not in EXPANDERS)
+
+    @cached_property
+    def order(self) -> dict[int, int]:
+        """The place of each object, by its identity."""
+        return {id(one): i for i, one in reversed(list(enumerate(self.objects)))}
 
 
 class Subject:
@@ -173,7 +180,7 @@ class Subject:
         """All objects of the stream; this one may be among them."""
 
     @property
-    def others(self) -> Sequence[Json]:
+    def others(self) -> Objects:
         """All objects of the stream."""
         return self.stream.objects
 
@@ -203,6 +210,11 @@ class Subject:
         return tuple(Template(*one) for one in templates_of(self.kind, self.manifest))
 
     @cached_property
+    def by_role(self) -> dict[str, Template]:
+        """The first pod template of each role, by its name in lower case."""
+        return {one.role.lower(): one for one in reversed(self.templates)}
+
+    @cached_property
     def containers(self) -> tuple[Container, ...]:
         """The containers of all templates."""
         return tuple(one for template in self.templates for one in template.containers)
@@ -211,10 +223,14 @@ class Subject:
     def job(self) -> "Job | None":
         """The job as it would run, by the operator of this version; None for kinds that make no pods.
 
-        Its pods are built when asked for: look at `folded` ones, not at all.
+        None too for a Volcano Job that is too wide (`MOST_TASKS`). Its pods are built when asked for: look at `folded`
+        ones, not at all.
         """
         from ptcompile.simulation import simulate
 
+        volcano = self.kind == ("batch.volcano.sh/v1alpha1", "Job")
+        if volcano and len(self.templates) > MOST_TASKS and "svc" in self.volcano.plugins:
+            return None
         jobs = simulate([self.manifest], versions=self.versions, others=self.stream.deciding).jobs
         return jobs[0] if jobs else None
 
@@ -248,17 +264,15 @@ class Subject:
         return meeting(self.job) if self.job is not None else None
 
     @cached_property
-    def neighbours(self) -> dict[tuple[str, str], list[Json]]:
-        """The objects of the stream in the same namespace, this one too, by apiVersion and kind."""
-        return self.stream.by_place.get(namespace(self.manifest), {})
+    def neighbours(self) -> Objects:
+        """The objects of the stream in the same namespace, this one too."""
+        return self.stream.objects.within(namespace(self.manifest))
 
     @cached_property
     def firsts(self) -> "tuple[Pod, ...]":
         """The first pod of each role that has any; none where nothing in the manifest lets pods wait for others."""
         from ptcompile.rules.trainers import launches
 
-        if len(self.templates) > MOST_ROLES:
-            return ()
         plugged = "pytorch" in at(self.spec, "plugins")
         if not plugged and not any(launches(one) or _ranked(one) for one in self.templates):
             return ()

@@ -37,4 +37,4 @@ def template_of(subject: Subject, role: str) -> Template | None:
     """The pod template of a role of the simulated job."""
     if len(subject.templates) == 1:
         return subject.templates[0]
-    return next((one for one in subject.templates if one.role.lower() == role.lower()), None)
+    return subject.by_role.get(role.lower())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile.expand import EXPANDERS, expand
+from ptcompile.objects import Objects
 from ptcompile.plain import Json, items, kind_of, object_name, text
 from ptcompile.simulation.pod import Job, Pod
 from ptcompile.simulation.podgroup import POD_GROUPS
@@ -39,11 +40,12 @@ def simulate(
 ) -> World:
     """The world of a stream of plain manifests; items of a List count as documents.
 
-    `others` are objects to look at only, such as runtimes from another file. `target` is written on the jobs. Total:
-    any data, never an exception. Pods are built when they are asked for.
+    `others` are objects to look at only, such as runtimes from another file; who asks more than once with the same ones
+    makes `Objects` of them, without Lists. `target` is written on the jobs. Total: any data, never an exception. Pods
+    are built when they are asked for.
     """
-    objects = [one for document in documents for one in _flat(document)]
-    given = (*objects, *(one for document in others for one in _flat(document)))
+    objects = tuple(_flat(documents))
+    given = Objects(objects, others if isinstance(others, Objects) else Objects(_flat(others)))
     jobs: list[Job] = []
     skipped: list[str] = []
     for one in objects:
@@ -54,13 +56,13 @@ def simulate(
     return World(tuple(jobs), tuple(skipped))
 
 
-def _flat(document: Json) -> Iterator[Json]:
-    if kind_of(document) == ("v1", "List"):
-        yield from items(document.get("items"))
-    else:
-        yield document
+def _flat(documents: Iterable[Json]) -> Iterator[Json]:
+    for document in documents:
+        if kind_of(document) == ("v1", "List"):
+            yield from items(document.get("items"))
+        else:
+            yield document
 
 
-def _job(manifest: Json, given: tuple[Json, ...], versions: Versions, target: str | None) -> Job:
-    expansion = expand(manifest, versions=versions, others=[one for one in given if one is not manifest])
-    return Job(manifest, expansion, given, target)
+def _job(manifest: Json, given: Objects, versions: Versions, target: str | None) -> Job:
+    return Job(manifest, expand(manifest, versions=versions, others=given), given, target)

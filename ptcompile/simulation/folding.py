@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ptcompile.expand import Role
-from ptcompile.plain import Json, at, items
 from ptcompile.secrets import masked
 from ptcompile.simulation.pod import Job, Pod
 
@@ -57,24 +56,5 @@ def span(job: Job, role: Role, start: int) -> str:
 
 def injected(pod: Pod) -> frozenset[int]:
     """Which of the main container's env entries, by position, stand in no manifest: the operator adds them."""
-    written = _written((pod.job.manifest, *pod.job.given))
     entries = pod.main.env if pod.main else ()
-    return frozenset(i for i, entry in enumerate(entries) if _key(entry) not in written)
-
-
-def _key(entry: Json) -> str:
-    return repr((entry.get("name"), entry.get("value"), entry.get("valueFrom")))
-
-
-def _written(documents: tuple[Json, ...]) -> set[str]:
-    """Every env entry of some objects, wherever it stands."""
-    out: set[str] = set()
-    left: list[object] = [at({"": one}, "") for one in documents]
-    while left:
-        node = left.pop()
-        if isinstance(node, dict):
-            out.update(_key(entry) for entry in items(node.get("env")))
-            left.extend(node.values())
-        elif isinstance(node, list):
-            left.extend(node)
-    return out
+    return frozenset(i for i, entry in enumerate(entries) if not pod.job.given.writes(entry))

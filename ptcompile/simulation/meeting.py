@@ -111,7 +111,7 @@ def resolve(job: Job, host: str, asking: Pod) -> str | None:
                 return pod.shown
             if host == pod.hostname and (role.name, index) == (asking.role, asking.index) and job.size == 1:
                 return pod.shown
-    for service in (*job.expansion.services, *(o for o in job.given if o.get("kind") == "Service")):
+    for service in (*job.expansion.services, *job.given.services_at(host)):
         space = text(at(service, "metadata").get("namespace")) or job.namespace
         if host in short_names(f"{object_name(service)}.{space}.svc.cluster.local", space):
             return f"Service {object_name(service)}"

@@ -5,6 +5,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from ptcompile.expand import ContainerView, Expansion, PodView, Role, kubelet
+from ptcompile.objects import Objects
 from ptcompile.plain import Json, kind_of, namespace, object_name
 from ptcompile.quantity import Quantity
 from ptcompile.simulation import amounts
@@ -133,15 +134,21 @@ class Pod:
         return rendezvous(launch, launch.env, sum(self.devices.values()))
 
 
-class Job(NamedTuple):
-    """One workload manifest and all that comes of it."""
-
+class _Fields(NamedTuple):
     manifest: Json
     expansion: Expansion
-    given: tuple[Json, ...] = ()
-    """The other objects of the stream."""
+    given: Objects = Objects()
+    """All objects of the stream."""
     target: str | None = None
     """The target that the manifest was compiled for, where it comes from a spec of ours."""
+
+
+class Job(_Fields):
+    """One workload manifest and all that comes of it. The first pod of each role is built once."""
+
+    @cached_property
+    def _firsts(self) -> dict[Role, Pod]:
+        return {}
 
     @property
     def kind(self) -> str:
@@ -196,7 +203,11 @@ class Job(NamedTuple):
 
     def pod(self, role: Role, index: int) -> Pod:
         """One pod of a role."""
-        return Pod(role.pod(index), self)
+        if index != 0:
+            return Pod(role.pod(index), self)
+        if role not in self._firsts:
+            self._firsts[role] = Pod(role.pod(0), self)
+        return self._firsts[role]
 
     def firsts(self) -> list[tuple[Role, Pod]]:
         """The first pod of each role that has any."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from ptcompile.expand import Expansion, Role
-from ptcompile.plain import Json, at, integer, kind_of, mapping, object_name, text
+from ptcompile.objects import Objects
+from ptcompile.plain import Json, at, integer, kind_of, mapping, text
 from ptcompile.quantity import Quantity
 from ptcompile.simulation import amounts
 
@@ -23,7 +24,7 @@ POD_GROUPS = {
 _ANNOTATION, _LABEL = "scheduling.k8s.io/group-name", "scheduling.x-k8s.io/pod-group"
 
 
-def pod_group(manifest: Json, expansion: Expansion, others: Sequence[Json] = ()) -> Json | None:
+def pod_group(manifest: Json, expansion: Expansion, others: Objects) -> Json | None:
     """The operator's PodGroup with `minResources` in it, else the one of the same stream that the pods name.
 
     None where there is no gang. `others` are all objects of the stream.
@@ -44,16 +45,17 @@ def pod_group(manifest: Json, expansion: Expansion, others: Sequence[Json] = ())
     return out
 
 
-def _named(expansion: Expansion, others: Sequence[Json]) -> Json | None:
+def _named(expansion: Expansion, others: Objects) -> Json | None:
     """A PodGroup that is there already, as it stands; with a note where the pods name one that is in no file."""
     first = next((role.pod(0) for role in expansion.roles if role.count), None)
     if first is None:
         return None
     wanted = {"volcano": first.annotations.get(_ANNOTATION), "coscheduling": first.labels.get(_LABEL)}
-    for scheduler, name in wanted.items():
+    for kind, scheduler in POD_GROUPS.items():
+        name = wanted[scheduler]
         if name is None:
             continue
-        there = [one for one in others if POD_GROUPS.get(kind_of(one)) == scheduler and object_name(one) == name]
+        there = others.named(kind, name)
         spec = at(there[0], "spec") if there else {}
         size = integer(spec.get("minMember")) if there else None
         more = {key: spec[key] for key in ("queue", "priorityClassName", "networkTopology") if key in spec}

@@ -62,6 +62,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         last = {entry.name: entry for entry in container.env}
         if len(last) == len(container.env):
             continue
+        used = _referred_to(container)
         for entry in container.env:
             if entry.name and last[entry.name].path != entry.path:
                 path = (*entry.path, "name")
@@ -72,14 +73,15 @@ def _check(subject: Subject) -> Iterator[Found]:
                     Fix(
                         f"remove the {entry.name} that does not count",
                         (Edit("remove", entry.path),),
-                        safe=not _referred_to(container, entry.name),
+                        safe=entry.name not in used,
                     ),
                 )
 
 
-def _referred_to(container: Container, name: str) -> bool:
-    """Whether another value uses the variable: it sees the one that stands before it."""
-    return any(f"$({name})" in (entry.value or "") for entry in container.env)
+def _referred_to(container: Container) -> set[str]:
+    """The variables that another value uses: it sees the one that stands before it."""
+    behind = (part for entry in container.env for part in (entry.value or "").split("$(")[1:])
+    return {part.partition(")")[0] for part in behind if ")" in part}
 
 
 RULE = Rule("repeated-env", _check, severity="warning", stage="run", authority="kubelet")

@@ -71,8 +71,9 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, field_path
 from ptcompile.expand.job import job_labels
+from ptcompile.objects import SERVICE
 from ptcompile.plain import at, integer, text
-from ptcompile.rules.neighbours import labels_of, selected, services_of
+from ptcompile.rules.neighbours import labels_of
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
@@ -82,14 +83,14 @@ _POD = ("spec", "template", "spec")
 def _check(subject: Subject) -> Iterator[Found]:
     if subject.spec.get("completionMode") != "Indexed" or integer(subject.spec.get("completions")) < 2:
         return
-    services = services_of(subject)
+    services = subject.neighbours
     subdomain = text(at(subject.manifest, *_POD).get("subdomain"))
-    if not services or any(text(at(one, "metadata").get("name")) == subdomain for one in services):
+    if any(text(at(one, "metadata").get("name")) == subdomain for one in services.named(SERVICE, subdomain)):
         return
     labels = {**labels_of(at(subject.manifest, "spec", "template")), **job_labels(subject.name)}
-    for service in services:
+    for service in services.selecting(labels):
         name = text(at(service, "metadata").get("name"))
-        if text(at(service, "spec").get("clusterIP")) == "None" and name and selected(service, labels):
+        if text(at(service, "spec").get("clusterIP")) == "None" and name:
             path = (*_POD, "subdomain") if subdomain else _POD
             said = f"{subdomain} is no Service of this stream" if subdomain else "there is no subdomain"
             yield Found(

@@ -97,31 +97,23 @@ Source: JobSet 0.12, createHeadlessSvcIfNecessary.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 
 from ptcompile.diagnostics import Edit, Fix, field_path
-from ptcompile.plain import at, kind_of, namespace, text
+from ptcompile.plain import at, namespace, text
 from ptcompile.rules.rule import Found, Rule
-from ptcompile.rules.subject import Subject
+from ptcompile.rules.subject import Stream, Subject
 
-MOST = 500
-"""Objects of the stream that are looked at for each JobSet, so that long streams do not take the square of their "
-"time."""
+_JOBSET = ("jobset.x-k8s.io/v1alpha2", "JobSet")
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     own = text(at(subject.spec, "network").get("subdomain"))
     if not own or at(subject.spec, "network").get("enableDNSHostnames") is False:
         return
-    later, space = False, namespace(subject.manifest)
-    for one in islice(subject.others, MOST):
-        later = later or one is subject.manifest
-        if one is subject.manifest or kind_of(one) != subject.kind or namespace(one) != space:
-            continue
-        network, name = at(one, "spec", "network"), text(at(one, "metadata").get("name"))
-        theirs = "" if later else text(network.get("subdomain"))  # of two that write it the second one is told
-        by_name = not network.get("subdomain") and name == own
-        if name != subject.name and network.get("enableDNSHostnames") is not False and (theirs == own or by_name):
+    place = subject.stream.order.get(id(subject.manifest), len(subject.others))
+    beside = subject.stream.once(_services).get((namespace(subject.manifest), own), {})
+    for (name, written), first in beside.items():
+        if name != subject.name and (not written or first < place):  # of two that write it the second one is told
             path = ("spec", "network", "subdomain")
             yield Found(
                 path,
@@ -131,6 +123,18 @@ def _check(subject: Subject) -> Iterator[Found]:
                 Fix("remove subdomain", (Edit("remove", path),), safe=False),
             )
             return
+
+
+def _services(stream: Stream) -> dict[tuple[str, str], dict[tuple[str, bool], int]]:
+    """By namespace and Service the JobSets whose it is: their names, whether they write it, the first one's place."""
+    found: dict[tuple[str, str], dict[tuple[str, bool], int]] = {}
+    for one in stream.objects.of(_JOBSET):
+        network, name = at(one, "spec", "network"), text(at(one, "metadata").get("name"))
+        if network.get("enableDNSHostnames") is not False:
+            written = bool(network.get("subdomain"))
+            service = text(network.get("subdomain")) if written else name
+            found.setdefault((namespace(one), service), {}).setdefault((name, written), stream.order[id(one)])
+    return found
 
 
 RULE = Rule("shared-jobset-service", _check, severity="error", stage="run", authority="jobset")

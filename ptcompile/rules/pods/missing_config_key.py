@@ -64,7 +64,7 @@ from collections.abc import Iterator
 
 from ptcompile.diagnostics import Path, field_path
 from ptcompile.names import suggest
-from ptcompile.plain import Json, at, mapping, object_name, text
+from ptcompile.plain import Json, at, mapping, text
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
@@ -74,12 +74,15 @@ _VOLUMES = {"configMap": ("ConfigMap", "name"), "secret": ("Secret", "secretName
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    keys = _keys(subject)
-    if not keys:
+    if not any(subject.neighbours.of(kind) for kind in _KINDS):
         return
     for path, kind, name, key in _asked(subject):
-        present = keys.get((kind, name))
-        if present is not None and key and key not in present:
+        there = subject.neighbours.named(("v1", kind), name)[-1:]
+        parts = [mapping(one.get(part)) for one in there for part in _KINDS["v1", kind]]
+        if parts and key and not any(key in part for part in parts):
+            present = {str(one) for part in parts for one in part}
+            if key in present:
+                continue
             near = suggest(key, sorted(present))
             yield Found(
                 path,
@@ -88,15 +91,6 @@ def _check(subject: Subject) -> Iterator[Found]:
                 + ", and the container never starts",
                 f"write {near}" if near else "name a key that is there, or add it",
             )
-
-
-def _keys(subject: Subject) -> dict[tuple[str, str], set[str]]:
-    """The keys of the ConfigMaps and Secrets of the stream, by kind and name."""
-    return {
-        (kind[1], object_name(one)): {str(key) for part in parts for key in mapping(one.get(part))}
-        for kind, parts in _KINDS.items()
-        for one in subject.neighbours.get(kind, ())
-    }
 
 
 def _asked(subject: Subject) -> Iterator[tuple[Path, str, str, str]]:

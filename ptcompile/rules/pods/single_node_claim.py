@@ -76,22 +76,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import field_path
-from ptcompile.plain import at, object_name, text, texts
+from ptcompile.plain import Json, at, text, texts
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
+_CLAIM = ("v1", "PersistentVolumeClaim")
 _SINGLE = {"ReadWriteOnce", "ReadWriteOncePod"}
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    claims = _claims(subject)
-    pods = sum(template.replicas for template in subject.templates) if claims else 0
+    known = subject.neighbours.of(_CLAIM)
+    pods = sum(template.replicas for template in subject.templates) if known else 0
     if pods < 2:
         return
     for template in subject.templates:
         for where, volume in template.volumes.values():
             name = text(at(volume, "persistentVolumeClaim").get("claimName"))
-            modes = claims.get(name, [])
+            modes = [mode for one in subject.neighbours.named(_CLAIM, name)[-1:] for mode in _modes(one)]
             if modes and set(modes) <= _SINGLE:
                 path = (*where, "persistentVolumeClaim", "claimName")
                 yield Found(
@@ -102,10 +103,8 @@ def _check(subject: Subject) -> Iterator[Found]:
                 )
 
 
-def _claims(subject: Subject) -> dict[str, list[str]]:
-    """The access modes of the claims of the stream in the object's namespace."""
-    claims = subject.neighbours.get(("v1", "PersistentVolumeClaim"), [])
-    return {object_name(one): texts(at(one, "spec").get("accessModes")) for one in claims}
+def _modes(claim: Json) -> list[str]:
+    return texts(at(claim, "spec").get("accessModes"))
 
 
 RULE = Rule("single-node-claim", _check, severity="warning", stage="run", authority="kubelet")

@@ -80,9 +80,9 @@ from ptcompile.rules.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    order = [id(one) for one in subject.others]
-    runtime = id(subject.runtime.runtime)
-    if runtime in order and id(subject.manifest) in order and order.index(id(subject.manifest)) < order.index(runtime):
+    order = subject.stream.order
+    own, runtime = order.get(id(subject.manifest)), order.get(id(subject.runtime.runtime))
+    if own is not None and runtime is not None and own < runtime:
         path = ("spec", "runtimeRef", "name")
         yield Found(
             path,

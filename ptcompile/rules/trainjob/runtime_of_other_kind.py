@@ -76,7 +76,7 @@ from collections.abc import Iterator
 
 from ptcompile import trainruntimes
 from ptcompile.diagnostics import Edit, Fix, field_path
-from ptcompile.plain import at, kind_of, namespace, object_name, text
+from ptcompile.plain import Json, at, kind_of, namespace, text
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
@@ -84,12 +84,9 @@ from ptcompile.rules.subject import Subject
 def _check(subject: Subject) -> Iterator[Found]:
     ref = at(subject.spec, "runtimeRef")
     name = text(ref.get("name"))
-    if not subject.runtime.assumed or not name:
-        return
-    for one in subject.others:
-        version, kind = kind_of(one)
-        if version != trainruntimes.API_VERSION or kind not in trainruntimes.KINDS or object_name(one) != name:
-            continue
+    one = _namesake(subject, name) if subject.runtime.assumed and name else None
+    if one is not None:
+        kind = kind_of(one)[1]
         path = ("spec", "runtimeRef", "name")
         elsewhere = kind == (text(ref.get("kind")) or trainruntimes.KINDS[0])
         what = f"a {kind} of the namespace {namespace(one)}" if elsewhere else f"a {kind}"
@@ -102,7 +99,13 @@ def _check(subject: Subject) -> Iterator[Found]:
             if elsewhere
             else Fix(f"set kind to {kind}", (Edit("set", ("spec", "runtimeRef", "kind"), kind),), safe=False),
         )
-        return
+
+
+def _namesake(subject: Subject, name: str) -> Json | None:
+    """The first runtime of the stream with this name."""
+    kinds = ((trainruntimes.API_VERSION, kind) for kind in trainruntimes.KINDS)
+    found = [one for kind in kinds for one in subject.others.named(kind, name)[:1]]
+    return min(found, key=lambda one: subject.stream.order[id(one)], default=None)
 
 
 RULE = Rule("runtime-of-other-kind", _check, severity="warning", stage="run", authority="trainer")

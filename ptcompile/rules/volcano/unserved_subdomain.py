@@ -55,7 +55,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, field_path
-from ptcompile.plain import kind_of, namespace, object_name, text
+from ptcompile.objects import SERVICE
+from ptcompile.plain import text
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 from ptcompile.rules.volcano.reading import manned, pod_path
@@ -79,8 +80,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _served(subject: Subject, name: str) -> bool:
-    wanted = ("v1", "Service"), name, subject.volcano.namespace
-    return any((kind_of(one), object_name(one), namespace(one)) == wanted for one in subject.others)
+    return bool(subject.neighbours.named(SERVICE, name))
 
 
 RULE = Rule("unserved-subdomain", _check, severity="warning", stage="run", authority="volcano")

@@ -1,0 +1,259 @@
+"""Inputs of any size: each a function of how many of something there are."""
+
+from __future__ import annotations
+
+import ptcompile
+from ptcompile.emit import emit
+from tests.making import smallest
+
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: p%d}\nspec:\n  containers:\n  - name: c\n    image: i\n"
+
+
+def pods(n: int) -> str:
+    return "---\n".join(POD % i for i in range(n))
+
+
+def env(n: int) -> str:
+    return POD % 0 + "    env:\n" + "".join(f"    - {{name: A{i}, value: '$(A{i - 1})x'}}\n" for i in range(n))
+
+
+def same_env(n: int) -> str:
+    return POD % 0 + "    env:\n" + "    - {name: A, valu: x}\n" * n
+
+
+def secrets(n: int) -> str:
+    return POD % 0 + "    env:\n" + "".join(f"    - {{name: A{i}_TOKEN, valu: 1, value: s3cr{i}}}\n" for i in range(n))
+
+
+def volumes(n: int) -> str:
+    volumes = "".join(f"  - {{name: v{i}, emptyDir: {{}}}}\n" for i in range(n))
+    return POD % 0 + "    volumeMounts:\n" + "".join(
+        f"    - {{name: v{i}, mountPath: /v{i}}}\n" for i in range(n)
+    ) + "  volumes:\n" + volumes  # fmt: skip
+
+
+def containers(n: int) -> str:
+    return POD % 0 + "".join(f"  - {{name: c{i}, image: i, ports: [{{containerPort: {i + 1}}}]}}\n" for i in range(n))
+
+
+def tasks(n: int, plugins: str = "") -> str:
+    head = "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: j}\nspec:\n  minAvailable: 1\n"
+    head += f"  plugins: {{{plugins}}}\n  tasks:\n"
+    pod = "template: {spec: {restartPolicy: Never, containers: [{name: c, image: i, command: [torchrun, a.py]}]}}"
+    return head + "".join(f"  - {{name: t{i}, replicas: 1, {pod}}}\n" for i in range(n))
+
+
+def jobs(n: int) -> str:
+    head = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: j}\nspec:\n  replicatedJobs:\n"
+    pod = "template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}"
+    return head + "".join(f"  - {{name: t{i}, template: {{spec: {{{pod}}}}}}}\n" for i in range(n))
+
+
+def services(n: int) -> str:
+    one = "apiVersion: v1\nkind: Service\nmetadata: {name: s%d}\nspec: {clusterIP: None, selector: {a: b}}\n---\n"
+    return "".join(one % i for i in range(n)) + pods(n)
+
+
+def ignored(n: int) -> str:
+    return POD % 0 + "".join(f"    bad{i}: 1  # ptcompile: ignore[PTC501]\n" for i in range(n))
+
+
+def wide_ignores(n: int) -> str:
+    return "# ptcompile: ignore-file[PTC302] why\n" * n + bad_keys(n)
+
+
+def bad_keys(n: int) -> str:
+    return POD % 0 + "".join(f"    bad{i}: 1\n" for i in range(n))
+
+
+def twice(n: int) -> str:
+    return POD % 0 + "    image: i\n" * n
+
+
+def spec_env(n: int) -> str:
+    return smallest("env:\n" + "".join(f"  A{i}: '$(A{i - 1})'\n" for i in range(n)))
+
+
+def spec_bad(n: int) -> str:
+    return smallest("".join(f"bad{i}: 1\n" for i in range(n)))
+
+
+def spec_roles(n: int) -> str:
+    return smallest("nodes: 2\nroles:\n" + "".join(f"  r{i}: {{replicas: 1, command: [a]}}\n" for i in range(n)))
+
+
+def specs(n: int) -> str:
+    return "---\n".join(smallest(name=f"t{i}") for i in range(n))
+
+
+def lists(n: int) -> str:
+    return "apiVersion: v1\nkind: List\nitems:\n" + "".join(
+        f"- {{apiVersion: v1, kind: Pod, x: {i}}}\n" for i in range(n)
+    )
+
+
+def comments(n: int) -> str:
+    return "# HF_TOKEN=x\n" * n + POD % 0 + "    bad: 1\n"
+
+
+def templates(n: int) -> str:
+    return "".join(f"---\n# Source: a{i}\n# more\n" + POD % i + "    bad: 1\n" for i in range(n))
+
+
+def unread(n: int) -> str:
+    return "HF_TOKEN: x\nb: [\n---\n" * n
+
+
+def aliases(n: int) -> str:
+    return "x: &x [1, 2]\ny:\n" + "- *x\n- &y {<<: {a: 1}}\n" * n
+
+
+def json_stream(n: int) -> str:
+    return '{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": {"x": 1}}\n' * n
+
+
+def hosted_tasks(n: int) -> str:
+    return tasks(n, "svc: [], pytorch: [--master=t0, --worker=t1]")
+
+
+def jobs_with_services(n: int) -> str:
+    """Jobs that meet at a headless Service of their own, as people write them."""
+    return "".join(
+        f"""\
+apiVersion: v1
+kind: Service
+metadata: {{name: s{i}}}
+spec: {{clusterIP: None, selector: {{app: train, job-name: j{i}}}}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {{name: j{i}}}
+spec:
+  completionMode: Indexed
+  completions: 2
+  parallelism: 2
+  template:
+    metadata: {{labels: {{app: train}}}}
+    spec:
+      subdomain: s{i}
+      restartPolicy: Never
+      containers:
+      - {{name: c, image: i, command: [torchrun, --nnodes=2, --rdzv-backend=c10d, --rdzv-endpoint=j{i}-0.s{i}:1, a.py]}}
+---
+"""
+        for i in range(n)
+    )
+
+
+def jobs_without_subdomain(n: int) -> str:
+    return jobs_with_services(n).replace("      subdomain: s", "      priorityClassName: s")
+
+
+def pods_with_files(n: int) -> str:
+    """Pods that read a ConfigMap and belong to a PodGroup of their own."""
+    return "".join(
+        f"""\
+apiVersion: v1
+kind: ConfigMap
+metadata: {{name: c{i}}}
+data: {{a: b}}
+---
+apiVersion: scheduling.x-k8s.io/v1alpha1
+kind: PodGroup
+metadata: {{name: g{i}}}
+spec: {{minMember: 1}}
+---
+apiVersion: v1
+kind: Pod
+metadata: {{name: p{i}, labels: {{scheduling.x-k8s.io/pod-group: g{i}}}}}
+spec:
+  containers: [{{name: c, image: i, env: [{{name: A, valueFrom: {{configMapKeyRef: {{name: c{i}, key: a}}}}}}]}}]
+---
+"""
+        for i in range(n)
+    )
+
+
+def trainjobs(n: int) -> str:
+    """TrainJobs, each behind a runtime of its own."""
+    return "".join(
+        f"""\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainingRuntime
+metadata: {{name: r{i}, labels: {{trainer.kubeflow.org/framework: torch}}}}
+spec:
+  mlPolicy: {{numNodes: 2, torch: {{}}}}
+  template:
+    spec:
+      replicatedJobs:
+      - name: node
+        template:
+          metadata: {{labels: {{trainer.kubeflow.org/trainjob-ancestor-step: trainer}}}}
+          spec: {{template: {{spec: {{containers: [{{name: node, image: i}}]}}}}}}
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {{name: t{i}}}
+spec:
+  runtimeRef: {{kind: TrainingRuntime, name: r{i}}}
+  trainer: {{numNodes: 2, command: [torchrun, a.py]}}
+---
+"""
+        for i in range(n)
+    )
+
+
+def shared_jobsets(n: int) -> str:
+    """JobSets that want one Service."""
+    head = "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: j%d}\nspec:\n"
+    return "---\n".join(head % i + "  network: {subdomain: s}\n  replicatedJobs: []\n" for i in range(n))
+
+
+def set_twice(n: int) -> str:
+    return POD % 0 + "    env:\n" + "".join(f"    - {{name: A{i % n}, value: x}}\n" for i in range(2 * n))
+
+
+def misspelt(n: int) -> str:
+    return POD % 0 + "    env:\n" + "".join(f"    - {{name: A{i}, vaule: x}}\n" for i in range(n))
+
+
+def spec(n: int = 0, *, nodes: int = 2, env: int = 1) -> str:
+    variables = ", ".join(f"VARIABLE_{i}: value-{i}" for i in range(env))
+    return smallest(f"nodes: {nodes}\nresources: {{gpu: 1}}\nenv: {{{variables}}}\n", name=f"train-{n}")
+
+
+def manifest(n: int = 0, *, nodes: int = 2, env: int = 1) -> str:
+    return emit(ptcompile.compile(spec(n, nodes=nodes, env=env), target="job").unwrap()[-1])
+
+
+def manifests(n: int) -> str:
+    return "---\n".join(map(manifest, range(n)))
+
+
+def manifest_env(n: int) -> str:
+    return manifest(env=n)
+
+
+def spec_volumes(n: int) -> str:
+    volumes = "".join(f"- {{name: v{i}, emptyDir: {{}}}}\n" for i in range(n))
+    return smallest(
+        f"volumes:\n{volumes}volumeMounts:\n" + "".join(f"- {{name: v{i}, mountPath: /v{i}}}\n" for i in range(n))
+    )
+
+
+def spec_bad_volumes(n: int) -> str:
+    return smallest("volumes:\n" + "".join(f"- {{name: V_{i}, emptyDir: {{}}}}\n" for i in range(n)))
+
+
+def spec_args(n: int) -> str:
+    return smallest("args:\n" + "".join(f"- --x{i}=1\n" for i in range(n)))
+
+
+def spec_containers(n: int) -> str:
+    return smallest(
+        "podTemplate:\n  spec:\n    containers:\n" + "".join(f"    - {{name: c{i}, image: i}}\n" for i in range(n))
+    )
+
+
+def spec_reserved(n: int) -> str:
+    return smallest("env:\n" + "".join(f"  PET_{i}: c\n" for i in range(n)))
