@@ -8,11 +8,13 @@ in manifests, so both say the same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ptcompile.cluster import ClusterProfile
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Job
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
 
 Json = dict[str, Any]
 
