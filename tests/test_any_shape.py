@@ -1,14 +1,19 @@
-"""Any value anywhere in a spec or a profile: findings or manifests, and never an exception."""
+"""Any value anywhere in a spec, a profile or a manifest: findings, manifests, a world, and never an exception."""
 
 from __future__ import annotations
 
+import json
+import sys
 from collections.abc import Iterator
+from itertools import cycle
 from typing import Any
 
 import pytest
 import yaml
 
 import ptcompile
+from ptcompile.rules import Rule, every_rule
+from ptcompile.rules.pages import page
 from ptcompile.targets import TARGETS
 from tests.making import text
 
@@ -87,6 +92,27 @@ def test_any_value_anywhere(where: str, target: str) -> None:
             job, profile = (changed, None) if where == "spec" else (JOB, changed)
             result = ptcompile.compile(job, target=target, cluster=profile)
             assert result.manifests or not result.ok, (path, value)
+
+
+@pytest.mark.parametrize("rule", every_rule(), ids=lambda rule: rule.name)
+def test_any_value_anywhere_in_a_manifest(rule: Rule) -> None:
+    """Those of the rules' pages have the fields that rules, webhooks and the simulator look at."""
+    values = cycle(VALUES)
+    for example in (page(rule).bad, page(rule).good):
+        documents = [one for one in yaml.safe_load_all(example) if isinstance(one, dict)]
+        whole = {"apiVersion": "v1", "kind": "List", "items": documents}
+        for path in places(whole):
+            stream = put(whole, path, next(values))
+            assert ptcompile.lint(stream).documents == 1
+            json.dumps(ptcompile.simulate(stream).to_dict())
+
+
+def test_more_pods_than_a_length_can_say() -> None:
+    sets = [{"name": f"a{at}", "replicas": 2**62, "template": {"spec": {"template": {}}}} for at in range(3)]
+    jobset = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": {"name": "a"}}
+    world = ptcompile.simulate({**jobset, "spec": {"replicatedJobs": sets}})
+    assert world.to_dict()["podsTotal"] == world.pods.total > sys.maxsize
+    assert len(world.pods) == sys.maxsize
 
 
 def test_a_profile_s_pod_template_is_kubernetes_own() -> None:

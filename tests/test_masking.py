@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 import ptcompile
+from ptcompile.explaining.explanation import Explanation
 from ptcompile.masking import hiding, masked_lines, places
+from ptcompile.page import gather, html
 from ptcompile.report import FORMATS
 from ptcompile.simulation.overview import overview
 from ptcompile.simulation.podtext import env_file, in_full
@@ -119,7 +121,7 @@ def test_places_know_every_form() -> None:
     assert sorted(value for _, value in places(data)) == ["1", "2", "3", "4", "5"]
 
 
-def _json(world: ptcompile.World) -> str:
+def _json(world: ptcompile.World | ptcompile.Difference | Explanation) -> str:
     return json.dumps(world.to_dict())
 
 
@@ -148,6 +150,21 @@ def test_the_difference_of_worlds_shows_none() -> None:
     told = same_world(one, other)
     assert any("env HF_TOKEN" in line for line in told)
     assert not any(SECRET[:24] in line for line in told)
+
+
+def test_a_secret_that_a_command_line_repeats_is_hidden_where_it_is_compared_and_explained() -> None:
+    text = smallest(f"# {SECRET}\nargs: [--token={SECRET}]\nenv: {{HF_TOKEN: {SECRET}, MODE: fast}}")
+    told = ptcompile.diff(text, text.replace(SECRET, f"{SECRET[::-1]}").replace("fast", "slow"))
+    why = ptcompile.explain(text, filename="s.yaml")
+    pages = html(gather(text))
+    for shown in (told.text(), told.markdown(), _json(told), why.text(), why.text("args"), _json(why), pages):
+        assert SECRET not in shown
+        assert SECRET[::-1] not in shown
+    assert "--token=***" in told.text()
+    assert "fast -> slow" in told.text()
+    assert "--token=***" in why.text("args")
+    assert "--token=***" in pages
+    assert SECRET in str(why.manifests)
 
 
 def test_manifests_and_env_files_hold_the_value() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from ptcompile.diffing.hiding import without_secrets
 from ptcompile.diffing.pairing import Pair, makes_pods, pairs
 from ptcompile.diffing.paths import changes
 from ptcompile.diffing.values import Change, Difference, Fact, ObjectDifference
@@ -45,9 +46,9 @@ def _object(pair: Pair, one: dict[int, Job], other: dict[int, Job]) -> ObjectDif
     note = None
     if kind_of(before)[1] != kind_of(after)[1] or _group(before) != _group(after):
         note = "the manifests are two operators' and have no fields in common to compare: what counts is the world"
-    return ObjectDifference(
-        _title(before), _title(after), *found, changes=() if note else changes(before, after), note=note
-    )
+    told = () if note else changes(before, after)
+    facts, told = without_secrets(found.facts, told, (before, after))
+    return ObjectDifference(_title(before), _title(after), found.same, facts, told, note)
 
 
 def _group(manifest: Json) -> str:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from ptcompile.masking import places
+from ptcompile.diffing.values import Change, Fact
+from ptcompile.masking import hiding, places
 from ptcompile.plain import Json
 from ptcompile.secrets import HIDDEN
+from ptcompile.simulation.hidden import without
 
 
 def hidden(manifest: Json) -> Json:
@@ -22,3 +24,16 @@ def hidden(manifest: Json) -> Json:
             box = box[part]
         box[last] = HIDDEN
     return out
+
+
+def without_secrets(
+    facts: tuple[Fact, ...], changes: tuple[Change, ...], objects: tuple[Json, Json]
+) -> tuple[tuple[Fact, ...], tuple[Change, ...]]:
+    """What differs between two objects without their secrets, wherever they turn up: in a command line, say."""
+    hide = hiding(secret for one in objects for _, secret in places(one))
+    if hide is None:
+        return facts, changes
+    return (
+        tuple(one._replace(before=without(one.before, hide), after=without(one.after, hide)) for one in facts),
+        tuple(one._replace(before=without(one.before, hide), after=without(one.after, hide)) for one in changes),
+    )

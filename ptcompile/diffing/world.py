@@ -12,7 +12,7 @@ from ptcompile.quantity import Quantity
 from ptcompile.simulation import amounts
 from ptcompile.simulation.amounts import is_accelerator
 from ptcompile.simulation.as_json import env_from, node_requirements
-from ptcompile.simulation.hidden import hiding_of, shown_env
+from ptcompile.simulation.hidden import shown_env
 from ptcompile.simulation.layout import quoted
 from ptcompile.simulation.meeting import Meeting, claims, meeting
 from ptcompile.simulation.overview import group_lines, service_lines, volume_text
@@ -188,10 +188,8 @@ def _command(subject: str, one: Pod, other: Pod) -> Iterator[Fact]:
 
 
 def _env(subject: str, one: Pod, other: Pod) -> Iterator[Fact]:
-    """Variables without secrets, also those of others that a value was put together from."""
     x, y = one.env, other.env
-    shown = [(shown_env(pod), hiding_of([pod])) for pod in (one, other)]
+    before, after = shown_env(one), shown_env(other)
     for name in dict.fromkeys((*x, *y)):
         if x.get(name) != y.get(name):
-            before, after = (hide(env[name]) if hide and name in env else env.get(name) for env, hide in shown)
-            yield Fact(subject, f"env {name}", before, after)
+            yield Fact(subject, f"env {name}", before.get(name), after.get(name))

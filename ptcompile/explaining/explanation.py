@@ -9,6 +9,7 @@ from ptcompile import stream
 from ptcompile.cluster import ClusterProfile
 from ptcompile.compiler import compile_document
 from ptcompile.diagnostics import Diagnostic
+from ptcompile.explaining.hiding import hidden
 from ptcompile.explaining.model import Cause, Input, Step
 from ptcompile.explaining.provenance import provenance
 from ptcompile.explaining.shown import matches, words
@@ -131,7 +132,9 @@ def explain(
     texts: dict[File, Text] = {"spec": _text(read, filename)}
     if cluster_source is not None:
         texts["cluster"] = _text(cluster_source, cluster_source.filename)
-    return Explanation(tuple(jobs), tuple(manifests), tuple(causes), tuple(diagnostics), texts)
+    sources = [read] if cluster_source is None else [read, cluster_source]
+    whole = Explanation(tuple(jobs), tuple(manifests), tuple(causes), tuple(diagnostics), texts)
+    return hidden(whole, (document.data for source in sources for document in source.documents))
 
 
 def _placed(one: Input, spec: Document, cluster: Document | None) -> Input:

@@ -7,19 +7,22 @@ from collections.abc import Iterator
 from ptcompile import emit, source
 from ptcompile.diagnostics import Span, field_path
 from ptcompile.explaining.explanation import Explanation
+from ptcompile.explaining.hiding import hide_of
 from ptcompile.explaining.leaves import leaves
 from ptcompile.explaining.model import Cause, Input
 from ptcompile.explaining.shown import shown_value
 from ptcompile.page.model import Listing, Origin, Reason, Strength, Text
 from ptcompile.secrets import without_secrets
 from ptcompile.simulation import simulate
+from ptcompile.simulation.hidden import without
 from ptcompile.targets import TARGETS
 from ptcompile.versions import Versions
 
 
 def listing(target: str, explanation: Explanation, versions: Versions) -> Listing:
     """What a target makes of a spec: its manifests as `compile` writes them with secrets masked, and their pods."""
-    manifests = [one for one in map(without_secrets, explanation.manifests) if isinstance(one, dict)]
+    hide = hide_of(explanation.manifests)
+    manifests = [without(one, hide) for one in map(without_secrets, explanation.manifests) if isinstance(one, dict)]
     read = source.read(emit.emit_all(manifests))
     spans = ((cause, read.documents[cause.manifest].span(cause.path)) for cause in explanation.causes)
     reasons = (_reason(cause, span, explanation) for cause, span in spans if span is not None)

@@ -24,7 +24,7 @@ class Rule(NamedTuple):
     """One question, asked of an object that an API server would accept. The module's docstring is its page.
 
     The page has a title line, then the sections What, Why, Bad, Good, Fix and Source. Bad and Good are YAML; in Bad the
-    line that the finding stands on ends in `# <--`.
+    line that the finding stands on ends in `# <--`. Its words stand in the table of its family (`ptcompile.rules`).
     """
 
     name: str

@@ -23,8 +23,8 @@ def world_to_dict(world: World, *, all_pods: bool = False) -> dict[str, Any]:
         "version": VERSION,
         "jobs": without([job_to_dict(job) for job in world.jobs], hide),
         "pods": without([pod_to_dict(pod) for pod in pods], hide),
-        "podsTotal": len(world.pods),
-        "folded": len(pods) < len(world.pods),
+        "podsTotal": world.pods.total,
+        "folded": len(pods) < world.pods.total,
         "skipped": list(world.skipped),
         "diagnostics": [d.to_dict() for d in world.diagnostics],
     }

@@ -15,7 +15,7 @@ def notes(manifest: Json) -> Iterator[str]:
         yield f"waits until Kueue admits it from the queue {queue!r}"
     if text(labels.get("kai.scheduler/queue")):
         yield f"waits until KAI places it from the queue {text(labels.get('kai.scheduler/queue'))!r}"
-    if "kueue.x-k8s.io/multikueue" in {spec.get("managedBy"), at(spec, "runPolicy").get("managedBy")}:
+    if "kueue.x-k8s.io/multikueue" in (spec.get("managedBy"), at(spec, "runPolicy").get("managedBy")):
         yield "no pods here: MultiKueue makes a copy of the job in another cluster, whose pods these are"
     plugins = at(manifest, "spec", "plugins")
     if kind_of(manifest) == ("batch.volcano.sh/v1alpha1", "Job") and len(plugins) > 1:

@@ -1,5 +1,6 @@
 """The world that manifests would make: jobs and their pods, each built when it is asked for."""
 
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, overload
@@ -22,8 +23,13 @@ class Pods(Sequence[Pod]):
     def __init__(self, jobs: Sequence[Job]) -> None:
         self.jobs = tuple(jobs)
 
-    def __len__(self) -> int:
+    @property
+    def total(self) -> int:
+        """How many pods there are, which may be more than `len` can say."""
         return sum(job.size for job in self.jobs)
+
+    def __len__(self) -> int:
+        return min(self.total, sys.maxsize)
 
     @overload
     def __getitem__(self, index: int) -> Pod: ...
@@ -44,7 +50,7 @@ class Pods(Sequence[Pod]):
 
     def folded(self) -> Iterator[Pod]:
         """Every pod of a small world; of a large one's wide roles the first eight and the last two."""
-        most = FOLDED if len(self) > WIDE else WIDE
+        most = FOLDED if self.total > WIDE else WIDE
         for job in self.jobs:
             for role in job.roles:
                 indexes = range(role.count) if role.count <= most else (*range(8), role.count - 2, role.count - 1)

@@ -44,6 +44,8 @@ def _roughly(path: Path, message: str, help: str | None, authority: Authority = 
 
 def _label_values(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
     """Names that stand in a label: Kueue's and KAI's of the object, Volcano's queue of its pods (Volcano 1.16)."""
+    if queue_of(job, cluster) is None and job.priority is None:
+        return
     labels = queues.object_labels(job, cluster)
     queue = labels.get(queues.KUEUE_QUEUE) or labels.get(queues.KAI_QUEUE)
     priority = labels.get(queues.KUEUE_PRIORITY) or labels.get(queues.KAI_PRIORITY)

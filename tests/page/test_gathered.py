@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from ptcompile.page import gather, html
+from ptcompile.targets import TARGETS
 from tests.page.making import HOSTILE, SIX, example, page
 from tests.page.reading import read_html
 from tests.page.reference import kin
@@ -70,13 +71,11 @@ def test_the_spec_s_own_choice_is_a_line_that_values_came_from() -> None:
     assert [(origin.first, origin.strength) for origin in kind.origins] == [(9, "value")]
 
 
-def test_what_targets_refuse_that_were_not_asked_for_is_no_error() -> None:
-    from tests.page.making import golden
-
-    made = page(*golden("parameter-server"))
-    assert made.chosen == "jobset"
+def test_where_the_first_choice_refuses_another_target_is_no_error() -> None:
+    made = page(SIX.replace("  nodes: 1", "  nodes: 1\n  runPolicy: {cleanPodPolicy: All}"))
+    assert made.chosen == "pytorchjob"
     assert not [one for one in made.diagnostics if one.severity == "error"]
-    assert {one.targets for one in made.findings} == {("job",), ("pod",), ("pytorchjob",)}
+    assert {one for found in made.findings for one in found.targets} == set(TARGETS) - {"pytorchjob"}
 
 
 def test_the_name_is_that_of_the_jobs_or_of_the_file() -> None:

@@ -65,7 +65,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diagnostics import Edit, Fix, field_path
-from ptcompile.plain import at
+from ptcompile.plain import at, text
 from ptcompile.rules.rule import Found, Rule
 from ptcompile.rules.subject import Subject
 
@@ -78,10 +78,10 @@ _IGNORED = {
 
 def _check(subject: Subject) -> Iterator[Found]:
     policy = at(subject.spec, "runPolicy", "schedulingPolicy")
-    schedulers = {template.spec.get("schedulerName") for template in subject.templates}
+    schedulers = {text(template.spec.get("schedulerName")) for template in subject.templates}
     if len(schedulers) != 1:
         return
-    scheduler = str(next(iter(schedulers)))
+    scheduler = next(iter(schedulers))
     for field in _IGNORED.get(scheduler, ()):
         if policy.get(field) is not None:
             path = (*_POLICY, field)

@@ -47,7 +47,7 @@ def _policy(policy: Json, path: Path, events: set[str], codes: set[int], version
         return _say(path, "either event and exitCode should be specified", "say on which event the action is taken")
     if code == 0:
         return _say((*path, "exitCode"), "Invalid value: 0 is not a valid error code", "use a code other than 0")
-    if code in codes:
+    if isinstance(code, int) and code in codes:
         return _say((*path, "exitCode"), f"Duplicate value: duplicate exitCode {code}", "keep one of the policies")
     codes.add(code if isinstance(code, int) else -1)
     return None
