@@ -151,7 +151,7 @@ def is_env_name(text: str) -> bool:
 
 def why_not_env_name(text: str) -> str | None:
     """Why a text may not name an environment variable (Kubernetes 1.32 and later)."""
-    if is_env_name(text):
+    if _is_relaxed_env(text):
         return None
     return "must have only printable ASCII characters other than '='" if text else "must not be empty"
 

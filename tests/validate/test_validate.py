@@ -129,3 +129,10 @@ def test_a_very_deep_value_is_no_crash() -> None:
     for _ in range(5000):
         deep = {"spec": deep}
     assert validate({**pod(), "spec": deep})
+
+
+def test_equal_requests_and_limits_are_both_told_where_they_are_wrong() -> None:
+    """What is wrong with one half is wrong with the other too, though it is not compared with it."""
+    half = {"cpu": "-1", "nvidia.com/gpu": "0.5"}
+    told = {problem.path[3:] for problem in validate(pod(resources={"requests": half, "limits": dict(half)}))}
+    assert told == {("resources", side, name) for side in ("requests", "limits") for name in half}

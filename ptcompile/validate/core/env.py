@@ -54,9 +54,10 @@ def check_env(value: Any, path: Path, container: dict[str, Any], scope: Scope) -
     why_not = names.why_not_env_name if scope.context.at_least(32) else names.why_not_classic_env_name
     for index, entry in f.objects(value):
         name = entry.get("name")
-        if f.is_empty(name):
-            f.required(found, (*path, index, "name"), help="name the variable")
-        elif type(name) is str and (why := why_not(name)):
+        if type(name) is not str or not name:
+            if f.is_empty(name):
+                f.required(found, (*path, index, "name"), help="name the variable")
+        elif why := why_not(name):
             f.invalid(found, (*path, index, "name"), name, why, "use letters, digits and '_'")
         source = entry.get("valueFrom")
         if type(source) is dict:

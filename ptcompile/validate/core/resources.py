@@ -58,7 +58,11 @@ def check_amounts(resources: dict[str, Any], path: Path, found: f.Found, *, part
 
     `partial` is for resources that an operator merges over others: what is absent here may stand there.
     """
+    before = len(found)
     limits = _read(resources.get("limits"), (*path, "limits"), found, partial)
+    if len(found) == before and resources.get("requests") == resources.get("limits"):
+        _check_huge_alone(limits, limits, path, found, partial)
+        return  # the usual case, in which neither the amounts nor the pairs can be wrong
     requests = _read(resources.get("requests"), (*path, "requests"), found, partial)
     written = f.mapping(resources.get("limits"))
     for name, amount in requests.items():
