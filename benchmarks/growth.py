@@ -28,8 +28,9 @@ def run(folder: Path = ROOT / "benchmarks" / "curves") -> None:
     for name, (sizes, make) in CURVES.items():
         seconds = _measured({size: make(size) for size in sizes})
         first, last = sizes[0], sizes[-1]
-        line(f"{name}, {first} to {last}: {_shown(seconds)} ms", f"exponent {exponent(seconds):.2f}", "<= 1.1")
-        slug = name.replace(", ", "-").replace(" ", "-")
+        goal = "<= 2.1, as what is made" if name in SQUARES else "<= 1.1"
+        line(f"{name}, {first} to {last}: {_shown(seconds)} ms", f"exponent {exponent(seconds):.2f}", goal)
+        slug = name.lower().replace(", ", "-").replace(" ", "-")
         title, axis = name.split(", ")
         (folder / f"{slug}.svg").write_text(plot(title, axis, seconds), encoding="utf-8")
 
@@ -115,3 +116,6 @@ CURVES: dict[str, tuple[tuple[int, ...], Callable[[int], Callable[[], object]]]]
     "explain, env entries": ((1, 10, 100, 1_000), lambda n: lambda: ptcompile.explain(spec(env=n), target="job")),
 }
 """By name: the sizes, and what to do for one of them."""
+
+SQUARES = ("compile, roles", "simulate, Volcano tasks that know all hosts")
+"""What makes every one know every other."""
