@@ -201,7 +201,7 @@ def _check_template(before: Any, after: Any) -> None:
     assert [one for one in now.mounts if one in own.mounts] == list(own.mounts)
     assert [one for one in after.volumes if one in before.volumes] == list(before.volumes)
     assert list(after.tolerations)[: len(before.tolerations)] == list(before.tolerations)
-    assert after.sidecars == before.sidecars
+    assert [one for one in after.sidecars if one in before.sidecars] == list(before.sidecars)
     assert _kept(before.labels, after.labels)
     assert _kept(before.annotations, after.annotations)
     assert _kept(before.node_selector, after.node_selector)
