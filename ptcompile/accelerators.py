@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from ptcompile.kept import kept
 
 _WHOLE = frozenset(
     {
@@ -34,7 +34,7 @@ def is_cuda(name: str) -> bool:
     return not name.startswith(_OTHERS)
 
 
-@lru_cache(1024)
+@kept(1024)
 def is_accelerator(name: str) -> bool:
     """Whether a name stands for accelerators, or slices or shares of them; one's memory and cores do not."""
     domain, slash, rest = name.partition("/")

@@ -6,8 +6,9 @@ Amounts are whole numbers of 10^-9 (nano), so nothing here rounds that the serve
 from __future__ import annotations
 
 import re
-from functools import lru_cache
 from typing import Final, Literal
+
+from ptcompile.kept import kept
 
 Format = Literal["decimal", "binary", "exponent"]
 """How a quantity was written, and so how it is printed: `1500M`, `1536Mi` or `15e8`."""
@@ -111,7 +112,7 @@ def parse(value: object) -> Quantity | None:
     return _parse(str(value)) if -1e308 < value < 1e308 else None
 
 
-@lru_cache(maxsize=1024)
+@kept(1024)
 def _parse(text: str) -> Quantity | None:
     match = _match(text.strip(" ")) if len(text) <= _MAX_DIGITS else None
     if match is None or not match[0]:

@@ -12,6 +12,7 @@ import pytest
 
 import ptcompile
 from ptcompile import emit
+from ptcompile.kept import LONGEST, kept
 from ptcompile.targets import TARGETS
 from tests.conftest import GOOD, Case
 from tests.making import smallest
@@ -120,3 +121,21 @@ def test_the_room_for_a_name_is_that_of_its_own_pods() -> None:
         assert "-10, which may have 63" in refused(11, "job")[0]
         assert "-master-0, which" in refused(4, "pytorchjob")[0]
         assert "-worker-10, which" in refused(12, "pytorchjob")[0]
+
+
+def test_answers_about_short_texts_are_kept_and_others_are_not() -> None:
+    asked: list[str] = []
+
+    @kept(2)
+    def answer(text: str) -> int:
+        """Its length."""
+        asked.append(text)
+        return len(text)
+
+    short, long = "a" * LONGEST, "a" * (LONGEST + 1)
+    assert [answer(text) for text in (short, long, short, long)] == [LONGEST, LONGEST + 1, LONGEST, LONGEST + 1]
+    assert asked == [short, long, long]
+    assert answer.__doc__ == "Its length."
+    for text in ("b", "c", short):
+        answer(text)
+    assert asked[3:] == ["b", "c", short], "two are kept, and no more"

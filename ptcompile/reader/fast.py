@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from functools import lru_cache
 from typing import Any, Final
 
+from ptcompile.kept import kept
 from ptcompile.reader.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, Finding, Parsed
 from ptcompile.scalars import resolve
 
@@ -134,7 +134,7 @@ def _look(values: Iterable[Any], below: list[Any], suspects: set[str]) -> bool:
     return True
 
 
-@lru_cache(maxsize=2048)
+@kept(2048)
 def _is_no_string(text: str) -> bool:
     """Whether kubectl takes a plain word for something else than a string, where the fast reader takes it for one.
 

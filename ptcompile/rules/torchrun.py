@@ -34,7 +34,7 @@ def option_name(word: str) -> str:
     return _SHORT.get(name, name.lstrip("-").replace("_", "-"))
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=4)
 def given(words: tuple[str, ...]) -> tuple[str, ...]:
     """The options of a command line in order, by their dashed names, as often as they are given."""
     found: list[str] = []

@@ -6,7 +6,7 @@ Names are from NCCL 2.29 (user guide, environment variables, with those of its s
 
 from __future__ import annotations
 
-from functools import lru_cache
+from ptcompile.kept import kept
 
 _NCCL = """
 ALGO ALLOC_P2P_NET_LL_BUFFERS BUFFSIZE CGA_CLUSTER_SIZE CHECKS_DISABLE CHECK_POINTERS COLLNET_ENABLE
@@ -99,7 +99,7 @@ _LONG = 14
 """From this length on two slips are one name; in a shorter name one is."""
 
 
-@lru_cache(maxsize=512)
+@kept(512)
 def misspelt(name: str) -> str | None:
     """The variable that a name misses by one or two slips; None for those that are read, and for all others."""
     if name in KNOWN or not name.startswith(_BEGINNINGS) or not 6 < len(name) < 64:

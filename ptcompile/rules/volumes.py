@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
 from posixpath import normpath
 
 from ptcompile.diagnostics import Path
+from ptcompile.kept import kept
 from ptcompile.plain import Json, at, text
 from ptcompile.rules.subject import Container, Template
 
 SHM = "/dev/shm"  # noqa: S108 - where a pod has it
 
 
-_normal = lru_cache(maxsize=64)(normpath)
+_normal = kept(64)(normpath)
 
 
 def place(mount: Json) -> str:

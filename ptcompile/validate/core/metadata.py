@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import Any
 
 from ptcompile import names
 from ptcompile.cures import as_label
 from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.kept import kept
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 
@@ -20,8 +20,8 @@ ANNOTATIONS_MAX = 256 * 1024
 
 _STANDARD_FINALIZERS = frozenset({"orphan", "foregroundDeletion", "kubernetes"})
 
-why_not_key = lru_cache(4096)(names.why_not_qualified_name)
-why_not_value = lru_cache(4096)(names.why_not_label_value)
+why_not_key = kept(4096)(names.why_not_qualified_name)
+why_not_value = kept(4096)(names.why_not_label_value)
 
 
 def metadata_problems(

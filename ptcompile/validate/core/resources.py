@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any, Final
 
 from ptcompile import cures, names
 from ptcompile.cures import Cure
 from ptcompile.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.kept import kept
 from ptcompile.quantity import NANO, Quantity, parse
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
@@ -24,7 +24,7 @@ def is_native(name: str) -> bool:
     return "/" not in name or "kubernetes.io/" in name
 
 
-@lru_cache(1024)
+@kept(1024)
 def why_not_resource(name: str) -> str | None:
     """Why a container may not ask for a resource of this name (Kubernetes 1.36 `validateContainerResourceName`)."""
     if name in _CONTAINER:
