@@ -17,7 +17,8 @@ from typing import Any
 
 from ptcompile.diagnostics import Problem
 from ptcompile.rules.rule import Found, Rule
-from ptcompile.rules.subject import Stream, Subject
+from ptcompile.rules.stream import Stream
+from ptcompile.rules.subject import Subject
 from ptcompile.rules.words import Needs, needs, words_of
 from ptcompile.versions import Versions
 

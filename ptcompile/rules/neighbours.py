@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ptcompile.expand.job import job_labels
 from ptcompile.objects import SERVICE, selector
 from ptcompile.plain import Json, at, kind_of, namespace, object_name, string_map, text
-from ptcompile.rules.subject import Stream, Subject
+from ptcompile.rules.stream import Stream
+from ptcompile.rules.subject import Subject
 from ptcompile.rules.templates import templates_of
 
 if TYPE_CHECKING:

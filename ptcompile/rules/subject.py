@@ -1,13 +1,14 @@
 """What rules look at: one object with its pod templates, and the world that it would make, each made when asked for."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.diagnostics import Path
 from ptcompile.objects import Objects
 from ptcompile.plain import Json, at, kind_of, mapping, namespace, text
 from ptcompile.rules.amounts import counted
+from ptcompile.rules.stream import Stream
 from ptcompile.rules.templates import templates_of
 from ptcompile.versions import Versions
 
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from ptcompile.simulation.rendezvous import Rendezvous
     from ptcompile.trainruntimes import Found as Runtime
 
-
-T = TypeVar("T")
 
 MOST_TASKS = 256
 """A Volcano Job of more tasks is not simulated here, if each of its pods is told the hosts of every task."""
@@ -137,37 +136,6 @@ class Template:
             chosen = next((i for i, one in specs if text(one.get("name")) == self.main), specs[0][0] if specs else -1)
             for i, one in specs:
                 yield Container((*self.path, "spec", key, i), one, init=init, main=not init and i == chosen)
-
-
-class Stream:
-    """The objects of a stream, as each of them finds the others: put in order once, whoever asks."""
-
-    def __init__(self, objects: Sequence[Json] = ()) -> None:
-        self.objects = Objects(objects)
-        self._made: dict[Callable[[Stream], object], object] = {}
-
-    def once(self, make: "Callable[[Stream], T]") -> T:
-        """What a function makes of the stream, made once: an index that one rule alone looks things up in."""
-        if make not in self._made:
-            self._made[make] = make(self)
-        return cast("T", self._made[make])
-
-    @cached_property
-    def kinds(self) -> frozenset[str]:
-        """The kinds there are, as words that a rule may need: `@service`."""
-        return frozenset("@" + kind_of(one)[1].casefold() for one in self.objects)
-
-    @cached_property
-    def deciding(self) -> Objects:
-        """Those that make no pods, but may decide how others' pods live: Services, runtimes."""
-        from ptcompile.expand import EXPANDERS
-
-        return Objects(one for one in self.objects if kind_of(one) not in EXPANDERS)
-
-    @cached_property
-    def order(self) -> dict[int, int]:
-        """The place of each object, by its identity."""
-        return {id(one): i for i, one in reversed(list(enumerate(self.objects)))}
 
 
 class Subject:

@@ -101,7 +101,8 @@ from collections.abc import Iterator
 from ptcompile.diagnostics import Edit, Fix, field_path
 from ptcompile.plain import at, namespace, text
 from ptcompile.rules.rule import Found, Rule
-from ptcompile.rules.subject import Stream, Subject
+from ptcompile.rules.stream import Stream
+from ptcompile.rules.subject import Subject
 
 _JOBSET = ("jobset.x-k8s.io/v1alpha2", "JobSet")
 
