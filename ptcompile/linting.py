@@ -156,7 +156,12 @@ def _judge_spec(document: Mapping[str, Any], asked: _Asked) -> Iterable[Problem]
         for problem in run(one, versions=profile.versions(), others=compiled.manifests, only=asked.selection.select)
     )
     advised = (problem for problem in traced(found, document) if (problem.name, problem.path) not in said)
-    return [*compiled.problems, *advised]
+    return [*compiled.problems, *(problem for problem in advised if not _ours(problem))]
+
+
+def _ours(problem: Problem) -> bool:
+    """Whether a finding asks the user to remove a variable that a pass wrote, for a script without torchrun."""
+    return problem.name == "env-that-torchrun-sets" and problem.path[-2:-1] != ("env",)
 
 
 def _versions(profile: "ClusterProfile | None", kubernetes: str | None) -> Versions:

@@ -75,3 +75,12 @@ def test_lint_says_it_once_and_as_compile_does() -> None:
     told = [d for d in ptcompile.lint(source).diagnostics if d.name == "worlds-apart"]
     assert told == list(ptcompile.compile(source).diagnostics)
     assert len(told) == 1
+
+
+def test_lint_asks_nobody_to_remove_what_a_pass_wrote() -> None:
+    """WORLD_SIZE of a script without torchrun is the pass's; what stands in `env` is the user's."""
+    source = text("image: img:1\ncommand: [torchrun, train.py]\nnodes: 4\ntarget: volcano")
+    assert [one for one in ptcompile.lint(source).diagnostics if one.name == "env-that-torchrun-sets"] == []
+    own = f'{source}  env: {{LOCAL_RANK: "0"}}\n'
+    (told,) = [one for one in ptcompile.lint(own).diagnostics if one.name == "env-that-torchrun-sets"]
+    assert told.path == ("spec", "env", "LOCAL_RANK")
