@@ -27,6 +27,8 @@ _token = Pattern(
     re.DOTALL,
 )
 _variable = Pattern(r"\$(?:\{(\w+)(?::?-([^{}]*)|(##\*-))?\}|([A-Za-z_]\w*))")
+_LONGEST_NAME: Final = 256
+_open_name = Pattern(r"\$([A-Za-z_]\w*)\Z")
 _assignment = Pattern(r"[A-Za-z_]\w*=").match
 _SKIPPED = frozenset({"exec", "time", "nohup", "command", "env", "then", "do", "else", "{", "("})
 
@@ -74,7 +76,7 @@ def separated(script: str) -> list[tuple[list[str], str]]:
     for match in _token.finditer(script):
         kind = match.lastgroup
         if kind not in ("blank", "end", "comment"):
-            word = (word or "") + (match[kind] if kind else "")
+            word = _joined(word or "", match[kind] if kind else "")
             continue
         if word is not None:
             words.append(word)
@@ -85,6 +87,12 @@ def separated(script: str) -> list[tuple[list[str], str]]:
     if word is not None:
         words.append(word)
     return [*statements, (words, "")]
+
+
+def _joined(word: str, more: str) -> str:
+    """A word with what follows it in quotes of its own, or behind them: there the name of a variable has ended."""
+    found = _open_name.search(word[-_LONGEST_NAME:]) if more[:1].isalnum() or more[:1] == "_" else None
+    return f"{word[: -len(found[0])]}${{{found[1]}}}{more}" if found else word + more
 
 
 def _statements(script: str) -> list[list[str]]:

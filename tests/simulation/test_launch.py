@@ -38,6 +38,8 @@ from ptcompile.simulation.launch import entry_words, of_container, read
         (["sh", "-c", "torchrun --node-rank=${HOSTNAME##*-} t.py"], "torchrun", {"node-rank": "3"}, ("t.py",)),
         (["sh", "-c", "torchrun --nnodes=$(nproc --all) t.py"], "torchrun", {"nnodes": "$(nproc --all)"}, ("t.py",)),
         (["bash", "-c", "bash -c 'torchrun --nnodes=2 t.py'"], "torchrun", {"nnodes": "2"}, ("t.py",)),
+        (["bash", "-c", 'torchrun --nnodes="$N"0 --rdzv_id=$N"x" "$N"_.py'], "torchrun",
+         {"nnodes": "40", "rdzv-id": "4x"}, ("4_.py",)),  # a quote ends a variable's name
         (["bash", "run.sh"], "command", {}, ("bash", "run.sh")),
         (["accelerate", "launch", "t.py"], "accelerate", {}, ("accelerate", "launch", "t.py")),
         (["deepspeed", "t.py"], "deepspeed", {}, ("deepspeed", "t.py")),
