@@ -92,7 +92,7 @@ def _target(other: _Read) -> str | None:
 
 def _side(read: _Read, target: str | None, otherwise: str | None) -> tuple[Side, list[Diagnostic]]:
     """The manifests of a side, its specs compiled for `target`, else their own, else `otherwise`."""
-    from ptcompile.compiler import compile_document  # pydantic starts here: manifests alone do without
+    from ptcompile.compiler import compile_document  # manifests alone do without
 
     if read.profile is None:
         return Side(), []

@@ -1,4 +1,4 @@
-"""What pydantic cannot say of a spec: fields that contradict each other, a profile, or arithmetic."""
+"""What the models cannot say of a spec: fields that contradict each other, a profile, or arithmetic."""
 
 from __future__ import annotations
 
