@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 import ptcompile
+from ptcompile.compiler import compile_document, traced
 from ptcompile.diagnostics import Problem
 from ptcompile.frontends.nearest import nearest
 from tests import making
@@ -21,7 +22,6 @@ CASES: list[tuple[str, str, str, tuple[str, ...]]] = [
     ("script: t.py\nelastic: {nprocPerNode: cpu}\nresources: {cpu: 4}", "trainjob", "host-core-processes", NPROC),
     ("script: t.py\nelastic: {}\nresources: {gpu: 8}", "job", "idle-gpus", NPROC),
     ("script: t.py\nsharedMemory: false\nresources: {gpu: 8}", "jobset", "missing-shm", ("spec", "sharedMemory")),
-    ("command: [torchrun, t.py]\nnodes: 2", "job", "env-that-torchrun-sets", ("spec", "command")),
 ]
 
 
@@ -36,11 +36,22 @@ def test_where_lint_says_it(body: str, target: str, name: str, path: tuple[str, 
 
 
 def test_two_findings_near_one_word_are_two() -> None:
-    source = text("image: i:1\ntarget: job\ncommand: [torchrun, t.py]\nnodes: 2")
-    found = [d.message for d in ptcompile.lint(source).diagnostics if d.name == "env-that-torchrun-sets"]
-    assert len(found) == 2
-    assert "WORLD_SIZE" in found[0]
-    assert "RANK" in found[1]
+    data = yaml.safe_load(text("image: i:1\ntarget: job\ncommand: [torchrun, t.py]\nnodes: 2"))
+    job = compile_document(data, making.DEFAULT_CLUSTER).manifests[-1]
+    variables = job["spec"]["template"]["spec"]["containers"][0]["env"]
+    found = [
+        (
+            job,
+            Problem(
+                "env-that-torchrun-sets", ("spec", "template", "spec", "containers", 0, "env", i), one["name"], None
+            ),
+        )
+        for i, one in enumerate(variables)
+        if one["name"] in {"WORLD_SIZE", "RANK"}
+    ]
+    told = list(traced(found, data))
+    assert [problem.path for problem in told] == [("spec", "command")] * 2
+    assert [problem.message.split()[-1] for problem in told] == [problem.message for _, problem in found]
 
 
 RULES = [  # a rule's name, or none; where in the manifest of the target; what a spec has; where it is said
