@@ -56,6 +56,11 @@ def _secret_values(last: Path, box: Mapping[Any, Any]) -> Iterator[tuple[Path, o
             yield from (((part, key), v) for key, v in values.items() if kind == "Secret" or is_secret(str(key)))
 
 
+def hide_of(objects: Iterable[object]) -> Hide | None:
+    """What hides the secrets of these objects in a text; None where they have none."""
+    return hiding(secret for one in objects for _, secret in places(one))
+
+
 def hiding(secrets: Iterable[str]) -> Hide | None:
     """What puts `HIDDEN` in the place of every secret in a text, also of one that is quoted or cut short."""
     by_head: dict[str, list[str]] = {}

@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 from ptcompile.diffing.values import Change, Fact
-from ptcompile.masking import hiding, places
+from ptcompile.masking import hide_of, places
 from ptcompile.plain import Json
 from ptcompile.secrets import HIDDEN
 from ptcompile.simulation.hidden import without
@@ -30,7 +30,7 @@ def without_secrets(
     facts: tuple[Fact, ...], changes: tuple[Change, ...], objects: tuple[Json, Json]
 ) -> tuple[tuple[Fact, ...], tuple[Change, ...]]:
     """What differs between two objects without their secrets, wherever they turn up: in a command line, say."""
-    hide = hiding(secret for one in objects for _, secret in places(one))
+    hide = hide_of(objects)
     if hide is None:
         return facts, changes
     return (

@@ -6,16 +6,11 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.explaining.model import Cause, Step
-from ptcompile.masking import Hide, hiding, places
+from ptcompile.masking import Hide, hide_of
 from ptcompile.simulation.hidden import without
 
 if TYPE_CHECKING:
     from ptcompile.explaining.explanation import Explanation
-
-
-def hide_of(objects: Iterable[Any]) -> Hide | None:
-    """What hides the secrets of these objects in a text."""
-    return hiding(secret for one in objects for _, secret in places(one))
 
 
 def hidden(explanation: Explanation, documents: Iterable[Any]) -> Explanation:

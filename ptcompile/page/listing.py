@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from ptcompile import emit, source
 from ptcompile.diagnostics import Span, field_path
 from ptcompile.explaining.explanation import Explanation
-from ptcompile.explaining.hiding import hide_of
 from ptcompile.explaining.leaves import leaves
 from ptcompile.explaining.model import Cause, Input
 from ptcompile.explaining.shown import shown_value
+from ptcompile.masking import hide_of
 from ptcompile.page.model import Listing, Origin, Reason, Strength, Text
 from ptcompile.secrets import without_secrets
 from ptcompile.simulation import simulate
