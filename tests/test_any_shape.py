@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator
 from itertools import cycle
 from typing import Any
 
@@ -16,6 +15,7 @@ from ptcompile.rules import Rule, every_rule
 from ptcompile.rules.pages import page
 from ptcompile.targets import TARGETS
 from tests.making import text
+from tests.places import places, put
 
 JOB = yaml.safe_load(
     text(
@@ -61,24 +61,6 @@ PROFILE = {
     },
 }
 VALUES: list[Any] = [None, "", [], {}, 0, True, [None], {"x": None}]
-
-
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The path of every value below this one."""
-    pairs = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in pairs:
-        yield (*path, key)
-        yield from places(inner, (*path, key))
-
-
-def put(data: Any, path: tuple[Any, ...], value: Any) -> Any:
-    """A copy of the data with another value at a path."""
-    if not path:
-        return value
-    head, *rest = path
-    if isinstance(data, dict):
-        return {key: put(inner, tuple(rest), value) if key == head else inner for key, inner in data.items()}
-    return [put(inner, tuple(rest), value) if at == head else inner for at, inner in enumerate(data)]
 
 
 @pytest.mark.parametrize("target", TARGETS)

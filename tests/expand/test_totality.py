@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from ptcompile.expand import EXPANDERS, expand
 from ptcompile.expand.kubelet import command_line, environment, qos_class
 from tests.expand.making import Json, container, jobset, pytorchjob, replicated, task, template, trainjob, volcano
+from tests.places import places
 
 GARBAGE: list[Any] = [None, "", "x", 0, -1, 7, 1.5, True, [], {}, [None], [1], {"a": None}, [[]], [{}], "-", 2**70]
 
@@ -45,14 +46,6 @@ def read(manifest: Json) -> None:
         assert qos_class(pod.spec)
     assert world.configmaps is not None
     assert world.services is not None
-
-
-def places(data: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    out = [path] if path else []
-    pairs = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
-    for key, value in pairs:
-        out.extend(places(value, (*path, key)))
-    return out
 
 
 @pytest.mark.parametrize("manifest", WHOLE, ids=lambda m: m["kind"])

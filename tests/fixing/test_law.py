@@ -15,6 +15,7 @@ from ptcompile.fixing.changes import canonical
 from ptcompile.source import Document, read
 from tests.fixing.documents import KEYS, NEW, stream
 from tests.fixing.making import finding
+from tests.places import places
 
 REASONS = (
     "an alias shares the value",
@@ -31,12 +32,6 @@ REASONS = (
 def allowed(skipped: Skipped, content: bytes) -> bool:
     """Blank lines below a part that goes become content of a block above it that keeps such lines (`|+`)."""
     return skipped.why in REASONS or (skipped.why == "the text would not say what the fix says" and b"|+" in content)
-
-
-def paths(data: Any, at: Path = ()) -> list[Path]:
-    """Every place of a document but its root."""
-    boxes = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
-    return [one for key, value in boxes for one in ((*at, key), *paths(value, (*at, key)))]
 
 
 def value_at(data: Any, path: Path) -> Any:
@@ -69,7 +64,7 @@ def done(data: Any, edit: Edit) -> Any:
 @st.composite
 def edits(draw: st.DrawFn, data: Any) -> Edit:
     """One edit that the data has a place for."""
-    path = draw(st.sampled_from(paths(data)))
+    path = draw(st.sampled_from(list(places(data))))
     value, box = value_at(data, path), value_at(data, path[:-1])
     ops = ["set", "remove"]
     ops += ["append"] if value is None or isinstance(value, list) else []
@@ -158,7 +153,7 @@ def test_two_edits_are_made_together_or_not_at_all(content: bytes, data: st.Data
     document = source.documents[0]
     first = data.draw(edits(document.data))
     second_in = done(document.data, first) if as_one else document.data
-    assume(paths(second_in))
+    assume(list(places(second_in)))
     second = data.draw(edits(second_in))
     fixes = [finding(first, second)] if as_one else [finding(first), finding(second)]
     fixed = apply(content, fixes, unsafe=False)

@@ -12,8 +12,8 @@ from ptcompile.compiler import compile_document, traced
 from ptcompile.diagnostics import Problem
 from ptcompile.frontends.nearest import nearest
 from tests import making
-from tests.frontends.test_origin import every_path
 from tests.making import compiled, smallest, text
+from tests.places import places
 
 NPROC = ("spec", "elastic", "nprocPerNode")
 CASES: list[tuple[str, str, str, tuple[str, ...]]] = [
@@ -104,7 +104,7 @@ def test_it_is_total_and_gives_a_place_of_the_spec(target: str) -> None:
     several = "" if target == "pod" else "\nelastic: {nnodes: '2:4', nprocPerNode: 2}"
     data = yaml.safe_load(smallest(f"resources: {{gpu: 2}}{several}"))
     for manifest in compiled(yaml.safe_dump(data), target).manifests:
-        for path in every_path(manifest):
+        for path in ((), *places(manifest)):
             for tail in ((), ("nowhere",), (7,)):
                 place: Any = data
                 for part in nearest(Problem("x", (*path, *tail), "m"), manifest, data):

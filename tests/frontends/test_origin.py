@@ -11,6 +11,7 @@ import yaml
 import ptcompile
 from ptcompile.frontends.origin import locate
 from tests.making import compiled, smallest
+from tests.places import places
 
 MAIN = "podTemplate: {spec: {containers: [{name: pytorch, %s}]}}"
 ROLES = "master: {}\nworker: {replicas: 2, %s}"
@@ -129,15 +130,10 @@ def test_locating_is_total_and_gives_a_place_of_the_spec() -> None:
     before = copy.deepcopy(data)
     for target in ("job", "pytorchjob", "volcano"):
         for manifest in compiled(source, target).manifests:
-            for path in every_path(manifest):
+            for path in ((), *places(manifest)):
                 for tail in ((), ("nowhere",), (7,)):
                     place: Any = data
                     for part in locate((*path, *tail), manifest, data):
                         if isinstance(place, dict) and part in place:
                             place = place[part]
     assert data == before
-
-
-def every_path(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    below = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(deeper for key, one in below for deeper in every_path(one, (*path, key)))]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,6 +15,7 @@ from ptcompile.schemafiles import load
 from ptcompile.validate.schemas import BUILT_IN, CORE, CUSTOM
 from ptcompile.validate.structure import structure
 from ptcompile.validate.structure_fault import to_problem
+from tests.places import places
 
 Json = dict[str, Any]
 Path = tuple[str | int, ...]
@@ -372,13 +372,6 @@ def reference_refuses(kind: tuple[str, str], manifest: Json) -> bool:
     errors = Draft202012Validator({"$ref": target}, registry=REGISTRY, format_checker=FORMATS).iter_errors(manifest)
     # Decoding does not ask for required fields.
     return any(not (built_in and error.validator == "required") for error in errors)
-
-
-def places(node: Any, path: Path = ()) -> Iterator[Path]:
-    items: Any = node.items() if isinstance(node, dict) else enumerate(node) if isinstance(node, list) else ()
-    for key, value in items:
-        yield (*path, key)
-        yield from places(value, (*path, key))
 
 
 @pytest.mark.parametrize("kind", [JOB, SERVICE, VOLCANO, PYTORCH, TRAINJOB], ids="/".join)

@@ -12,7 +12,8 @@ from ptcompile.plain import kind_of
 from ptcompile.validate.webhooks import WEBHOOKS
 from ptcompile.versions import Versions
 from tests.expand.making import Json, container, jobset, node, pytorchjob, replicated, runtime, task, trainjob, volcano
-from tests.expand.test_totality import GARBAGE, places
+from tests.expand.test_totality import GARBAGE
+from tests.places import places
 
 POLICY = [{"event": "PodFailed", "action": "RestartJob"}]
 WHOLE: list[Json] = [

@@ -1,0 +1,26 @@
+"""Every place of plain data, and the data with another value there: for tests that try something anywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+Path = tuple[Any, ...]
+
+
+def places(data: Any, path: Path = ()) -> Iterator[Path]:
+    """The path of every value below this one, what holds a value before it."""
+    pairs = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    for key, value in pairs:
+        yield (*path, key)
+        yield from places(value, (*path, key))
+
+
+def put(data: Any, path: Path, value: Any) -> Any:
+    """A copy of the data with another value at a path."""
+    if not path:
+        return value
+    head, *rest = path
+    if isinstance(data, dict):
+        return {key: put(inner, tuple(rest), value) if key == head else inner for key, inner in data.items()}
+    return [put(inner, tuple(rest), value) if at == head else inner for at, inner in enumerate(data)]
