@@ -39,7 +39,6 @@ _is_name_part = Pattern(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?").fullmatch
 _is_http_path = Pattern(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+").fullmatch
 _is_relaxed_env = Pattern(r"[ -<>-~]+").fullmatch
 _is_classic_env = Pattern(r"[-._a-zA-Z][-._a-zA-Z0-9]*").fullmatch
-_is_c_identifier = Pattern(r"[A-Za-z_][A-Za-z0-9_]*").fullmatch
 _is_config_key = Pattern(r"[-._a-zA-Z0-9]+").fullmatch
 _is_port_charset = Pattern(r"[-a-z0-9]+").fullmatch
 
@@ -166,11 +165,6 @@ def why_not_classic_env_name(text: str) -> str | None:
     if not _is_classic_env(text):
         return "must have only letters, digits, '_', '-' and '.', and not start with a digit"
     return _relative_path(text)
-
-
-def is_c_identifier(text: str) -> bool:
-    """Whether a text is an identifier that a shell can read as `$NAME`."""
-    return _is_c_identifier(text) is not None
 
 
 def is_config_key(text: str) -> bool:
