@@ -57,6 +57,7 @@ CODES: dict[str, str] = {
     "dropped-claims": "PTC142",
     "ignored-trainer-fields": "PTC143",
     "uncounted-gpus": "PTC144",
+    "several-mig-slices": "PTC164",
     # 2xx: scheduling, queues, topology
     "host-network-dns": "PTC201",
     "node-name-set": "PTC202",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import names, passes
@@ -92,10 +92,11 @@ def traced(found: Iterable[tuple[Json, Problem]], data: Mapping[str, Any], *, ca
     for manifest, problem in found:
         path = locate(problem.path, manifest, data, places=places)
         exact = path != ("spec",)
-        if causes and not exact:
+        if causes and not (exact and _has(data, path)):
             from ptcompile.frontends.nearest import nearest
 
-            path = nearest(problem, manifest, data)
+            near = nearest(problem, manifest, data)
+            path = path if exact and near == ("spec",) else near
         named = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
         there = problem._replace(on_key=problem.on_key or named, fix=None)
         there = there._replace(path=path) if path == ("spec",) else moved(there, path)
@@ -103,6 +104,41 @@ def traced(found: Iterable[tuple[Json, Problem]], data: Mapping[str, Any], *, ca
         if cause not in seen:
             seen.add(cause)
             yield there
+
+
+def advised(
+    compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile, only: Collection[str] | None = None
+) -> Iterator[Problem]:
+    """What the rules find in the manifests of a document, each finding once, at the line of the spec that caused it.
+
+    `only` are the names of the rules to ask, or None for all.
+    """
+    from ptcompile import rules
+
+    manifests, versions = compiled.manifests, cluster.versions()
+    stream = rules.Stream(manifests)
+    found = ((one, each) for one in manifests for each in rules.run(one, versions=versions, others=stream, only=only))
+    told = {(problem.name, problem.path) for problem in compiled.problems}
+    for problem in traced(found, data):
+        if (problem.name, problem.path) not in told and not _of_a_pass(problem):
+            yield problem
+
+
+def _of_a_pass(problem: Problem) -> bool:
+    """Whether a finding asks the user to remove a variable that a pass wrote, for a script without torchrun."""
+    return problem.name == "env-that-torchrun-sets" and problem.path[-2:-1] != ("env",)
+
+
+def _has(data: Any, path: Path) -> bool:
+    """Whether something stands at a path."""
+    for part in path:
+        if isinstance(data, Mapping) and part in data:
+            data = data[part]
+        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
+            data = data[part]
+        else:
+            return False
+    return True
 
 
 def not_ours(data: Any) -> Problem | None:

@@ -144,24 +144,12 @@ def _advised(
 
 def _judge_spec(document: Mapping[str, Any], asked: _Asked) -> Iterable[Problem]:
     """The problems of a TrainingJob, and what the rules find in its manifests, at the lines of the spec."""
-    from ptcompile.compiler import compile_document, traced
+    from ptcompile.compiler import advised, compile_document
     from ptcompile.reading import default_cluster
 
     profile = asked.profile or default_cluster()
     compiled = compile_document(document, profile)
-    said = {(problem.name, problem.path) for problem in compiled.problems}
-    found = (
-        (one, problem)
-        for one in compiled.manifests
-        for problem in run(one, versions=profile.versions(), others=compiled.manifests, only=asked.selection.select)
-    )
-    advised = (problem for problem in traced(found, document) if (problem.name, problem.path) not in said)
-    return [*compiled.problems, *(problem for problem in advised if not _ours(problem))]
-
-
-def _ours(problem: Problem) -> bool:
-    """Whether a finding asks the user to remove a variable that a pass wrote, for a script without torchrun."""
-    return problem.name == "env-that-torchrun-sets" and problem.path[-2:-1] != ("env",)
+    return [*compiled.problems, *advised(compiled, document, profile, asked.selection.select)]
 
 
 def _versions(profile: "ClusterProfile | None", kubernetes: str | None) -> Versions:

@@ -56,7 +56,7 @@ def only_too_long(name: str) -> bool:
 
 
 def reserved_env(spec: Spec, job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
-    """Variables whose value the operator overwrites: refused, with the operator named."""
+    """Variables whose value the operator overwrites: this target has no way to give them."""
     for where, env in _of_profile(job, cluster):
         for name in _overwritten(env, target):
             yield _reserved(("spec",), f"the profile's {where} sets {name}", name, target)
@@ -102,10 +102,8 @@ def _said(job: JobSpec, role: str, name: str) -> Path:
 
 
 def _reserved(path: Path, text: str, name: str, target: Target) -> Problem:
-    message = f"{text}: on the target {target.name} the operator sets {name} itself, and its value wins"
-    return problem(
-        "reserved-env", path, message, f"remove {name}", stage="run", authority=target.authority, on_key=True
-    )
+    message = f"{text}: the target {target.name} cannot give it to the pods: the operator sets {name} itself"
+    return problem("unsupported-by-target", path, message, f"remove {name}", on_key=True)
 
 
 def blocks(job: JobSpec) -> list[tuple[Path, PodFields]]:

@@ -104,6 +104,10 @@ ANSWERS: Final[dict[str, Answer]] = {
     "gpu-request-differs-from-limit": Answer(
         "Request and limit of a device differ, and devices are not shared.", "ask for it once"
     ),
+    "several-mig-slices": Answer(
+        "A pod asks for several MIG slices, and CUDA shows a process the first alone.",
+        "ask for one slice a node, and for more nodes",
+    ),
     "queued-differently": Answer(
         "An operator or a queue system means something else by a queue, a gang or a topology than the spec does.",
         "take what the help names, or live with what the message says",
