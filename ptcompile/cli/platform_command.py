@@ -108,7 +108,7 @@ def _specs(paths: list[str], profile: ClusterProfile, target: str | None, findin
     findings.unreadable(unreadable)
     out = []
     for file in inputs:
-        result = api.compile(file.content, target=target, cluster=profile, filename=file.name)
+        result = api.compile(file.content, target=target, cluster=profile, filename=file.name, lint=False)
         if findings.compiled(file, result) and result.ok:
             read = (read_spec(document.data)[0] for document in source.read(file.content).documents)
             out += [spec for spec in read if spec is not None]

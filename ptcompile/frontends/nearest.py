@@ -36,6 +36,7 @@ _OBJECT: dict[str, tuple[Path, ...]] = {
     "queue": (("queue",),),
     "managedBy": (("queue",),),
     "networkTopology": (("topology",),),
+    "restartPolicy": (("restartPolicy",),),
     "schedulingPolicy": (("queue",), ("topology",), *_NODES),
     **dict.fromkeys(
         ("backoffLimit", "podFailurePolicy", "successPolicy", "failurePolicy", "maxRetry", "policies"),
