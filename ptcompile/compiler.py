@@ -9,7 +9,7 @@ from ptcompile import names, passes
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.freeform import freeform
 from ptcompile.frontends import checks, checks_fabric
-from ptcompile.frontends.origin import Places, locate, moved, settle
+from ptcompile.frontends.origin import Places, locate, moved, settle, value_at
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.ir import Context, Job, Target
 from ptcompile.targets import TARGETS, budget, default_target, queueing
@@ -92,7 +92,7 @@ def traced(found: Iterable[tuple[Json, Problem]], data: Mapping[str, Any], *, ca
     for manifest, problem in found:
         path = locate(problem.path, manifest, data, places=places)
         exact = path != ("spec",)
-        if causes and not (exact and _has(data, path)):
+        if causes and not (exact and value_at(path, data) is not None):
             from ptcompile.frontends.nearest import nearest
 
             near = nearest(problem, manifest, data)
@@ -127,18 +127,6 @@ def advised(
 def _of_a_pass(problem: Problem) -> bool:
     """Whether a finding asks the user to remove a variable that a pass wrote, for a script without torchrun."""
     return problem.name == "env-that-torchrun-sets" and problem.path[-2:-1] != ("env",)
-
-
-def _has(data: Any, path: Path) -> bool:
-    """Whether something stands at a path."""
-    for part in path:
-        if isinstance(data, Mapping) and part in data:
-            data = data[part]
-        elif isinstance(data, list) and isinstance(part, int) and part < len(data):
-            data = data[part]
-        else:
-            return False
-    return True
 
 
 def not_ours(data: Any) -> Problem | None:
