@@ -1,0 +1,98 @@
+"""Words that a spec knows in another place, or under another name: what to say to somebody who wrote them here.
+
+People write what they know from torchrun, Kubernetes and the operators. Asked only where a field is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from ptcompile import names
+from ptcompile.diagnostics import Path, field_path
+from ptcompile.schemafiles import load
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+_CONTAINERS: Final = "podTemplate.spec.containers: [{name: pytorch, %s: ...}]"
+
+WORDS: Final = {
+    "initContainers": "they go into podTemplate.spec.initContainers",
+    "containers": "the one that trains is image, command, args and env here; others go into podTemplate.spec.containers",
+    "sidecars": "they go into podTemplate.spec.containers, or initContainers with restartPolicy: Always",
+    "template": "what the spec has no word for goes into podTemplate: {metadata: ..., spec: ...}",
+    "environment": "it is env, a mapping: NAME: value",
+    "replicas": "write nodes: the number of pods that train",
+    "completions": "write nodes: the number of pods that train",
+    "parallelism": "write nodes: the number of pods that train",
+    "numNodes": "write nodes: the number of pods that train",
+    "numProcPerNode": "it is spec.elastic.nprocPerNode",
+    "labels": "the objects' labels are metadata.labels, the pods' spec.podLabels",
+    "annotations": "the objects' annotations are metadata.annotations, the pods' spec.podAnnotations",
+    "valueFrom": "leave valueFrom out: NAME: {secretKeyRef: {name: ..., key: ...}}",
+    "value": "write the value itself: NAME: value",
+}
+"""Of other vocabularies: torchrun's, Kubernetes' and the operators'."""
+
+
+def elsewhere(key: str, path: Path, model: type[BaseModel], root: type[BaseModel]) -> str | None:
+    """Where a word belongs that the block at `path`, of the model `model`, does not know; None where nobody knows it.
+
+    `path` ends with the word; `root` is the model of the document.
+    """
+    if key in WORDS and not (key in ("value", "valueFrom") and path[-3:-2] != ("env",)):
+        return WORDS[key].replace("NAME", str(path[-2])) if path[-3:-2] == ("env",) else WORDS[key]
+    homes = [*_homes(model, path[:-1]), *_homes(root, ())]
+    found = _nearest(homes, key, path)
+    return f"it is {field_path(found)}" if found else _in_a_pod(key, path, root)
+
+
+def slip(key: str, path: Path, model: type[BaseModel], root: type[BaseModel]) -> str | None:
+    """The same for a word that is nearly one of them."""
+    homes = [*_homes(model, path[:-1]), *_homes(root, ())]
+    near = names.suggest(key, dict.fromkeys(str(home[-1]) for home in homes))
+    found = _nearest(homes, near, path) if near else None
+    return f"did you mean {field_path(found)}?" if found else None
+
+
+def _nearest(homes: list[Path], key: str, path: Path) -> Path | None:
+    """The place of a word that shares most with where it was written; of several the highest."""
+    places = [home for home in homes if same(str(home[-1]), key) and home[:-1] != path[:-1]]
+    return min(places, key=lambda home: (-_shared(home, path), len(home)), default=None)
+
+
+def _shared(home: Path, path: Path) -> int:
+    pairs = zip(home[:-1], path[:-1], strict=False)
+    return next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(home), len(path)) - 1)
+
+
+def _homes(model: type[BaseModel], path: Path) -> Iterator[Path]:
+    """The places of all fields below a block; those of roles are the job's own."""
+    from ptcompile.frontends.errors import model_in
+
+    for name, field in model.model_fields.items():
+        here = (*path, field.alias or name)
+        yield here
+        inner = model_in(field.annotation)
+        if inner is not None and here[-1] not in ("master", "worker"):
+            yield from _homes(inner, here)
+
+
+def _in_a_pod(key: str, path: Path, root: type[BaseModel]) -> str | None:
+    """For a field of Kubernetes' pods and containers that a spec has no word for."""
+    if root.__name__ != "Spec" or path[:1] != ("spec",):
+        return None
+    core = load("kubernetes/core.json")["$defs"]
+    if key in core["PodSpec"]["properties"]:
+        return f"it goes into podTemplate.spec.{key}"
+    return f"it goes into {_CONTAINERS % key}" if key in core["Container"]["properties"] else None
+
+
+def same(name: str | None, other: str) -> bool:
+    """Whether two names differ in letter case, `_` and `-` alone."""
+    return name is not None and _letters(name) == _letters(other)
+
+
+def _letters(name: str) -> str:
+    return name.replace("_", "").replace("-", "").lower()
