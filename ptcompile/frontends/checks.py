@@ -13,7 +13,7 @@ from ptcompile.frontends import checks_fabric
 from ptcompile.frontends.checks_amounts import amounts_of, nodes_of
 from ptcompile.frontends.checks_endings import endings_of
 from ptcompile.frontends.checks_roles import roles_of
-from ptcompile.frontends.errors import bad, conflict, problem
+from ptcompile.frontends.errors import bad, conflict, problem, such_as
 from ptcompile.ir import Job, Target
 
 if TYPE_CHECKING:
@@ -27,9 +27,10 @@ _WORDS = frozenset({"true", "false", "null"})
 def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
     """Every contradiction in a spec that has the right shape."""
     if reason := names.why_not_dns_label(spec.metadata.name):
-        yield bad(("metadata", "name"), f"{spec.metadata.name!r} {reason}", "such as 'llama-sft'")
+        yield bad(("metadata", "name"), f"{spec.metadata.name!r} {reason}", such_as(spec.metadata.name, "llama-sft"))
     if spec.metadata.namespace is not None and (reason := names.why_not_dns_label(spec.metadata.namespace)):
-        yield bad(("metadata", "namespace"), f"{spec.metadata.namespace!r} {reason}", "such as 'research'")
+        help = such_as(spec.metadata.namespace, "research")
+        yield bad(("metadata", "namespace"), f"{spec.metadata.namespace!r} {reason}", help)
     job = spec.spec
     yield from _start(job)
     yield from _shape(job)
@@ -183,7 +184,7 @@ def _profile(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
 def _queue(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
     for field, name in {"queue": job.queue, "priority": job.priority}.items():
         if name is not None and (reason := names.why_not_dns_subdomain(name)):
-            yield bad(("spec", field), f"{name!r} {reason}", "such as team-a")
+            yield bad(("spec", field), f"{name!r} {reason}", such_as(name, "team-a"))
     given = {} if job.topology is None else job.topology.given()
     levels = cluster.spec.topology.levels
     for how, level in given.items():
@@ -198,7 +199,7 @@ def _volcano(job: JobSpec) -> Iterator[Problem]:
     tasks = {"masterTask": job.volcano.master_task, "workerTask": job.volcano.worker_task}
     for field, name in tasks.items():
         if reason := names.why_not_dns_label(name):
-            yield bad(("spec", "volcano", field), f"{name!r} {reason}", "such as master")
+            yield bad(("spec", "volcano", field), f"{name!r} {reason}", such_as(name, "master"))
     if len(set(tasks.values())) == 1:
         yield conflict(("spec", "volcano", "workerTask"), "both tasks have one name", "give them different names")
 

@@ -35,6 +35,11 @@ def bad(path: Path, message: str, help: str | None) -> Problem:
     return problem("spec-invalid-value", path, message, help)
 
 
+def such_as(name: str, example: str) -> str:
+    """The help for a name that is no DNS label: the user's own made valid, or an example where nothing of it can stay."""
+    return f"such as {(cures.label(name) or example)!r}"
+
+
 def conflict(path: Path, message: str, help: str) -> Problem:
     """Two fields that cannot both be meant."""
     return problem("spec-conflict", path, message, help)
