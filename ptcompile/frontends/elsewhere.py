@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from ptcompile import names
-from ptcompile.diagnostics import Path, field_path
-from ptcompile.schemafiles import load
+from ptcompile.documents.schema_files import load
+from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.kubernetes import names
 
 if TYPE_CHECKING:
     from pydantic import BaseModel
@@ -19,7 +19,7 @@ _CONTAINERS: Final = "podTemplate.spec.containers: [{name: pytorch, %s: ...}]"
 
 WORDS: Final = {
     "initContainers": "they go into podTemplate.spec.initContainers",
-    "containers": "the one that trains is image, command, args and env here; others go into podTemplate.spec.containers",
+    "containers": "image, command, args and env are the main one's; others go into podTemplate.spec.containers",
     "sidecars": "they go into podTemplate.spec.containers, or initContainers with restartPolicy: Always",
     "template": "what the spec has no word for goes into podTemplate: {metadata: ..., spec: ...}",
     "environment": "it is env, a mapping: NAME: value",
@@ -36,6 +36,10 @@ WORDS: Final = {
 """Of other vocabularies: torchrun's, Kubernetes' and the operators'."""
 
 
+_LAUNCH: Final = ("script", "module", "elastic")
+"""What a role beside the trainers has no counterpart of."""
+
+
 def elsewhere(key: str, path: Path, model: type[BaseModel], root: type[BaseModel]) -> str | None:
     """Where a word belongs that the block at `path`, of the model `model`, does not know; None where nobody knows it.
 
@@ -43,6 +47,8 @@ def elsewhere(key: str, path: Path, model: type[BaseModel], root: type[BaseModel
     """
     if key in WORDS and not (key in ("value", "valueFrom") and path[-3:-2] != ("env",)):
         return WORDS[key].replace("NAME", str(path[-2])) if path[-3:-2] == ("env",) else WORDS[key]
+    if path[:2] == ("spec", "roles") and key in _LAUNCH:
+        return "write command: torchrun starts the nodes of the job alone"
     homes = [*_homes(model, path[:-1]), *_homes(root, ())]
     found = _nearest(homes, key, path)
     return f"it is {field_path(found)}" if found else _in_a_pod(key, path, root)

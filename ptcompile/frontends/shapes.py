@@ -6,8 +6,8 @@ import json
 import shlex
 from typing import Any
 
-from ptcompile.cures import Cure
-from ptcompile.diagnostics import Path
+from ptcompile.findings.diagnostics import Path
+from ptcompile.findings.value_fixes import Cure
 
 _SHOWN = 60
 """Characters of a command line that a help repeats; the message shows no more of it."""

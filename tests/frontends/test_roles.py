@@ -8,10 +8,10 @@ import pytest
 import yaml
 
 import ptcompile
-from ptcompile.cluster import ClusterProfile
 from ptcompile.frontends.spec import lower, read_spec
-from ptcompile.ir import Job, Role
-from ptcompile.spec import MOST_BESIDE
+from ptcompile.job.model import Job, Role
+from ptcompile.vocabulary.cluster.model import ClusterProfile
+from ptcompile.vocabulary.spec import MOST_BESIDE
 from tests import making
 from tests.making import DEFAULT_CLUSTER, FIRST_LINE, compiled, smallest, text
 
@@ -115,11 +115,11 @@ def test_its_main_container_is_called_like_the_role() -> None:
         ("roles: {node: {}}", "node", "nodes of the job"),
         ("volcano: {masterTask: chief}\nroles: {chief: {}}", "chief", "another name"),
         ("volcano: {workerTask: crew}\nroles: {crew: {}}", "crew", "another name"),
-        ("roles: {Loader: {}}", "Loader", "such as loader"),
-        ("roles: {data_loader: {}}", "data_loader", "such as loader"),
-        ("roles: {'9': {}}", "9", "such as loader"),  # <job>-9-0 is good, 9_HOSTS is no variable's name
-        ("roles: {a.b: {}}", "a.b", "such as loader"),
-        ("roles: {'': {}}", "", "such as loader"),
+        ("roles: {Loader: {}}", "Loader", "such as 'loader'"),
+        ("roles: {data_loader: {}}", "data_loader", "such as 'data-loader'"),
+        ("roles: {'9': {}}", "9", "such as 'loader'"),  # <job>-9-0 is good, 9_HOSTS is no variable's name
+        ("roles: {a.b: {}}", "a.b", "such as 'a-b'"),
+        ("roles: {'': {}}", "", "such as 'loader'"),
         (f"roles: {{{'r' * 33}: {{}}}}", "r" * 33, "at most 32"),  # kubeflow.md 3.2: the pod's name has 63
         ("roles: {vc-x: {}}", "vc-x", "another name"),  # volcano.md 2.4: VC_<TASK>_HOSTS
     ],
