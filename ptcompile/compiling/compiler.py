@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import passes
@@ -108,18 +108,13 @@ def traced(found: Iterable[tuple[Json, Problem]], data: Mapping[str, Any], *, ca
             yield there
 
 
-def advised(
-    compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile, only: Collection[str] | None = None
-) -> Iterator[Problem]:
-    """What the rules find in the manifests of a document, each finding once, at the line of the spec that caused it.
-
-    `only` are the names of the rules to ask, or None for all.
-    """
+def advised(compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile) -> Iterator[Problem]:
+    """What the rules find in the manifests of a document, each finding once, at the line of the spec that caused it."""
     from ptcompile import linting
 
     manifests, versions = compiled.manifests, cluster.versions()
     stream = linting.Stream(manifests)
-    found = ((one, each) for one in manifests for each in linting.run(one, versions=versions, others=stream, only=only))
+    found = ((one, each) for one in manifests for each in linting.run(one, versions=versions, others=stream))
     told = {(problem.name, problem.path) for problem in compiled.problems}
     for problem in traced(found, data):
         if (problem.name, problem.path) not in told and not _of_a_pass(problem):

@@ -87,7 +87,7 @@ def compile(
         for path, value in overrides:
             data = _laid_over(data, path, value)
         compiled = compile_document(data, profile, target)
-        problems = advised(compiled, data, profile, asked.select) if asked is not None else ()
+        problems = advised(compiled, data, profile) if asked is not None else ()
         advice = [streams.stamp(problem, document, filename) for problem in problems]
         advice = [one for one in advice if asked is not None and asked.tells(one.name, one.stage)]
         found += [streams.stamp(problem, document, filename) for problem in compiled.problems]

@@ -119,7 +119,7 @@ def _nothing_at(key: str, manifest: Mapping[str, Any]) -> Problem:
     from ptcompile.kubernetes.names import suggest
 
     message = f"{key}: Required value: every object says what it is"
-    near = suggest(key, [one for one in manifest if isinstance(one, str) and one not in ("apiVersion", "kind")])
+    near = suggest(key, [one for one in manifest if one not in ("apiVersion", "kind")])
     if near is None:
         return Problem("required-value", (key,), message, f"add {key}")
     return Problem("required-value", (near,), message, f"did you mean {key}?", on_key=True)
@@ -142,10 +142,13 @@ def _judge(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterab
 def _advised(
     manifest: Mapping[str, Any], refused: Sequence[Problem], others: Stream, asked: _Asked
 ) -> Iterator[Problem]:
-    """What the rules find, without what they say of a place that is refused already."""
+    """What the rules find, without what they say of a place that is refused already.
+
+    Those of stage "apply" speak for a webhook.
+    """
     said = {problem.path for problem in refused}
-    for problem in run(manifest, versions=asked.versions, others=others, only=asked.selection.select):
-        if problem.path not in said:
+    for problem in run(manifest, versions=asked.versions, others=others):
+        if problem.path not in said and (asked.webhooks or problem.stage != "apply"):
             yield problem
 
 
@@ -156,7 +159,7 @@ def _judge_spec(document: Mapping[str, Any], asked: _Asked) -> Iterable[Problem]
 
     profile = asked.profile or default_cluster()
     compiled = compile_document(document, profile)
-    return [*compiled.problems, *advised(compiled, document, profile, asked.selection.select)]
+    return [*compiled.problems, *advised(compiled, document, profile)]
 
 
 def _versions(profile: "ClusterProfile | None", kubernetes: str | None) -> Versions:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import Any, Final
 
 from ptcompile.validate.webhooks.verdict import Webhook, nothing, unchanged
 
-__all__ = ["WEBHOOKS", "Webhook"]
+__all__ = ["QUEUED", "WEBHOOKS", "Webhook"]
 
 
 def _of(module: str, name: str) -> Callable[..., Any]:
@@ -40,3 +40,14 @@ WEBHOOKS: dict[tuple[str, str], Webhook] = {
     (_TRAINER, "ClusterTrainingRuntime"): _RUNTIME,
 }
 """What each operator's kind goes through at creation."""
+
+QUEUED: Final = frozenset(
+    {
+        ("v1", "Pod"),
+        ("batch/v1", "Job"),
+        ("kubeflow.org/v1", "PyTorchJob"),
+        ("jobset.x-k8s.io/v1alpha2", "JobSet"),
+        (_TRAINER, "TrainJob"),
+    }
+)
+"""The kinds that Kueue admits (Kueue 0.19). Volcano Jobs have queues of their own."""

@@ -59,7 +59,7 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, field_path
 from ptcompile.kubernetes.untyped import string_map
-from ptcompile.linting.queues import TOPOLOGY
+from ptcompile.operators.kueue.marks import TOPOLOGY
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import POD

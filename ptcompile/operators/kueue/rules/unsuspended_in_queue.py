@@ -55,7 +55,7 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, field_path
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.queues import queue
+from ptcompile.operators.kueue.marks import queue
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import PYTORCHJOB
