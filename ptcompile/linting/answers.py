@@ -98,13 +98,13 @@ ANSWERS: Final[dict[str, Answer]] = {
         "write the name of the LocalQueue as it is in the namespace, and seconds as a number above 0",
     ),
     "refused-topology-request": Answer(
-        "Kueue's webhook refuses how near to each other the pods are to run: two topology requests for one set of pods, "
+        "Kueue's webhook refuses how near to each other the pods shall run: two topology requests for one set of pods, "
         "slices without their topology or their size, or slices of more pods than there are.",
         "keep one request; give slices both a topology and a size",
     ),
     "unpaired-pod-group": Answer(
         "Kueue's webhook refuses a Pod of a group whose name or size is missing: it has to know how many to wait for.",
-        "give every Pod of the group the label pod-group-name and the annotation pod-group-total-count, the size as text",
+        "give every Pod of the group the label pod-group-name and the annotation pod-group-total-count, a text",
     ),
     "refused-child": Answer(
         "The object is accepted, and the API server refuses what the operator makes of it: a pod, a Service or a Job.",
