@@ -5,8 +5,9 @@ People write what they know from torchrun, Kubernetes and the operators. Asked o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.diagnostics import Path, field_path
@@ -40,31 +41,40 @@ _LAUNCH: Final = ("script", "module", "elastic")
 """What a role beside the trainers has no counterpart of."""
 
 
-def elsewhere(key: str, path: Path, model: type[BaseModel], root: type[BaseModel]) -> str | None:
+class Place(NamedTuple):
+    """Where a word belongs: in words, and as a path where its value is the same there."""
+
+    help: str
+    path: Path | None = None
+
+
+def elsewhere(key: str, path: Path, model: type[BaseModel], root: type[BaseModel]) -> Place | None:
     """Where a word belongs that the block at `path`, of the model `model`, does not know; None where nobody knows it.
 
     `path` ends with the word; `root` is the model of the document.
     """
     if key in WORDS and not (key in ("value", "valueFrom") and path[-3:-2] != ("env",)):
-        return WORDS[key].replace("NAME", str(path[-2])) if path[-3:-2] == ("env",) else WORDS[key]
+        return Place(WORDS[key].replace("NAME", str(path[-2])) if path[-3:-2] == ("env",) else WORDS[key])
     if path[:2] == ("spec", "roles") and key in _LAUNCH:
-        return "write command: torchrun starts the nodes of the job alone"
-    homes = [*_homes(model, path[:-1]), *_homes(root, ())]
-    found = _nearest(homes, key, path)
-    return f"it is {field_path(found)}" if found else _in_a_pod(key, path, root)
+        return Place("write command: torchrun starts the nodes of the job alone")
+    found = _nearest(key, path, model, root)
+    if found:
+        return Place(f"it is {field_path(found)}", found)
+    inside = _in_a_pod(key, path, root)
+    return Place(inside) if inside else None
 
 
 def slip(key: str, path: Path, model: type[BaseModel], root: type[BaseModel]) -> str | None:
     """The same for a word that is nearly one of them."""
-    homes = [*_homes(model, path[:-1]), *_homes(root, ())]
-    near = names.suggest(key, dict.fromkeys(str(home[-1]) for home in homes))
-    found = _nearest(homes, near, path) if near else None
+    near = names.suggest(key, _words(root))
+    found = _nearest(near, path, model, root) if near else None
     return f"did you mean {field_path(found)}?" if found else None
 
 
-def _nearest(homes: list[Path], key: str, path: Path) -> Path | None:
+def _nearest(key: str, path: Path, model: type[BaseModel], root: type[BaseModel]) -> Path | None:
     """The place of a word that shares most with where it was written; of several the highest."""
-    places = [home for home in homes if same(str(home[-1]), key) and home[:-1] != path[:-1]]
+    below = ((*path[:-1], *home) for home in _homes(model).get(_letters(key), ()))
+    places = [home for home in (*below, *_homes(root).get(_letters(key), ())) if home[:-1] != path[:-1]]
     return min(places, key=lambda home: (-_shared(home, path), len(home)), default=None)
 
 
@@ -73,8 +83,23 @@ def _shared(home: Path, path: Path) -> int:
     return next((at for at, (one, other) in enumerate(pairs) if one != other), min(len(home), len(path)) - 1)
 
 
-def _homes(model: type[BaseModel], path: Path) -> Iterator[Path]:
-    """The places of all fields below a block; those of roles are the job's own."""
+@cache
+def _homes(model: type[BaseModel]) -> Mapping[str, Sequence[Path]]:
+    """The places of all fields below a block, by their letters."""
+    found: dict[str, list[Path]] = {}
+    for home in _fields(model, ()):
+        found.setdefault(_letters(str(home[-1])), []).append(home)
+    return found
+
+
+@cache
+def _words(root: type[BaseModel]) -> Sequence[str]:
+    """The names of all fields of a document, each once."""
+    return tuple(dict.fromkeys(str(home[-1]) for home in _fields(root, ())))
+
+
+def _fields(model: type[BaseModel], path: Path) -> Iterator[Path]:
+    """The places of all fields; those of roles are the job's own."""
     from ptcompile.frontends.errors import model_in
 
     for name, field in model.model_fields.items():
@@ -82,7 +107,7 @@ def _homes(model: type[BaseModel], path: Path) -> Iterator[Path]:
         yield here
         inner = model_in(field.annotation)
         if inner is not None and here[-1] not in ("master", "worker"):
-            yield from _homes(inner, here)
+            yield from _fields(inner, here)
 
 
 def _in_a_pod(key: str, path: Path, root: type[BaseModel]) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings import value_fixes
-from ptcompile.findings.diagnostics import Authority, Fix, Path, Problem, Severity, Stage, field_path
+from ptcompile.findings.diagnostics import Authority, Edit, Fix, Path, Problem, Severity, Stage, field_path
 from ptcompile.kubernetes import names, quantity
 
 if TYPE_CHECKING:
@@ -152,10 +152,24 @@ def _unknown(path: Path, data: Any, model: type[BaseModel]) -> Problem:
     near = names.suggest(key, siblings)
     other = elsewhere(key, path, block, model) if block is not None and not same(near, key) else None
     if other is not None:
-        return problem("spec-unknown-field", path, message, other, on_key=True)
+        fix = _move(path, other.path, data) if other.path else None
+        return problem("spec-unknown-field", path, message, other.help, on_key=True, fix=fix)
     cure = value_fixes.named(key, near, _at(data, path[:-1]))
     help = f"did you mean {near}?" if near else (block and slip(key, path, block, model)) or _known(siblings, path)
     return problem("spec-unknown-field", path, message, help, on_key=True, fix=cure and cure.at(path))
+
+
+def _move(path: Path, home: Path, data: Any) -> Fix | None:
+    """The change that takes a value to where it belongs; None where something stands there."""
+    there: Any = data
+    for part in home:
+        if not isinstance(there, Mapping):
+            return None
+        if part not in there:
+            edits = (Edit("set", home, _at(data, path[:-1])[str(path[-1])]), Edit("remove", path))
+            return Fix(f"move it to {field_path(home)}", edits, safe=False)
+        there = there[part]
+    return None
 
 
 _MOST_LISTED = 12

@@ -73,7 +73,8 @@ def compile(
 
     Raises nothing for what a user may have written, and ValueError for a selector that selects nothing.
     """
-    from ptcompile.compiling.compiler import advised, compile_document
+    from ptcompile.compiling.compiler import advised
+    from ptcompile.compiling.further import compile_whole
 
     asked = selection(select, ignore) if lint else None
     read = streams.read(spec, filename)
@@ -86,7 +87,7 @@ def compile(
         data = document.data
         for path, value in overrides:
             data = _laid_over(data, path, value)
-        compiled = compile_document(data, profile, target)
+        compiled = compile_whole(data, profile, target)
         problems = advised(compiled, data, profile) if asked is not None else ()
         advice = [streams.stamp(problem, document, filename) for problem in problems]
         advice = [one for one in advice if asked is not None and asked.tells(one.name, one.stage)]

@@ -154,11 +154,12 @@ def _advised(
 
 def _judge_spec(document: Mapping[str, Any], asked: _Asked) -> Iterable[Problem]:
     """The problems of a TrainingJob, and what the rules find in its manifests, at the lines of the spec."""
-    from ptcompile.compiling.compiler import advised, compile_document
+    from ptcompile.compiling.compiler import advised
+    from ptcompile.compiling.further import compile_whole
     from ptcompile.vocabulary.from_schema import default_cluster
 
     profile = asked.profile or default_cluster()
-    compiled = compile_document(document, profile)
+    compiled = compile_whole(document, profile)
     return [*compiled.problems, *advised(compiled, document, profile)]
 
 
