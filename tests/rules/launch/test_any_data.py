@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ptcompile.rules import run
 from ptcompile.rules.pages import page
-from tests.oracle import needs_rows, rows
+from tests.oracle import rows
 from tests.rules.asking import of_families
 from tests.strategies import mutated
 
@@ -25,7 +25,6 @@ def test_any_data(manifest: dict[str, Any]) -> None:
         json.dumps(problem._asdict())
 
 
-@needs_rows
 @pytest.mark.parametrize("operator", ["pytorchjob", "volcano", "jobset", "trainjob"])
 def test_what_people_write(operator: str) -> None:
     for _, manifest in list(rows(operator))[::7]:
