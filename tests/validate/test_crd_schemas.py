@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.schemafiles import load
+from ptcompile.documents.schema_files import load
 from ptcompile.validate.schemas import CORE, CUSTOM, resolve
 from ptcompile.validate.structure_compile import in_version
 from tests import recorded

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile.diagnostics import Diagnostic
+from ptcompile.findings.diagnostics import Diagnostic
 from tests import recorded
 
 
