@@ -81,3 +81,10 @@ def test_the_table_of_rules_is_that_of_the_rules() -> None:
 def test_the_configuration_is_taken(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(_blocks("toml")[0])
     assert load(str(tmp_path / "pyproject.toml")).fail_on == "warning"
+
+
+def test_the_tests_for_half_a_minute_are_there() -> None:
+    """A path that is moved would be an error for whoever copies the command."""
+    (command,) = [block for block in _blocks("sh") if "tests/test_golden.py" in block]
+    paths = [word for word in command.split() if word.startswith("tests/")]
+    assert [path for path in paths if not (ROOT / path).exists()] == []
