@@ -51,11 +51,11 @@ class Metadata(Model):
 
     name: DnsLabel = Field(description="Name of the job; pods, Services and host names are derived from it.")
     namespace: DnsLabel | None = Field(
-        None, description="Namespace of every object; the cluster's default when absent."
+        default=None, description="Namespace of every object; the cluster's default when absent."
     )
-    labels: dict[str, str] = Field({}, description="Labels of the objects (of the pods: spec.podLabels).")
+    labels: dict[str, str] = Field(default={}, description="Labels of the objects (of the pods: spec.podLabels).")
     annotations: dict[str, str] = Field(
-        {}, description="Annotations of the objects (of the pods: spec.podAnnotations)."
+        default={}, description="Annotations of the objects (of the pods: spec.podAnnotations)."
     )
 
 
@@ -82,12 +82,13 @@ Json = dict[str, Any]
 class ResourceList(Amounts, Model):
     """Amounts by resource."""
 
-    cpu: Quantity | None = Field(None, description="Cores.")
-    memory: Quantity | None = Field(None, description="Bytes, usually with Mi or Gi.")
-    gpu: Quantity | None = Field(None, description="Whole GPUs, under the cluster profile's resource name.")
-    ephemeral_storage: Quantity | None = Field(None, description="Local scratch disk, usually with Gi.")
+    cpu: Quantity | None = Field(default=None, description="Cores.")
+    memory: Quantity | None = Field(default=None, description="Bytes, usually with Mi or Gi.")
+    gpu: Quantity | None = Field(default=None, description="Whole GPUs, under the cluster profile's resource name.")
+    ephemeral_storage: Quantity | None = Field(default=None, description="Local scratch disk, usually with Gi.")
     devices: dict[str, Quantity] = Field(
-        {}, description="Anything else by its full name, such as nvidia.com/mig-1g.5gb, rdma/hca or hugepages-2Mi."
+        default={},
+        description="Anything else by its full name, such as nvidia.com/mig-1g.5gb, rdma/hca or hugepages-2Mi.",
     )
 
 
