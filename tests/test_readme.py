@@ -50,6 +50,11 @@ def test_the_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
     assert "kind: Job" in capsys.readouterr().out
 
 
+def test_the_typed_program_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(_blocks("python")[1], {})  # noqa: S102  # our own words
+    assert "kind: PyTorchJob" in capsys.readouterr().out
+
+
 def test_every_field_pass_target_and_command_is_named() -> None:
     for model, prefix in ((JobSpec, ""), (Elastic, "elastic."), (Volcano, "volcano."), (RunPolicy, "")):
         names = {field.alias or name for name, field in model.model_fields.items()} - {"elastic", "volcano"}

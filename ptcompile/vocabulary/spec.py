@@ -15,6 +15,7 @@ from ptcompile.vocabulary import checks, model
 from ptcompile.vocabulary.fields import Beside, Nodes
 from ptcompile.vocabulary.model import (
     Count,
+    Dict,
     DnsLabel,
     DnsSubdomain,
     Json,
@@ -61,7 +62,7 @@ class Elastic(Model):
     rdzv_endpoint: Annotated[str, Field(json_schema_extra={"pattern": "^.+:0*[1-9][0-9]*$"})] | None = Field(
         default=None, description="HOST:PORT of an etcd server; the others are found by name."
     )
-    rdzv_configs: dict[str, str | int] = Field(
+    rdzv_configs: Dict[str, str | int] = Field(
         default={}, description="Added to the defaults timeout and join_timeout, 900 seconds each."
     )
 
@@ -145,7 +146,7 @@ class PodFields(Model):
         default=None, description="When to pull."
     )
     resources: Resources = Field(default_factory=Resources.model_construct, description="Per node.")
-    env: dict[str, str | EnvSource] = Field(default={}, description="Environment variables, in order.")
+    env: Dict[str, str | EnvSource] = Field(default={}, description="Environment variables, in order.")
     env_from: list[Json] = Field(default=[], description="Whole ConfigMaps or Secrets as variables.")
     volumes: list[Json] = Field(default=[], description="Volumes, as in a pod.")
     volume_mounts: list[Json] = Field(default=[], description="Where the container sees them, as in a pod.")

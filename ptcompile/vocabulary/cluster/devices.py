@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from ptcompile.vocabulary.cluster.pod_base import check, in_schema
-from ptcompile.vocabulary.model import Json, Model, Quantity
+from ptcompile.vocabulary.model import Dict, Json, Model, Quantity
 
 PodBase = Annotated[Json, AfterValidator(check), Field(json_schema_extra=in_schema)]
 """A pod template that is laid under the job's own."""
@@ -77,7 +77,7 @@ class Accelerator(Model):
 class Fabric(Model):
     """A network between nodes, by the name that jobs use. What is not said is the built-in fabric's of that name."""
 
-    resources: dict[str, Quantity] = Field(default={}, description="What a pod asks for by Kubernetes resource name.")
+    resources: Dict[str, Quantity] = Field(default={}, description="What a pod asks for by Kubernetes resource name.")
     capabilities: list[str] = Field(default=[], description="Linux capabilities of the container that trains.")
     env: dict[str, str] = Field(default={}, description="Environment variables.")
     annotations: dict[str, str] = Field(

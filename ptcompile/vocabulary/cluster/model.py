@@ -14,8 +14,8 @@ from ptcompile.vocabulary import model
 from ptcompile.vocabulary.checks import other_than_the_queues
 from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric, Gpu, NodeRequirement, PodBase, Toleration
 from ptcompile.vocabulary.cluster.questions import Profile
-from ptcompile.vocabulary.cluster.queues import GangScheduler, QueueSystem, Topology
-from ptcompile.vocabulary.model import Json, Model, Quantity
+from ptcompile.vocabulary.cluster.queues import ClusterTopology, GangScheduler, QueueSystem
+from ptcompile.vocabulary.model import Dict, Json, Model, Quantity
 
 
 class Spot(Model):
@@ -36,8 +36,8 @@ class Defaults(Model):
     env: dict[str, str] = Field(default={}, description="Environment variables.")
     labels: dict[str, str] = Field(default={}, description="Labels of objects and pods.")
     annotations: dict[str, str] = Field(default={}, description="Annotations of objects and pods.")
-    requests: dict[str, Quantity] = Field(default={}, description="Requests by Kubernetes resource name.")
-    limits: dict[str, Quantity] = Field(default={}, description="Limits by Kubernetes resource name.")
+    requests: Dict[str, Quantity] = Field(default={}, description="Requests by Kubernetes resource name.")
+    limits: Dict[str, Quantity] = Field(default={}, description="Limits by Kubernetes resource name.")
     node_selector: dict[str, str] = Field(default={}, description="Labels that every node must have.")
     tolerations: list[Toleration] = Field(default=[], description="Tolerations of every pod.")
     queue: str | None = Field(default=None, description="Queue of jobs that name none.")
@@ -130,7 +130,9 @@ class ProfileSpec(Model):
         default=False,
         description="Whether this is a MultiKueue manager: queued jobs run in other clusters, never here.",
     )
-    topology: Topology = Field(default_factory=Topology.model_construct, description="The network's levels.")
+    topology: ClusterTopology = Field(
+        default_factory=ClusterTopology.model_construct, description="The network's levels."
+    )
     defaults: Defaults = Field(
         default_factory=Defaults.model_construct, description="What every job gets that does not say otherwise."
     )

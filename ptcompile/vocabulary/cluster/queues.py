@@ -19,7 +19,7 @@ class TopologyLevel(Model):
     tier: int | None = Field(default=None, ge=0, description="Tier of the HyperNodes that are its domains (Volcano).")
 
 
-class Topology(Model):
+class ClusterTopology(Model):
     """The network's levels, by the names that jobs use."""
 
     name: str | None = Field(default=None, description="The Topology object that has these levels (KAI).")
