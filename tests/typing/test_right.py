@@ -1,4 +1,4 @@
-"""The program that type checkers find nothing in runs, too. What they say of it: `python -m tests.typing`, in .ci/run."""
+"""The program that type checkers find nothing in runs, too. What they say: `python -m tests.typing`, in .ci/run."""
 
 from __future__ import annotations
 
