@@ -12,6 +12,7 @@ from ptcompile.frontends import checks, checks_fabric
 from ptcompile.frontends.origin import Places, locate, moved, settle
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.ir import Context, Job, Target
+from ptcompile.needed import needed
 from ptcompile.targets import TARGETS, budget, default_target, queueing
 from ptcompile.validate import validate
 
@@ -63,6 +64,7 @@ def _for_target(
     job, steps = passes.run(job, Context(cluster, target))
     problems += checks_fabric.partial(job, data)
     manifests = tuple(target.emit(job, cluster))
+    problems += needed(job, manifests, cluster, target)
     problems += _refusals(manifests, data, cluster)
     if job.launch is None and job.nodes > 1:
         from ptcompile.alone import alone
