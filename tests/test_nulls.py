@@ -116,7 +116,7 @@ def test_half_a_device_is_refused(half: str, devices: Json) -> None:
     empty = {key: None if key == "gpu" else dict.fromkeys(value) for key, value in devices.items()}
     body = {"image": "img:1", "script": "t.py", "resources": {**devices, half: empty}}
     done = compiled(text(json.dumps(body)))
-    leaf = [*empty["devices"]] if "devices" in empty else []
+    leaf = [*devices["devices"]] if "devices" in devices else []
     assert [(one.name, one.path) for one in done.problems if one.severity == "error"] == [
         ("gpu-request-differs-from-limit", ("spec", "resources", half, *empty, *leaf))
     ]

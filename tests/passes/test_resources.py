@@ -84,8 +84,8 @@ TABLE: dict[str, tuple[Pair, Pair, Pair, Pair]] = {
 def test_who_wins(row: tuple[Pair, Pair, Pair, Pair]) -> None:
     role, whole, defaults, (requests, limits) = row
     cluster = making.profile({"defaults": {"requests": dict(defaults[0]), "limits": dict(defaults[1])}})
-    main = {"resources": amounts(*role)}
-    before = making.job(PodTemplate(Container("pytorch", "img:1", **main)), resources=amounts(*whole))
+    main = Container("pytorch", "img:1", resources=amounts(*role))
+    before = making.job(PodTemplate(main), resources=amounts(*whole))
     after = resources(before, making.context(cluster))
     assert after.roles[0].template.main.resources[:2] == (requests, limits)
     assert resources(after, making.context(cluster)) == after
