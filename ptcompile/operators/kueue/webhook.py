@@ -6,14 +6,16 @@ of pods.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Final
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import atoi
-from ptcompile.kubernetes.untyped import Json, at, integer, mapping, string_map
+from ptcompile.kubernetes.untyped import Json, at, mapping, string_map
+from ptcompile.operators.common.templates import templates_of
 from ptcompile.operators.kueue.marks import PREFIX, QUEUE, REQUESTS
+from ptcompile.operators.record import Key
 
 _TIME: Final = f"{PREFIX}max-exec-time-seconds"
 _GROUP: Final = f"{PREFIX}pod-group-name"
@@ -21,18 +23,15 @@ _TOTAL: Final = f"{PREFIX}pod-group-total-count"
 _SLICE: Final = f"{PREFIX}podset-slice-required-topology"
 _SIZE: Final = f"{PREFIX}podset-slice-size"
 
-_PodSet = tuple[Path, Json, int]
-"""The path and the content of a pod template, and how many pods are made of it."""
 
-
-def check(manifest: Json, kind: str) -> Iterator[Problem]:
+def check(manifest: Json, kind: Key) -> Iterator[Problem]:
     """Every condition at creation that depends on the object alone. `kind` is one that Kueue admits."""
     metadata = at(manifest, "metadata")
     yield from _labels(string_map(metadata.get("labels")))
-    if kind == "Pod":
+    if kind == ("v1", "Pod"):
         yield from _group(string_map(metadata.get("labels")), string_map(metadata.get("annotations")))
-    for path, template, pods in _POD_SETS[kind](manifest):
-        yield from _topology((*path, "metadata", "annotations"), template, pods)
+    for one in templates_of(kind, manifest):
+        yield from _topology((*one.path, "metadata", "annotations"), mapping(one.template), one.replicas)
 
 
 def _labels(labels: dict[str, str]) -> Iterator[Problem]:
@@ -81,47 +80,3 @@ def _topology(path: Path, template: Json, pods: int) -> Iterator[Problem]:
 def _refused(name: str, path: Path, why: str, help: str, *, on_key: bool = False) -> Problem:
     message = f"{field_path(path)}: Invalid value: {why}"
     return Problem(name, path, message, help, authority="kueue", on_key=on_key)
-
-
-def _of_pod(manifest: Json) -> Iterator[_PodSet]:
-    yield (), manifest, 1
-
-
-def _of_job(manifest: Json) -> Iterator[_PodSet]:
-    spec = at(manifest, "spec")
-    yield ("spec", "template"), at(spec, "template"), _count(spec)
-
-
-def _of_pytorchjob(manifest: Json) -> Iterator[_PodSet]:
-    for role, replica in at(manifest, "spec", "pytorchReplicaSpecs").items():
-        path = ("spec", "pytorchReplicaSpecs", role, "template")
-        yield path, at(replica, "template"), integer(mapping(replica).get("replicas"), 1)
-
-
-def _of_jobset(manifest: Json) -> Iterator[_PodSet]:
-    replicated = at(manifest, "spec").get("replicatedJobs")
-    for index, one in enumerate(replicated if isinstance(replicated, list) else ()):
-        job = at(mapping(one), "template", "spec")
-        path = ("spec", "replicatedJobs", index, "template", "spec", "template")
-        yield path, at(job, "template"), integer(mapping(one).get("replicas"), 1) * _count(job)
-
-
-def _of_trainjob(manifest: Json) -> Iterator[_PodSet]:
-    """None: its runtime has the templates."""
-    del manifest
-    return iter(())
-
-
-def _count(job: Json) -> int:
-    parallelism = integer(job.get("parallelism"), 1)
-    return min(parallelism, integer(job.get("completions"), parallelism))
-
-
-_POD_SETS: Final[dict[str, Callable[[Json], Iterator[_PodSet]]]] = {
-    "Pod": _of_pod,
-    "Job": _of_job,
-    "PyTorchJob": _of_pytorchjob,
-    "JobSet": _of_jobset,
-    "TrainJob": _of_trainjob,
-}
-"""Where each kind that Kueue admits has its pod templates."""

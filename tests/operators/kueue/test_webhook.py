@@ -124,12 +124,6 @@ def test_a_slice_has_no_more_pods_than_the_set(manifest: Json, pods: int) -> Non
     assert len(refused(near(manifest, {SLICE: "rack", SIZE: str(pods + 1)}))) == 1
 
 
-def test_a_job_that_completes_less_often_than_it_runs_has_fewer_pods() -> None:
-    short = copy.deepcopy(JOB)
-    short["spec"] |= {"parallelism": 4, "completions": 2}
-    assert len(refused(near(short, {SLICE: "rack", SIZE: "3"}))) == 1
-
-
 def test_it_is_a_webhook_like_the_others() -> None:
     bad = labelled(JOB, {f"{K}queue-name": "My_Queue"})
     assert [d.code for d in ptcompile.lint(bad).diagnostics if d.authority == "kueue"] == ["PTC229"]
