@@ -177,6 +177,8 @@ CODES: dict[str, str] = {
     "missing-trainer-step": "PTC456",
     "unused-trainer": "PTC457",
     "runtime-reserved-env": "PTC458",
+    "unknown-rdzv-option": "PTC464",
+    "nccl-without-gpu": "PTC465",
     # 5xx: what the API server answers, by the server's own kinds of error
     "unknown-field": "PTC501",
     "wrong-type": "PTC502",
@@ -194,6 +196,8 @@ CODES: dict[str, str] = {
     "webhook-refusal": "PTC551",
     "refused-child": "PTC552",
     "controller-failure": "PTC553",
+    "invalid-image": "PTC564",
+    "image-placeholder": "PTC565",
     # 6xx: conversion
     "not-carried-over": "PTC601",
     # 7xx: restarts and ends

@@ -9,12 +9,14 @@ from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.frontends import checks_fabric
 from ptcompile.frontends.checks_amounts import amounts_of, nodes_of
 from ptcompile.frontends.checks_endings import endings_of
+from ptcompile.frontends.checks_images import images_of
 from ptcompile.frontends.checks_roles import roles_of
 from ptcompile.frontends.errors import bad, conflict, problem, such_as
 from ptcompile.job.model import Job, PodTemplate, Target
 from ptcompile.kubernetes import names
 from ptcompile.vocabulary.checks import split_endpoint
 from ptcompile.vocabulary.cluster.pod_base import MAIN
+from ptcompile.vocabulary.rdzv_options import why_not_option
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -46,6 +48,7 @@ def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
             roles_train = job.master is not None or job.worker is not None  # then the job need not have one
             if len(path) == 2 or roles_train == (len(path) == 3):
                 yield problem("spec-missing-field", (*path, "image"), "is missing: every node needs one", "add image")
+    yield from images_of(parts)
     yield from amounts_of(job, parts, cluster)
     yield from checks_fabric.check(job, nodes_of(parts), cluster)
     yield from endings_of(job, parts)
@@ -173,6 +176,8 @@ def _torchrun(job: JobSpec) -> Iterator[Problem]:
         if "," in f"{key}{value}" or "=" in key:
             message = "torchrun splits its --rdzv-conf at commas and '=', so neither may stand here"
             yield bad((*at, "rdzvConfigs", key), message, None)
+        elif why := why_not_option(key, str(value), elastic.rdzv_backend):
+            yield bad((*at, "rdzvConfigs", key), f"{value!r} {why}, or torchrun does not start", None)
 
 
 def _profile(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:

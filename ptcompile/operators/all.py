@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ptcompile.operators.record import Key, Kind, Operator, resolve
 
-_PODS: Final = ("linting.containers", "linting.pods")
+_PODS: Final = ("linting.containers", "linting.pods", "linting.image")
 _LAUNCH: Final = ("linting.launch", "operators.kueue.rules")
 _TRAINER: Final = "trainer.kubeflow.org/v1alpha1"
 _RUNTIME: Final[dict[str, Any]] = {
@@ -140,7 +140,7 @@ OPERATORS: Final = (
                 _TRAINER,
                 "TrainJob",
                 schema="trainer.kubeflow.org/trainjob_v1alpha1.json",
-                rules=("operators.trainer.rules.trainjob", *_LAUNCH),
+                rules=("operators.trainer.rules.trainjob", "linting.image", *_LAUNCH),
                 pods="pods:expand",
                 crd="crd:train_job_rules",
                 default="webhook:default",

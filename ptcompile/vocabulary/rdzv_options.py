@@ -65,7 +65,11 @@ KNOWN: Final = tuple(dict.fromkeys(name for options in READ.values() for name in
 """The options that any backend reads."""
 
 
-def why_not_option(name: str, value: str, backend: str) -> str | None:
-    """Why torchrun does not start with this value, or None. It keeps the option's text without blanks around it."""
-    check = READ.get(backend, {}).get(name.strip())
+def why_not_option(name: str, value: str, backend: str | None = None) -> str | None:
+    """Why torchrun does not start with this value, or None. Without a backend: with one that reads the option.
+
+    torchrun keeps names and values without the blanks around them.
+    """
+    readers = [READ.get(backend, {})] if backend is not None else READ.values()
+    check = next((options[name.strip()] for options in readers if name.strip() in options), None)
     return check(value.strip()) if check else None
