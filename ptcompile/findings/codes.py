@@ -26,6 +26,7 @@ CODES: dict[str, str] = {
     "unsupported-by-target": "PTC026",
     "name-too-long": "PTC027",
     "unknown-target": "PTC028",
+    "same-image-beside": "PTC064",
     # 1xx: resources and devices
     "request-above-limit": "PTC101",
     "gpu-request-differs-from-limit": "PTC102",

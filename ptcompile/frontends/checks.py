@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ptcompile.catalogue.rdzv_options import why_not_option
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.frontends import checks_fabric
 from ptcompile.frontends.checks_amounts import amounts_of, nodes_of
@@ -16,7 +17,6 @@ from ptcompile.job.model import Job, PodTemplate, Target
 from ptcompile.kubernetes import names
 from ptcompile.vocabulary.checks import split_endpoint
 from ptcompile.vocabulary.cluster.pod_base import MAIN
-from ptcompile.vocabulary.rdzv_options import why_not_option
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile

@@ -117,6 +117,11 @@ ANSWERS: Final[dict[str, Answer]] = {
     "gpu-request-differs-from-limit": Answer(
         "Request and limit of a device differ, and devices are not shared.", "ask for it once"
     ),
+    "same-image-beside": Answer(
+        "A pod template patch adds a container beside the main one, with the same image: most likely the main one is "
+        "meant, which a patch finds by its name.",
+        "call it pytorch, or in a role beside the trainers like the role",
+    ),
     "several-mig-slices": Answer(
         "A pod asks for several MIG slices, and CUDA shows a process the first alone.",
         "ask for one slice a node, and for more nodes",

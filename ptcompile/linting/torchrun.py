@@ -6,9 +6,9 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from ptcompile.catalogue.rdzv_options import KNOWN, why_not_option
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.vocabulary.rdzv_options import KNOWN, why_not_option
 
 OPTIONS: Final = frozenset(
     {

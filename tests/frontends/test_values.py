@@ -149,3 +149,30 @@ def test_nccl_without_a_gpu(target: str, body: str, path: Path | None) -> None:
     assert told == ([] if path is None else [(path, "warning")])
     more = "resources: {gpu: 1, cpu: 4, memory: 8Gi}"
     assert ptcompile.compile(smallest(f"nodes: 2\n{body}\n{more}"), target=target).diagnostics == ()
+
+
+BESIDE: list[tuple[str, Path | None]] = [
+    ("podTemplate: {spec: {containers: [{name: trainer, image: img:1}]}}", ("spec",)),
+    ("podTemplate: {spec: {containers: [{name: pytorch, tty: true}]}}", None),
+    ("podTemplate: {spec: {containers: [{name: logs, image: 'fluent/fluent-bit:3'}]}}", None),
+    ("podTemplate: {spec: {initContainers: [{name: get, image: img:1}]}}", None),
+    ("worker: {podTemplate: {spec: {containers: [{name: main, image: img:1}]}}}", ("spec", "worker")),
+    ("roles: {ps: {podTemplate: {spec: {containers: [{name: pytorch, image: img:1}]}}}}", ("spec", "roles", "ps")),
+    ("roles: {ps: {podTemplate: {spec: {containers: [{name: ps, tty: true}]}}}}", None),
+]
+
+
+@pytest.mark.parametrize(("body", "block"), BESIDE, ids=[body for body, _ in BESIDE])
+def test_one_more_container_of_the_same_image_is_told(body: str, block: Path | None) -> None:
+    result = ptcompile.compile(smallest(body), target="jobset")
+    told = [(one.path, one.severity) for one in result.diagnostics if one.name == "same-image-beside"]
+    path = (*(block or ()), "podTemplate", "spec", "containers", 0)
+    assert told == ([] if block is None else [(path, "warning")])
+    assert result.ok
+
+
+def test_one_without_an_image_is_told_what_it_lacks_and_what_was_meant() -> None:
+    result = ptcompile.compile(smallest("podTemplate: {spec: {containers: [{name: main, tty: true}]}}"))
+    helps = {one.name: one.help for one in result.diagnostics}
+    assert not result.ok
+    assert helps["same-image-beside"] == "to change the main container, call it pytorch"

@@ -47,13 +47,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile.catalogue.rdzv_options import KNOWN
 from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.names import suggest
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import BACKENDS, unknown_conf, why_not_conf
 from ptcompile.linting.trainers import known
-from ptcompile.vocabulary.rdzv_options import KNOWN
 
 
 def _check(subject: Subject) -> Iterator[Found]:
