@@ -1,1 +1,1 @@
-"""What ptcompile knows by name, as data with sources: accelerators, the fabrics between their nodes, torch's options."""
+"""What ptcompile knows by name, as data with sources: accelerators, fabrics between their nodes, torch's options."""

@@ -27,6 +27,7 @@ CODES: dict[str, str] = {
     "name-too-long": "PTC027",
     "unknown-target": "PTC028",
     "same-image-beside": "PTC064",
+    "kubernetes-too-old": "PTC065",
     # 1xx: resources and devices
     "request-above-limit": "PTC101",
     "gpu-request-differs-from-limit": "PTC102",

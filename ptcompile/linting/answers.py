@@ -117,6 +117,10 @@ ANSWERS: Final[dict[str, Answer]] = {
     "gpu-request-differs-from-limit": Answer(
         "Request and limit of a device differ, and devices are not shared.", "ask for it once"
     ),
+    "kubernetes-too-old": Answer(
+        "The profile names an older Kubernetes than the documentation of one of its operators asks for.",
+        "correct the one or the other of spec.versions, or upgrade",
+    ),
     "same-image-beside": Answer(
         "A pod template patch adds a container beside the main one, with the same image: most likely the main one is "
         "meant, which a patch finds by its name.",
