@@ -195,6 +195,27 @@ OPERATORS: Final = (
         ),
     ),
     Operator(
+        "mpijob",
+        authority="mpi-operator",
+        version="mpi_operator",
+        defaults="defaults:DEFAULTS",
+        software="mpi-operator",
+        crds=("mpijobs.kubeflow.org/v2beta1",),
+        kinds=(
+            Kind(
+                "kubeflow.org/v2beta1",
+                "MPIJob",
+                schema="kubeflow.org/mpijob_v2beta1.json",
+                rules=(*_PODS, "operators.mpijob.rules", "operators.kueue.rules"),
+                templates="templates:of",
+                pods="pods:expand",
+                controller="controller:later",
+                pod_checks="pod_checks:check",
+                failure="failure:sentences",
+            ),
+        ),
+    ),
+    Operator(
         "kueue",
         authority="kueue",
         version="kueue",
