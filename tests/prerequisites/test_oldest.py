@@ -144,7 +144,9 @@ def test_both_commands_warn_at_the_line_of_the_profile(
     cluster = tmp_path / "cluster.yaml"
     cluster.write_text("apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec:\n  versions: {kubernetes: '1.28'}\n")
     job = written(tmp_path, body="nodes: 2\ntarget: trainjob")
-    words = ["platform", cluster, job] if command == "platform" else ["requires", job, "--cluster", cluster]
+    words: list[str | Path] = (
+        ["platform", cluster, job] if command == "platform" else ["requires", job, "--cluster", cluster]
+    )
     ran = here(capsys, *words)
     assert ran.status == 0
     assert "warning[PTC065 kubernetes-too-old]" in ran.err
