@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from ptcompile.job.model import Context, Job, Json, PodTemplate, map_templates
 from ptcompile.kubernetes import quantity
+from ptcompile.vocabulary.cluster import hardware
 
 
 def tolerations(job: Job, context: Context) -> Job:
@@ -16,11 +17,11 @@ def tolerations(job: Job, context: Context) -> Job:
     profile = context.cluster.spec
     everywhere = [*profile.defaults.tolerations, *(profile.spot.tolerations if job.spot else ())]
     in_template: list[Json] = profile.defaults.pod_template.get("spec", {}).get("tolerations", [])
-    accelerator = context.cluster.accelerator(job.accelerator)
+    accelerator = hardware.accelerator(context.cluster, job.accelerator)
     on_gpu = [*profile.gpu.tolerations, *(accelerator.tolerations if accelerator else ())]
 
     def tolerate(template: PodTemplate) -> PodTemplate:
-        gpu = context.cluster.accelerators_in(template.main.resources.limits)
+        gpu = hardware.accelerators_in(context.cluster, template.main.resources.limits)
         asked = _asked(template) if profile.resource_tolerations else set()
         of_resources = [one for name in asked for one in profile.resource_tolerations.get(name, ())]
         ours = (*everywhere, *(on_gpu if gpu else ()), *of_resources)

@@ -111,7 +111,7 @@ def read_cluster(
 ) -> tuple[ClusterProfile | None, list[Diagnostic]]:
     """A ClusterProfile in any form, the built-in one for None; or None and what is wrong with it."""
     from ptcompile.compiling.kubernetes_parts import freeform_cluster, read_profile
-    from ptcompile.vocabulary.cluster.questions import Profile
+    from ptcompile.vocabulary.fields import Profile
     from ptcompile.vocabulary.from_schema import default_cluster
 
     if cluster is None:

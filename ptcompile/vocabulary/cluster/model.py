@@ -13,8 +13,8 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 from ptcompile.vocabulary import model
 from ptcompile.vocabulary.checks import other_than_the_queues
 from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric, Gpu, NodeRequirement, PodBase, Toleration
-from ptcompile.vocabulary.cluster.questions import Profile
 from ptcompile.vocabulary.cluster.queues import ClusterTopology, GangScheduler, QueueSystem
+from ptcompile.vocabulary.fields import Profile
 from ptcompile.vocabulary.model import Dict, Json, Model, Quantity
 
 
