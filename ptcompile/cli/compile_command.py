@@ -6,6 +6,7 @@ import argparse
 import os
 
 from ptcompile.cli import files
+from ptcompile.cli.config import load
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import check_target
@@ -24,6 +25,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("--check compares with what is there: say where with -o FILE or -o DIR/")
     check_target(options.target)
     overrides = [_override(text) for text in options.set]
+    config = load(None, isolated=options.no_lint)
     findings = Findings(options.output_format)
     inputs, unreadable = files.read_all(options.paths)
     findings.unreadable(unreadable)
@@ -31,7 +33,14 @@ def run(options: argparse.Namespace) -> int:
     outputs: dict[str, list[dict[str, object]]] = {}
     for file in inputs if profile is not None else ():
         result = compile.compile(
-            file.content, target=options.target, cluster=profile, filename=file.name, overrides=overrides
+            file.content,
+            target=options.target,
+            cluster=profile,
+            filename=file.name,
+            overrides=overrides,
+            lint=not options.no_lint,
+            select=config.selected(),
+            ignore=[*config.ignore, *config.ignored_in(file.name)],
         )
         if findings.compiled(file, result):
             outputs[file.name] = list(result.manifests)

@@ -151,7 +151,7 @@ def _slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> It
         if (mig or cut) and node.devices > 1 and wanted != 1:
             message = f"{node.devices} MIG slices in a pod, and CUDA shows each of its processes the first alone"
             help = "ask for one slice a node, and for more nodes"
-            yield _run("more-processes-than-gpus", (*node.path, "resources"), message, help, severity="warning")
+            yield _run("several-mig-slices", (*node.path, "resources"), message, help, severity="warning")
 
 
 def _topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:

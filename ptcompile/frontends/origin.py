@@ -117,6 +117,16 @@ def moved(problem: Problem, path: Path) -> Problem:
     return problem._replace(path=path, message=message, fix=fix)
 
 
+def value_at(path: Path, data: Any) -> Any:
+    """What stands at a path; None where nothing does."""
+    for part in path:
+        fits = isinstance(data, Mapping) if isinstance(part, str) else isinstance(data, list)
+        if not fits or (isinstance(part, int) and part >= len(data)):
+            return None
+        data = data.get(part) if isinstance(part, str) else data[part]
+    return data
+
+
 def settle(problem: Problem, spec: Mapping[str, Any]) -> Problem:
     """A problem of a role's field at the job's, where the role leaves it to the job; of `nodes` where they are said."""
     path, job = problem.path, spec.get("spec")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.report.common import in_order, printable
+
+_COMMANDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def github(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
@@ -21,7 +24,7 @@ def _command(diagnostic: Diagnostic) -> str:
             where["endColumn"] = str(span.end_column)
     message = diagnostic.message + (f"; {diagnostic.help}" if diagnostic.help else "")
     listed = ",".join(f"{key}={_property(value)}" for key, value in where.items() if value)
-    return f"::{diagnostic.severity} {listed}::{_data(message)}"
+    return f"::{_COMMANDS[diagnostic.severity]} {listed}::{_data(message)}"
 
 
 def _data(text: str) -> str:

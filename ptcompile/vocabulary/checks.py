@@ -56,6 +56,15 @@ def nnodes(value: Any) -> int | str:
     return value
 
 
+def interval(value: Any) -> int | float:
+    """Seconds above 0, of which torchrun takes fractions."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("must be a number of seconds")
+    if not 0 < value < float("inf"):
+        raise ValueError("must be above 0, and finite")
+    return value
+
+
 def as_text(value: Any) -> Any:
     """A number as the text that Kubernetes would keep; anything else as it is."""
     if isinstance(value, bool) or not isinstance(value, int | float):
@@ -95,6 +104,7 @@ def other_than_the_queues(system: str | None, scheduler: str | None) -> None:
 CHECKS: Final[dict[str, Callable[[Any], Any]]] = {
     "nnodes": nnodes,
     "quantity": amount,
+    "interval": interval,
     "pod-template": pod_base.check,
     "one-level": one_level,
     "own-scheduler": own_scheduler,
