@@ -112,6 +112,10 @@ def convert(config: Any, name: str, knobs: Knobs, *, module: str | None = None) 
     return Converted(document, (*found, *read(document, found)), platform)
 
 
+GPU_TAINT = {"key": "flyte/gpu", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"}
+"""What pods with GPUs tolerate where no platform is given: the taint of flytekit's documents and of Flyte's sample
+configuration (1.16). A platform's own `resource-tolerations` stand in its profile."""
+
 _ORDER = (
     "target", "image", "command", "script", "module", "args", "elastic", "master", "worker", "resources", "accelerator",
     "spot", "sharedMemory", "env", "envFrom", "volumes", "volumeMounts", "runPolicy", "podLabels", "podAnnotations",
@@ -144,6 +148,10 @@ def _place(spec: dict[str, Any], knobs: Knobs, amounts: Amounts, form: Shape, fo
         spec[key] = _said({**role.fields, "resources": to_spec(own)})
     spec["resources"] = to_spec(common)
     spec["spot"] = knobs.get("interruptible") or None
+    if knobs.get("platform") is None:
+        blocks = {key: spec[key] for key, own in zip(form.roles, of_roles, strict=True) if "gpu" in own}
+        for block in (spec,) if "gpu" in common else blocks.values():
+            block["tolerations"] = [GPU_TAINT]
     device = foreign.device(knobs.get("accelerator"), found)
     if device is None:
         return

@@ -343,7 +343,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "flyte/gpu=dedicated:NoSchedule",
         "only if configured",
-        "the built-in profile has it; a Flyte platform has what its configuration says",
+        "the job has it where no platform is given; a Flyte platform has what its configuration says",
         "ours",
         lambda: (
             pod(manifest(F.Elastic(), limits=F.Resources(gpu=1), cluster=None))["tolerations"][0]["key"] == "flyte/gpu"
