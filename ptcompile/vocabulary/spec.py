@@ -83,7 +83,9 @@ class RunPolicy(Model):
     )
 
     clean_pod_policy: Literal["None", "All", "Running"] | None = Field(
-        None, description="Which pods to delete at the end."
+        None,
+        description="Which pods to delete when the job is over. Default: Running, those that still run and would hold "
+        "their GPUs, on every target.",
     )
     ttl_seconds_after_finished: Seconds | None = Field(None, description="Delete the job this long after its end.")
     active_deadline_seconds: int | None = Field(None, ge=1, description="End the job after this long.")
