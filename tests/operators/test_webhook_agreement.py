@@ -1,4 +1,4 @@
-"""What each operator's webhook refused in `../shared/operators` is refused here, by the same authority; nothing that
+"""What each operator's webhook refused, as recorded, is refused here, by the same authority; nothing that
 it took is refused. What the CRD's schema or its decoder refused is the structure's business."""
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common.verdict import webhook_of
 from tests.operators.admission import admission, said
-from tests.oracle import needs_rows, rows
+from tests.oracle import rows
 
 NOT_OURS = ("metadata.name: ", "cannot unmarshal")
 """Said by the API server's own rules, or by the structure."""
@@ -25,7 +25,6 @@ def asked(row: dict[str, Any]) -> bool:
     return row.get("stage") == "webhook" and bool(ours)
 
 
-@needs_rows
 @pytest.mark.parametrize("operator", ["pytorchjob", "volcano", "jobset", "trainjob"])
 def test_verdicts(operator: str) -> None:
     wrong, total = [], 0
@@ -42,7 +41,6 @@ def test_verdicts(operator: str) -> None:
     assert len(wrong) <= 0.015 * total, wrong[:5]
 
 
-@needs_rows
 def test_never_changes_and_never_raises() -> None:
     for operator in ("pytorchjob", "volcano", "jobset", "trainjob"):
         for _, manifest in rows(operator):
@@ -54,7 +52,6 @@ def test_never_changes_and_never_raises() -> None:
             assert json.dumps(manifest) == before
 
 
-@needs_rows
 @pytest.mark.parametrize("operator", ["volcano", "jobset", "trainjob"])
 def test_defaulting_is_that_of_the_webhook(operator: str) -> None:
     """The fields that our defaulting decides are as the operator's `mutated` object has them."""
