@@ -18,6 +18,8 @@ from ptcompile.cli.options import add_output_format
 if TYPE_CHECKING:
     import argparse
 
+    from ptcompile.cli.sets import Set
+
     _Add = Callable[[argparse._SubParsersAction[argparse.ArgumentParser]], None]
     """Puts a command and its options into the parser."""
 
@@ -97,8 +99,17 @@ def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     one.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, or - for standard input")
     one.add_argument("--target", metavar="T", help="the operator's API to write (see ptcompile targets)")
     one.add_argument(
-        "--set", action="append", default=[], metavar="PATH=VALUE", help="such as spec.nodes=4, repeatable"
+        "--set",
+        action="append",
+        default=[],
+        type=_set,
+        metavar="PATH=VALUE",
+        help='set a value before compiling, such as spec.nodes=4 or metadata.labels."a.b/c"=d (repeatable)',
     )
+    one.add_argument(
+        "--set-string", action="append", default=[], dest="set", type=_set_string, metavar="PATH=TEXT",
+        help="the same, with the value as text, whatever it looks like",
+    )  # fmt: skip
     one.add_argument("-o", "--output", metavar="OUT", help="a file, or a directory with / at its end")
     one.add_argument(
         "--check", action="store_true", help="write nothing: 1 with a diff where OUT is not what would be written"
@@ -106,6 +117,20 @@ def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     one.add_argument("--format", choices=("yaml", "json"), default="yaml", help="of the manifests (yaml)")
     _add_common(one)
     one.set_defaults(run=_compile)
+
+
+def _set(text: str) -> Set:
+    """What --set reads."""
+    from ptcompile.cli import sets
+
+    return sets.yaml(text)
+
+
+def _set_string(text: str) -> Set:
+    """What --set-string reads."""
+    from ptcompile.cli import sets
+
+    return sets.string(text)
 
 
 def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

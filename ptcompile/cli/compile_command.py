@@ -5,14 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 
-from ptcompile.cli import files
+from ptcompile.cli import files, sets
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import check_target
-from ptcompile.documents import source
 from ptcompile.documents.emit import emit_all
-from ptcompile.findings.diagnostics import Path
-from ptcompile.secrets.names import masked
 from ptcompile.verbs import compile
 
 
@@ -23,8 +20,11 @@ def run(options: argparse.Namespace) -> int:
     if options.check and options.output is None:
         raise UsageError("--check compares with what is there: say where with -o FILE or -o DIR/")
     check_target(options.target)
-    overrides = [_override(text) for text in options.set]
     findings = Findings(options.output_format)
+    given: list[sets.Set] = options.set
+    overrides = [(one.path, one.value) for one in given]
+    if given:
+        findings.text(sets.NAME, sets.texts(given))
     inputs, unreadable = files.read_all(options.paths)
     findings.unreadable(unreadable)
     profile = findings.profile(options.cluster)
@@ -33,6 +33,7 @@ def run(options: argparse.Namespace) -> int:
         result = compile.compile(
             file.content, target=options.target, cluster=profile, filename=file.name, overrides=overrides
         )
+        result = result._replace(diagnostics=tuple(sets.pointed(result.diagnostics, given)))
         if findings.compiled(file, result):
             outputs[file.name] = list(result.manifests)
     status = findings.finish()
@@ -46,20 +47,6 @@ def run(options: argparse.Namespace) -> int:
         contents, folder = _contents(outputs, options.output, options.format)
         return check(contents, folder if any(not file.named for file in inputs) else None)
     return _write(outputs, options.output, options.format)
-
-
-def _override(text: str) -> tuple[Path, object]:
-    """`spec.elastic.nnodes=2:4` as a path and a value; the value is read as in a YAML file, quotes and lists too."""
-    path, equals, value = text.partition("=")
-    if not equals or not path:
-        raise UsageError(f"--set {text}: it must be PATH=VALUE, such as spec.nodes=4")
-    parts = tuple(int(part) if part.isascii() and part.isdigit() else part for part in path.split("."))
-    read = source.read(f"value: {value}")
-    if read.problems or not read.documents or read.documents[0].data.keys() != {"value"}:
-        shown = masked(path.rpartition(".")[2], value)
-        message = f"{shown!r} is not a YAML value; a text with special characters wants quotes"
-        raise UsageError(f"--set {path}={shown}: {message}")
-    return parts, read.documents[0].data["value"]
 
 
 def _write(outputs: dict[str, list[dict[str, object]]], output: str | None, form: str) -> int:

@@ -54,29 +54,31 @@ def compile(
     target: str | None = None,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
     filename: str | None = None,
-    overrides: Sequence[tuple[Path, Any]] = (),
+    overrides: Sequence[tuple[str | Path, Any]] = (),
 ) -> Result:
     """Compile every TrainingJob of a stream into manifests.
 
     `target` overrides the spec's own; `cluster` is a ClusterProfile in any form, the built-in one where absent.
-    `filename` is for the positions in diagnostics only. `overrides` are values by path, laid over each document before
-    it is looked at. Raises nothing for what a user may have written.
+    `filename` is for the positions in diagnostics only. `overrides` are values by place, such as ("spec.args[1]", "x")
+    or (("spec", "args", 1), "x"), laid over each document before it is looked at; what is wrong with one of them is
+    found in the file `overrides[N]`. Raises nothing for what a user may have written.
     """
+    from ptcompile.compiling import overrides as laying
     from ptcompile.compiling.compiler import compile_document
 
     read = streams.read(spec, filename)
     profile, found = read_cluster(cluster)
     found += [streams.stamp(problem, None, filename) for problem in read.problems]
+    given = laying.read(overrides)
+    found += given.diagnostics
     manifests: list[dict[str, Any]] = []
-    if profile is None:
+    if profile is None or given.diagnostics:
         return Result((), tuple(found))
     for document in read.documents:
-        data = document.data
-        for path, value in overrides:
-            data = _laid_over(data, path, value)
-        compiled = compile_document(data, profile, target)
-        manifests += compiled.manifests
-        found += [streams.stamp(problem, document, filename) for problem in compiled.problems]
+        laid = laying.lay(document, given)
+        compiled = compile_document(laid.data, profile, target)
+        manifests += () if laid.refused else compiled.manifests
+        found += laid.told(compiled.problems, filename)
     if not read.documents and not read.problems:
         found.append(streams.stamp(streams.nothing(), None, filename))
     return Result(tuple(manifests), tuple(found))
@@ -130,14 +132,3 @@ def read_cluster(
         return None, [*found, streams.stamp(problem, None, filename)]
     profile, problems = read_profile(documents[0].data)
     return profile, [*found, *(streams.stamp(problem, documents[0], filename) for problem in problems)]
-
-
-def _laid_over(data: Any, path: Path, value: Any) -> Any:
-    """A copy of the data with one value changed; what is missing on the way there is made."""
-    if not path:
-        return value
-    head, *rest = path
-    if isinstance(data, list) and isinstance(head, int) and head < len(data):
-        return [_laid_over(item, tuple(rest), value) if i == head else item for i, item in enumerate(data)]
-    below = data if isinstance(data, Mapping) else {}
-    return {**below, str(head): _laid_over(below.get(str(head)), tuple(rest), value)}
