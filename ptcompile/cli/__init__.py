@@ -45,6 +45,8 @@ examples:
   ptcompile spec.yaml --target volcano     the same job for another operator
   ptcompile spec.yaml --cluster prod.yaml  with the platform's profile
   ptcompile specs/ -o manifests/           one file of manifests for each file of specs
+  ptcompile spec.yaml --target all -o out/ a folder of manifests for each target
+  ptcompile spec.yaml --name sft-7         the job under another name, for this run
   ptcompile lint manifests/                what an API server would say of any manifest, offline
   helm template . | ptcompile lint -       the same for rendered templates
   ptcompile simulate spec.yaml             what every pod would see, on every operator
@@ -97,7 +99,14 @@ def _parser(first: str) -> argparse.ArgumentParser:
 def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     one = commands.add_parser("compile", help="specs into manifests (the default)", allow_abbrev=False)
     one.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, or - for standard input")
-    one.add_argument("--target", metavar="T", help="the operator's API to write (see ptcompile targets)")
+    one.add_argument(
+        "--target",
+        action="append",
+        default=[],
+        metavar="T",
+        help="the operator's API to write (see ptcompile targets); several, or all, with -o DIR/ or --format json",
+    )
+    one.add_argument("--name", metavar="NAME", help="the job's name in this run, before any is derived from it")
     one.add_argument(
         "--set",
         action="append",

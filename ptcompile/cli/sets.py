@@ -17,6 +17,9 @@ NAME = "--set"
 """What a finding calls the file, where it is one of these options."""
 
 
+RUN = "--name"
+
+
 class Set(NamedTuple):
     """One option: PATH=VALUE."""
 
@@ -68,12 +71,17 @@ def texts(given: Sequence[Set]) -> str:
     return "\n".join(" ".join(one.text.splitlines()) for one in given)
 
 
-def pointed(found: Iterable[Diagnostic], given: Sequence[Set]) -> list[Diagnostic]:
-    """Diagnostics; those about an override stand in the file `--set`, at the option's line and under its value."""
+def pointed(found: Iterable[Diagnostic], given: Sequence[Set], run: str | None) -> list[Diagnostic]:
+    """Diagnostics; those about an override stand in the file `--set`, at the option's line and under its value.
+
+    `run` is the name of the run, whose file is `--name`.
+    """
     out = []
     for one in found:
         match = re.fullmatch(r"overrides\[(\d+)\]", one.filename or "")
-        if match is not None and int(match[1]) < len(given):
+        if one.filename == "name=":
+            one = one._replace(filename=RUN, span=Span(1, 1, 1, max(2, len(run or "") + 1)))
+        elif match is not None and int(match[1]) < len(given):
             number = int(match[1])
             one = one._replace(filename=NAME, span=_span(one, given[number], number + 1))
         out.append(one)

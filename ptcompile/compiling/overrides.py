@@ -45,6 +45,12 @@ class Laid(NamedTuple):
         number = self._cause(problem.path)
         return streams.stamp(problem, self.document, filename) if number is None else self._by(number, problem)
 
+    def second_of_a_name(self, name: str) -> Diagnostic:
+        """What is said of a job behind the first, where the run has a name: two objects cannot have one."""
+        text = f"{field_path(_NAME)}: {name!r} is the name of one job, and this is another"
+        help = "compile one file of one job with a name"
+        return self._by(NAMED, Problem("spec-conflict", _NAME, text, help, authority="ptcompile"))
+
     def _by(self, number: int, problem: Problem) -> Diagnostic:
         laid = source.from_data(self.data) if isinstance(self.data, dict) else None
         document = laid.documents[0] if laid is not None and laid.documents else None
@@ -60,13 +66,19 @@ class Laid(NamedTuple):
         return None
 
 
+NAMED: Final = -1
+"""The number of the override that is the name of the run."""
+
+_NAME: Final = ("metadata", "name")
+
+
 def name_of(number: int) -> str:
     """What a finding calls the file, where it is an override."""
-    return f"overrides[{number}]"
+    return "name=" if number == NAMED else f"overrides[{number}]"
 
 
-def read(overrides: Sequence[tuple[str | Path, Any]]) -> Overrides:
-    """Overrides by text or by path; a text is read as `findings.places` has it."""
+def read(overrides: Sequence[tuple[str | Path, Any]], name: str | None = None) -> Overrides:
+    """Overrides by text or by path, and last the name of the run; a text is read as `findings.places` has it."""
     values: list[tuple[int, Path, Any]] = []
     found: list[Diagnostic] = []
     for number, (where, value) in enumerate(overrides):
@@ -78,6 +90,8 @@ def read(overrides: Sequence[tuple[str | Path, Any]]) -> Overrides:
         except PlaceError as error:
             problem = Problem("spec-invalid-value", (), f"{where}: {error}", authority="ptcompile")
             found.append(streams.stamp(problem, None, name_of(number)))
+    if name is not None:
+        values.append((NAMED, _NAME, name))
     return Overrides(tuple(values), tuple(found))
 
 

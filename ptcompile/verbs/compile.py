@@ -53,12 +53,14 @@ def compile(
     *,
     target: str | None = None,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    name: str | None = None,
     filename: str | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
 ) -> Result:
     """Compile every TrainingJob of a stream into manifests.
 
-    `target` overrides the spec's own; `cluster` is a ClusterProfile in any form, the built-in one where absent.
+    `target` overrides the spec's own; `cluster` is a ClusterProfile in any form, the built-in one where absent. `name`
+    is the job's name in this run: set before any name or address is derived from it, and only for one job.
     `filename` is for the positions in diagnostics only. `overrides` are values by place, such as ("spec.args[1]", "x")
     or (("spec", "args", 1), "x"), laid over each document before it is looked at; what is wrong with one of them is
     found in the file `overrides[N]`. Raises nothing for what a user may have written.
@@ -69,13 +71,16 @@ def compile(
     read = streams.read(spec, filename)
     profile, found = read_cluster(cluster)
     found += [streams.stamp(problem, None, filename) for problem in read.problems]
-    given = laying.read(overrides)
+    given = laying.read(overrides, name)
     found += given.diagnostics
     manifests: list[dict[str, Any]] = []
     if profile is None or given.diagnostics:
         return Result((), tuple(found))
-    for document in read.documents:
+    for index, document in enumerate(read.documents):
         laid = laying.lay(document, given)
+        if name is not None and index:
+            found.append(laid.second_of_a_name(name))
+            continue
         compiled = compile_document(laid.data, profile, target)
         manifests += () if laid.refused else compiled.manifests
         found += laid.told(compiled.problems, filename)

@@ -325,3 +325,68 @@ def test_a_fix_is_offered_by_the_command_that_makes_it(verb: str, tmp_path: Path
     offered = here(capsys, "lint", str(wrong))
     assert "(--fix)" in offered.out
     assert "1 fixable" in offered.err
+
+
+def test_the_name_of_a_run_is_set_before_anything_is_derived_from_it(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "--name", "run-7", "--target", "job", spec(tmp_path, body="nodes: 2", job="sft"))
+    assert (ran.status, ran.err) == (0, "")
+    service, job = yaml.safe_load_all(ran.out)
+    assert (service["metadata"]["name"], job["metadata"]["name"], pod(job)["subdomain"]) == ("run-7",) * 3
+    assert "--master-addr=run-7-0.run-7" in main(job)["command"]
+    assert "sft" not in ran.out
+
+
+def test_a_wrong_name_of_a_run_is_shown_at_the_option(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "--name", "Run_7", spec(tmp_path))
+    assert (ran.status, ran.out) == (1, "")
+    assert "  --> --name:1:1\n  |\n1 | Run_7\n  | ^^^^^\n" in ran.err
+
+
+def test_a_run_names_one_job(tmp_path: Path, capsys: Capture) -> None:
+    two = tmp_path / "two.yaml"
+    two.write_text(smallest(name="a") + "---\n" + smallest(name="b"), encoding="utf-8")
+    ran = here(capsys, "--name", "run-7", two)
+    assert (ran.status, ran.out) == (1, "")
+    assert "is the name of one job" in ran.err
+    ran = here(capsys, "--name", "run-7", spec(tmp_path, "c.yaml"), spec(tmp_path, "d.yaml"))
+    assert (ran.status, ran.out) == (2, "")
+    assert "2 files" in ran.err
+
+
+@pytest.mark.parametrize("targets", [("job", "jobset"), ("all",), ("all", "job")])
+def test_several_targets_are_a_folder_each(targets: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+    words = [word for target in targets for word in ("--target", target)]
+    path = spec(tmp_path, body="nodes: 2")
+    ran = here(capsys, *words, path, "-o", f"{tmp_path / 'out'}/")
+    assert (ran.status, ran.out) == (0, "")
+    found = {one.parent.name: one for one in (tmp_path / "out").rglob("spec.yaml")}
+    able = {"job", "jobset", "pytorchjob", "volcano", "trainjob"} if "all" in targets else set(targets)
+    assert found.keys() == able
+    for target, one in found.items():
+        assert one.read_text("utf-8") == ptcompile.compile(smallest("nodes: 2"), target=target).yaml()
+    assert ("not for pod: spec.nodes" in ran.err) == ("all" in targets)
+    assert here(capsys, *words, path, "-o", f"{tmp_path / 'out'}/", "--check").status == 0
+
+
+def test_several_targets_in_json_are_by_target(tmp_path: Path, capsys: Capture) -> None:
+    path = spec(tmp_path, body="nodes: 2")
+    ran = here(capsys, "--target", "job", "--target", "volcano", "--format", "json", path)
+    assert {target: one["kind"] for target, one in json.loads(ran.out).items()} == {"job": "List", "volcano": "Job"}
+
+
+def test_a_named_target_that_cannot_is_an_error(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "--target", "job", "--target", "pod", "--format", "json", spec(tmp_path, body="nodes: 2"))
+    assert (ran.status, ran.out) == (1, "")
+    assert "a Pod is one node" in ran.err
+
+
+def test_a_mistake_is_told_once_for_all_targets(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "--target", "all", "--format", "json", spec(tmp_path, body="nods: 2"))
+    assert (ran.status, ran.out, ran.err.count("error[")) == (1, "", 1)
+
+
+@pytest.mark.parametrize("words", [(), ("-o", "out.yaml"), ("-o", "out.json", "--format", "json")])
+def test_several_targets_want_a_folder_or_json(words: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "--target", "job", "--target", "jobset", *words, spec(tmp_path))
+    assert (ran.status, ran.out) == (2, "")
+    assert "-o DIR/" in ran.err
