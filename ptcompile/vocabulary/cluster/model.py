@@ -1,7 +1,7 @@
 """The platform's vocabulary: `kind: ClusterProfile`. A job says what it is; a profile says where it runs.
 
 The words follow Flyte's K8s plugin configuration where it has them (resource tolerations, interruptible nodes, default
-env and labels). The built-in profile tolerates `flyte/gpu=dedicated:NoSchedule` on GPU pods, as Flyte's documents do.
+env and labels).
 """
 
 from __future__ import annotations

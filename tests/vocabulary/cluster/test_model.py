@@ -17,11 +17,8 @@ from tests.making import DEFAULT_CLUSTER
 
 
 def test_the_built_in_profile() -> None:
-    """Reference document 000: `flyte/gpu=dedicated:NoSchedule`."""
     gpu = DEFAULT_CLUSTER.spec.gpu
-    assert gpu.resource_name == "nvidia.com/gpu"
-    wanted = {"key": "flyte/gpu", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"}
-    assert [one.given() for one in gpu.tolerations] == [wanted]
+    assert (gpu.resource_name, gpu.tolerations) == ("nvidia.com/gpu", None)
     assert DEFAULT_CLUSTER.versions() == Versions()
 
 
