@@ -59,9 +59,9 @@ CODES: dict[str, str] = {
     "dropped-claims": "PTC142",
     "ignored-trainer-fields": "PTC143",
     "uncounted-gpus": "PTC144",
-    "several-mig-slices": "PTC164",
     "slots-differ-from-gpus": "PTC195",
     "launcher-without-gpus": "PTC196",
+    "several-mig-slices": "PTC164",
     # 2xx: scheduling, queues, topology
     "host-network-dns": "PTC201",
     "node-name-set": "PTC202",
@@ -181,9 +181,9 @@ CODES: dict[str, str] = {
     "missing-trainer-step": "PTC456",
     "unused-trainer": "PTC457",
     "runtime-reserved-env": "PTC458",
+    "processes-differ-from-slots": "PTC495",
     "unknown-rdzv-option": "PTC464",
     "nccl-without-gpu": "PTC465",
-    "processes-differ-from-slots": "PTC495",
     # 5xx: what the API server answers, by the server's own kinds of error
     "unknown-field": "PTC501",
     "wrong-type": "PTC502",

@@ -16,6 +16,7 @@ from ptcompile.frontends.errors import bad, conflict, problem, such_as
 from ptcompile.job.model import Job, PodTemplate, Target
 from ptcompile.kubernetes import names
 from ptcompile.vocabulary.checks import split_endpoint
+from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.cluster.pod_base import MAIN
 
 if TYPE_CHECKING:
@@ -181,7 +182,7 @@ def _torchrun(job: JobSpec) -> Iterator[Problem]:
 
 
 def _profile(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
-    if job.accelerator is not None and cluster.accelerator(job.accelerator) is None:
+    if job.accelerator is not None and hardware.accelerator(cluster, job.accelerator) is None:
         from ptcompile.frontends.checks_devices import unknown
 
         yield unknown(job.accelerator, cluster)

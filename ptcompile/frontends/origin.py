@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
-from ptcompile.job.pod_template import MERGE_KEYS
 from ptcompile.job.queues import KAI_PRIORITY, KAI_QUEUE, KUEUE_PRIORITY, KUEUE_QUEUE
+from ptcompile.kubernetes.merge_keys import MERGE_KEYS
 
 _CONTAINER = {
     "image": "image",

@@ -8,14 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from ptcompile.kubernetes import quantity
 from ptcompile.vocabulary.cluster import pod_base
 
 if TYPE_CHECKING:
-    from ptcompile.vocabulary.cluster.model import ProfileSpec
-    from ptcompile.vocabulary.spec import Topology
+    Topology = TypeVar("Topology", bound="_Topology")
+    ProfileSpec = TypeVar("ProfileSpec", bound="_ProfileSpec")
+
+
+class _Topology(Protocol):
+    def given(self) -> dict[str, Any]: ...
+
+
+class _ProfileSpec(Protocol):
+    @property
+    def queue_system(self) -> str | None: ...
+    @property
+    def gang_scheduler(self) -> str | None: ...
+
 
 OWN_SCHEDULER: Final = frozenset({"volcano", "kai"})
 """Queue systems that are schedulers: what they admit they also place."""

@@ -88,7 +88,9 @@ class RunPolicy(Model):
     )
 
     clean_pod_policy: Literal["None", "All", "Running"] | None = Field(
-        default=None, description="Which pods to delete at the end."
+        default=None,
+        description="Which pods to delete when the job is over. Default: Running, those that still run and would hold "
+        "their GPUs, on every target.",
     )
     ttl_seconds_after_finished: Seconds | None = Field(
         default=None, description="Delete the job this long after its end."

@@ -16,9 +16,9 @@ from ptcompile.documents.schema_files import load
 from ptcompile.vocabulary import from_schema
 from ptcompile.vocabulary.checks import CHECKS, amount, as_text, interval, nnodes
 from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric
+from ptcompile.vocabulary.cluster.hardware import built_in_accelerator, built_in_fabric
 from ptcompile.vocabulary.cluster.model import ClusterProfile, ProfileSpec
 from ptcompile.vocabulary.cluster.pod_base import check
-from ptcompile.vocabulary.cluster.questions import built_in_accelerator, built_in_fabric
 from ptcompile.vocabulary.cluster.queues import TopologyLevel
 from ptcompile.vocabulary.fields import Plain
 from ptcompile.vocabulary.spec import Spec, Topology
