@@ -17,11 +17,22 @@ if TYPE_CHECKING:
     from ptcompile.diffing import Difference
     from ptcompile.explaining.explanation import Explanation
     from ptcompile.findings.diagnostics import Diagnostic, Span
+    from ptcompile.fixing import Skipped
+    from ptcompile.prerequisites.objects import Setup
+    from ptcompile.prerequisites.requirements import Requirement
     from ptcompile.simulation import World
+    from ptcompile.verbs.check import Checked, check
     from ptcompile.verbs.compile import CompileError, Result, compile, explain
     from ptcompile.verbs.diff import diff
+    from ptcompile.verbs.fix import Fixed, fix
+    from ptcompile.verbs.init import init
     from ptcompile.verbs.lint import Report, lint
+    from ptcompile.verbs.platform import platform
+    from ptcompile.verbs.requires import Requirements, requires
+    from ptcompile.verbs.rules import rules
+    from ptcompile.verbs.schema import schema
     from ptcompile.verbs.simulate import simulate
+    from ptcompile.verbs.targets import Targets, targets
     from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric, Gpu, NodeRequirement, Toleration
     from ptcompile.vocabulary.cluster.model import (
         ClusterProfile,
@@ -50,6 +61,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Accelerator",
+    "Checked",
     "ClusterProfile",
     "ClusterTopology",
     "CompileError",
@@ -60,6 +72,7 @@ __all__ = [
     "EnvSource",
     "Explanation",
     "Fabric",
+    "Fixed",
     "Gpu",
     "JobSpec",
     "Metadata",
@@ -71,31 +84,45 @@ __all__ = [
     "ProfileMetadata",
     "ProfileSpec",
     "Report",
+    "Requirement",
+    "Requirements",
     "ResourceList",
     "Resources",
     "Result",
     "RoleSpec",
     "RunPolicy",
+    "Setup",
     "SideRole",
+    "Skipped",
     "Span",
     "Spec",
     "Spot",
+    "Targets",
     "Toleration",
     "Topology",
     "TopologyLevel",
     "Volcano",
     "World",
     "__version__",
+    "check",
     "compile",
     "diff",
     "explain",
+    "fix",
+    "init",
     "lint",
+    "platform",
+    "requires",
+    "rules",
+    "schema",
     "simulate",
+    "targets",
 ]
 
 
 _FROM = {
     "Accelerator": "vocabulary.cluster.devices",
+    "Checked": "verbs.check",
     "ClusterProfile": "vocabulary.cluster.model",
     "ClusterTopology": "vocabulary.cluster.queues",
     "CompileError": "verbs.compile",
@@ -106,6 +133,7 @@ _FROM = {
     "EnvSource": "vocabulary.spec",
     "Explanation": "explaining.explanation",
     "Fabric": "vocabulary.cluster.devices",
+    "Fixed": "verbs.fix",
     "Gpu": "vocabulary.cluster.devices",
     "JobSpec": "vocabulary.spec",
     "Metadata": "vocabulary.model",
@@ -117,25 +145,38 @@ _FROM = {
     "ProfileMetadata": "vocabulary.cluster.model",
     "ProfileSpec": "vocabulary.cluster.model",
     "Report": "verbs.lint",
+    "Requirement": "prerequisites.requirements",
+    "Requirements": "verbs.requires",
     "ResourceList": "vocabulary.model",
     "Resources": "vocabulary.model",
     "Result": "verbs.compile",
     "RoleSpec": "vocabulary.spec",
     "RunPolicy": "vocabulary.spec",
+    "Setup": "prerequisites.objects",
     "SideRole": "vocabulary.spec",
+    "Skipped": "fixing",
     "Span": "findings.diagnostics",
     "Spec": "vocabulary.spec",
     "Spot": "vocabulary.cluster.model",
+    "Targets": "verbs.targets",
     "Toleration": "vocabulary.cluster.devices",
     "Topology": "vocabulary.spec",
     "TopologyLevel": "vocabulary.cluster.queues",
     "Volcano": "vocabulary.spec",
     "World": "simulation",
+    "check": "verbs.check",
     "compile": "verbs.compile",
     "diff": "verbs.diff",
     "explain": "verbs.compile",
+    "fix": "verbs.fix",
+    "init": "verbs.init",
     "lint": "verbs.lint",
+    "platform": "verbs.platform",
+    "requires": "verbs.requires",
+    "rules": "verbs.rules",
+    "schema": "verbs.schema",
     "simulate": "verbs.simulate",
+    "targets": "verbs.targets",
 }
 """The module of each public name, imported when it is asked for: linting needs no compiler, compiling no rules."""
 

@@ -194,21 +194,25 @@ def _lint(options: argparse.Namespace) -> int:
 
 
 def _schema(options: argparse.Namespace) -> int:
-    from ptcompile.cli.schema_command import SCHEMAS
+    import json
 
-    return files.write_stdout(SCHEMAS[options.what]())
+    from ptcompile.verbs.schema import schema
+
+    return files.write_stdout(json.dumps(schema(options.what), indent=2) + "\n")
 
 
 def _targets(options: argparse.Namespace) -> int:
     import json
 
     from ptcompile.prerequisites import capabilities
+    from ptcompile.verbs.targets import targets
 
     if options.versions:
         return files.write_stdout(capabilities.versions())
-    if options.format == "json":
-        return files.write_stdout(json.dumps(capabilities.to_dict(), indent=2) + "\n")
-    return files.write_stdout(capabilities.text())
+    found = targets()
+    return files.write_stdout(
+        json.dumps(found.to_dict(), indent=2) + "\n" if options.format == "json" else found.text()
+    )
 
 
 def run() -> None:

@@ -123,27 +123,6 @@ def _names(size: int) -> dict[str, str]:
     return {name: str(room(job, target).longest) if able[name] else "" for name, target in TARGETS.items()}
 
 
-def text() -> str:
-    """The targets and the table, for people."""
-    head = "".join(f"{name:<12} {target.title}\n" for name, target in TARGETS.items())
-    return head + "\n" + _table()
-
-
-def _table() -> str:
-    rows = [("", *TARGETS), *((row.name, *row.cells.values()) for row in capabilities())]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
-    return "".join(f"{line.rstrip()}\n" for line in lines)
-
-
-def to_dict() -> Json:
-    """The same as data: titles by target, and the table by capability."""
-    return {
-        "targets": {name: target.title for name, target in TARGETS.items()},
-        "capabilities": {row.name: dict(row.cells) for row in capabilities()},
-    }
-
-
 def versions() -> str:
     """What each release of an operator changed in what is written, one line a change, with its source."""
     changes = sorted(CHANGES.values(), key=lambda change: (change.operator, change.since))
