@@ -12,7 +12,7 @@ from ptcompile.diffing.hiding import hidden
 from ptcompile.documents import source
 from ptcompile.documents.emit import emit_all
 from ptcompile.kubernetes.untyped import kind_of
-from ptcompile.operators.pods import EXPANDERS
+from ptcompile.operators.pods import RUNS_PODS
 
 _NOWHERE = "/dev/null"
 
@@ -91,7 +91,7 @@ def _objects(text: str) -> list[dict[str, Any]] | None:
 def _is_ours(text: str) -> bool:
     """Whether ptcompile would write these objects, a job among them, byte for byte like this."""
     objects = _objects(text)
-    if not objects or not any(kind_of(one) in EXPANDERS for one in objects):
+    if not objects or not any(kind_of(one) in RUNS_PODS for one in objects):
         return False
     whole = objects[0] if len(objects) == 1 else {"apiVersion": "v1", "kind": "List", "items": objects}
     return text in (emit_all(objects), json.dumps(whole, indent=2) + "\n")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ptcompile.operators.common.changes import CHANGES, Change
-from ptcompile.operators.targets import TARGETS
+from ptcompile.operators.common.changes import Change, changes
+from ptcompile.operators.targets import every_target
 from ptcompile.prerequisites.capabilities import Row, capabilities
 
 
@@ -34,5 +34,5 @@ def targets() -> Targets:
 
     Some 250 small specs are compiled for that, in about a second.
     """
-    changes = sorted(CHANGES.values(), key=lambda change: (change.operator, change.since))
-    return Targets({name: target.title for name, target in TARGETS.items()}, capabilities(), tuple(changes))
+    ordered = sorted(changes().values(), key=lambda change: (change.operator, change.since))
+    return Targets({one.name: one.title for one in every_target()}, capabilities(), tuple(ordered))

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptcompile.validate.webhooks import decode
-from ptcompile.validate.webhooks.verdict import refusal
+from ptcompile.operators.common import decode
+from ptcompile.operators.common.verdict import refusal
 
 SAY = refusal("volcano")
 KEYS = st.sampled_from(["limits", "requests", "port", "targetPort", "minResources", "a"])

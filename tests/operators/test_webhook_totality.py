@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.validate.webhooks import WEBHOOKS
+from tests.operators.admission import admission
 from tests.operators.making import (
     Json,
     container,
@@ -55,7 +54,7 @@ WHOLE: list[Json] = [
 
 @pytest.mark.parametrize("manifest", WHOLE, ids=lambda m: m["kind"])
 def test_garbage_at_every_place(manifest: Json) -> None:
-    webhook = WEBHOOKS[kind_of(manifest)]
+    webhook = admission(manifest)
     for path in places(manifest):
         if path in {("apiVersion",), ("kind",)}:
             continue

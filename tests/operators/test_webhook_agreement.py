@@ -10,9 +10,9 @@ import pytest
 
 from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.validate.webhooks import WEBHOOKS
+from ptcompile.operators.common.verdict import webhook_of
+from tests.operators.admission import admission, said
 from tests.oracle import rows
-from tests.validate.webhooks.making import said
 
 NOT_OURS = ("metadata.name: ", "cannot unmarshal")
 """Said by the API server's own rules, or by the structure."""
@@ -29,7 +29,7 @@ def asked(row: dict[str, Any]) -> bool:
 def test_verdicts(operator: str) -> None:
     wrong, total = [], 0
     for row, manifest in rows(operator):
-        if kind_of(manifest) not in WEBHOOKS or not asked(row):
+        if webhook_of(kind_of(manifest)) is None or not asked(row):
             continue
         total += 1
         found = [p for p in said(manifest) if p.stage == "apply"]
@@ -44,7 +44,7 @@ def test_verdicts(operator: str) -> None:
 def test_never_changes_and_never_raises() -> None:
     for operator in ("pytorchjob", "volcano", "jobset", "trainjob"):
         for _, manifest in rows(operator):
-            webhook = WEBHOOKS.get(kind_of(manifest))
+            webhook = webhook_of(kind_of(manifest))
             if webhook is None:
                 continue
             before = json.dumps(manifest)
@@ -62,7 +62,7 @@ def test_defaulting_is_that_of_the_webhook(operator: str) -> None:
         theirs = (row.get("mutated") or {}).get("spec")
         if not isinstance(theirs, dict):
             continue
-        ours = WEBHOOKS[kind_of(manifest)].default(manifest)["spec"]
+        ours = admission(manifest).default(manifest)["spec"]
         for key in keys:
             if key in theirs or key in ours:
                 compared += 1

@@ -7,7 +7,7 @@ from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import quantity
-from ptcompile.validate.webhooks.verdict import Say
+from ptcompile.operators.common.verdict import Say
 
 _INT32 = 2**31
 _AMOUNTS = frozenset({"limits", "requests", "minResources"})

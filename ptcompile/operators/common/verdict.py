@@ -6,7 +6,9 @@ from typing import NamedTuple
 from ptcompile.findings.diagnostics import Authority, Path, Problem, field_path
 from ptcompile.kubernetes.untyped import Json
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.validate.webhooks.roundtrip import without_nulls
+from ptcompile.operators import all as operators
+from ptcompile.operators.common.roundtrip import without_nulls
+from ptcompile.operators.record import Key
 
 Say = Callable[..., Problem]
 """`say(path, text, help, *, at=None)`: one problem; `at` is the path in the webhook's own notation."""
@@ -46,6 +48,14 @@ class Webhook(NamedTuple):
     """`check(mutated, versions, others=())`: what the validating webhook refuses."""
     later: Callable[..., Iterator[Problem]]
     """`later(mutated, versions, others=())`: what is accepted, and refused or fails when the operator acts on it."""
+
+
+def webhook_of(kind: Key) -> Webhook | None:
+    """What objects of a kind go through at creation; None where the operator has no webhook for it."""
+    check = operators.part(kind, "webhook")
+    if check is None:
+        return None
+    return Webhook(operators.part(kind, "default") or unchanged, check, operators.part(kind, "controller") or nothing)
 
 
 def unchanged(manifest: Json) -> Json:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.validate.crd import RULES
+from ptcompile.operators import all as operators
 
 Json = dict[str, Any]
 TRAINER = "trainer.kubeflow.org/v1alpha1"
@@ -59,7 +59,9 @@ CASES: list[tuple[tuple[str, str], Json, str | None, str]] = [
 
 @pytest.mark.parametrize(("kind", "spec", "path", "text"), CASES)
 def test_rules(kind: tuple[str, str], spec: Json, path: str | None, text: str) -> None:
-    problems = list(RULES[kind]({"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": "x"}, "spec": spec}))
+    problems = list(
+        operators.part(kind, "crd")({"apiVersion": kind[0], "kind": kind[1], "metadata": {"name": "x"}, "spec": spec})
+    )
     assert [problem.message.partition(": ")[0] for problem in problems] == ([path] if path else [])
     for problem in problems:
         assert text in problem.message
@@ -81,15 +83,15 @@ def test_rules(kind: tuple[str, str], spec: Json, path: str | None, text: str) -
     ],
 )
 def test_names_of_train_jobs(metadata: Json, path: str | None, text: str) -> None:
-    problems = list(RULES[TRAINJOB]({"metadata": metadata}))
+    problems = list(operators.part(TRAINJOB, "crd")({"metadata": metadata}))
     assert [problem.message.partition(": ")[0] for problem in problems] == ([path] if path else [])
     assert all(text in problem.message for problem in problems)
 
 
-@pytest.mark.parametrize("kind", RULES, ids="/".join)
+@pytest.mark.parametrize("kind", sorted(operators.having("crd")), ids="/".join)
 @pytest.mark.parametrize("junk", [None, 1, "x", [], [1], {"a": 1}])
 def test_junk_is_passed_over(kind: tuple[str, str], junk: Any) -> None:
     keys = ("replicatedJobs", "volumeClaimPolicies", "mlPolicy", "template", "trainer", "initializer", "managedBy")
-    list(RULES[kind]({"metadata": junk, "spec": junk}))
+    list(operators.part(kind, "crd")({"metadata": junk, "spec": junk}))
     if junk != "x":
-        assert list(RULES[kind]({"metadata": {}, "spec": dict.fromkeys(keys, junk)})) == []
+        assert list(operators.part(kind, "crd")({"metadata": {}, "spec": dict.fromkeys(keys, junk)})) == []

@@ -7,19 +7,26 @@ from typing import Any
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.validate.webhooks import WEBHOOKS
+from ptcompile.operators.common.verdict import Webhook, webhook_of
+
+
+def admission(manifest: dict[str, Any]) -> Webhook:
+    """The webhook of the manifest's kind, which has one."""
+    webhook = webhook_of(kind_of(manifest))
+    assert webhook is not None
+    return webhook
 
 
 def said(manifest: dict[str, Any], *, others: Any = (), versions: Versions | None = None) -> list[Problem]:
     """The refusals after defaulting, without warnings."""
-    webhook = WEBHOOKS[kind_of(manifest)]
+    webhook = admission(manifest)
     found = webhook.check(webhook.default(manifest), versions or Versions(), others)
     return [p for p in found if p.severity == "error"]
 
 
 def later(manifest: dict[str, Any], *, others: Any = (), versions: Versions | None = None) -> list[Problem]:
     """What is refused after admission."""
-    webhook = WEBHOOKS[kind_of(manifest)]
+    webhook = admission(manifest)
     return list(webhook.later(webhook.default(manifest), versions or Versions(), others))
 
 
