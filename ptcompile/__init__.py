@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ptcompile.explaining.explanation import Explanation
     from ptcompile.findings.diagnostics import Diagnostic, Span
     from ptcompile.fixing import Skipped
+    from ptcompile.operators.common.status import Status
     from ptcompile.prerequisites.objects import Setup
     from ptcompile.prerequisites.requirements import Requirement
     from ptcompile.simulation import World
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ptcompile.verbs.rules import rules
     from ptcompile.verbs.schema import schema
     from ptcompile.verbs.simulate import simulate
+    from ptcompile.verbs.status import status
     from ptcompile.verbs.targets import Targets, targets
     from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric, Gpu, NodeRequirement, Toleration
     from ptcompile.vocabulary.cluster.model import (
@@ -97,6 +99,7 @@ __all__ = [
     "Span",
     "Spec",
     "Spot",
+    "Status",
     "Targets",
     "Toleration",
     "Topology",
@@ -116,6 +119,7 @@ __all__ = [
     "rules",
     "schema",
     "simulate",
+    "status",
     "targets",
 ]
 
@@ -158,6 +162,7 @@ _FROM = {
     "Span": "findings.diagnostics",
     "Spec": "vocabulary.spec",
     "Spot": "vocabulary.cluster.model",
+    "Status": "operators.common.status",
     "Targets": "verbs.targets",
     "Toleration": "vocabulary.cluster.devices",
     "Topology": "vocabulary.spec",
@@ -176,6 +181,7 @@ _FROM = {
     "rules": "verbs.rules",
     "schema": "verbs.schema",
     "simulate": "verbs.simulate",
+    "status": "verbs.status",
     "targets": "verbs.targets",
 }
 """The module of each public name, imported when it is asked for: linting needs no compiler, compiling no rules."""

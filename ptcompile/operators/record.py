@@ -39,6 +39,8 @@ class Kind(NamedTuple):
     """manifest, others -> sentences: what happens when a pod fails and when the job ends."""
     gang: str = ""
     """pod group, roles -> the pods whose requests the group counts; all of them where empty."""
+    status: str = ""
+    """live object -> the state of the job (`common.status.Status`)."""
     options: str = ""
     """The fields that the operator turns into options of torchrun, by option."""
 
