@@ -41,6 +41,8 @@ class Kind(NamedTuple):
     """pod group, roles -> the pods whose requests the group counts; all of them where empty."""
     status: str = ""
     """live object -> the state of the job (`common.status.Status`)."""
+    following: str = ""
+    """How to follow a job of this kind from outside (`common.following.Following`)."""
     options: str = ""
     """The fields that the operator turns into options of torchrun, by option."""
 
