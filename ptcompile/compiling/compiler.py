@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import passes
 from ptcompile.compiling.kubernetes_parts import freeform
+from ptcompile.compiling.needed import needed
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends import checks, checks_fabric
 from ptcompile.frontends.origin import Places, locate, moved, settle
@@ -65,6 +66,7 @@ def _for_target(
     job, steps = passes.run(job, Context(cluster, target))
     problems += checks_fabric.partial(job, data)
     manifests = tuple(target.emit(job, cluster))
+    problems += needed(job, manifests, cluster, target)
     problems += _refusals(manifests, data, cluster)
     if job.launch is None and job.nodes > 1:
         from ptcompile.compiling.launcher import alone

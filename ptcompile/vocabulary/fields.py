@@ -34,6 +34,11 @@ def as_text(amounts: Mapping[str, str | int | float]) -> dict[str, str]:
     return cast("dict[str, str]", amounts)
 
 
+def as_text_or_null(amounts: Mapping[str, str | int | float | None]) -> dict[str, str | None]:
+    """The same, where a null is an amount that nobody is to fill in."""
+    return cast("dict[str, str | None]", amounts)
+
+
 class Amounts(Fields):
     """Amounts by resource."""
 
@@ -44,18 +49,19 @@ class Amounts(Fields):
         memory: str | int | float | None
         gpu: str | int | float | None
         ephemeral_storage: str | int | float | None
-        devices: Mapping[str, str | int | float]
+        devices: Mapping[str, str | int | float | None]
+        model_fields_set: set[str]
 
-    def by_name(self) -> dict[str, str]:
-        """The amounts that were given, by Kubernetes' names; `gpu` is left for the profile to name."""
+    def by_name(self) -> dict[str, str | None]:
+        """What was given, null included, by Kubernetes' names; `gpu` is left for the profile to name."""
         named = {
             "cpu": self.cpu,
             "memory": self.memory,
             "ephemeral-storage": self.ephemeral_storage,
             "gpu": self.gpu,
-            **self.devices,
         }
-        return as_text({name: amount for name, amount in named.items() if amount is not None})
+        given = {field.replace("_", "-") for field in self.model_fields_set}
+        return as_text_or_null({**{name: amount for name, amount in named.items() if name in given}, **self.devices})
 
 
 class Beside(Fields):

@@ -53,17 +53,22 @@ class Elastic(Model):
     start_method: Literal["spawn", "fork", "forkserver"] = Field(
         default="spawn", description="How torchrun starts processes of a Python function."
     )
-    monitor_interval: int = Field(default=5, ge=1, description="Seconds between two looks at the processes.")
+    monitor_interval: int | None = Field(
+        default=5, ge=1, description="Seconds between two looks at the processes; null leaves it to torchrun."
+    )
     max_restarts: Count = Field(default=0, description="How often torchrun restarts the whole group of processes.")
     rdzv_backend: Literal["c10d", "static", "etcd", "etcd-v2"] | None = Field(
         default=None, description="How nodes meet. Default: c10d for a range of nodes or with restarts, else static."
     )
-    rdzv_id: str | None = Field(default=None, description="Name of the meeting. Default: the job's name.")
+    rdzv_id: str | None = Field(
+        default=None, description="Name of the meeting. Default: the job's name; null leaves it to torchrun."
+    )
     rdzv_endpoint: Annotated[str, Field(json_schema_extra={"pattern": "^.+:0*[1-9][0-9]*$"})] | None = Field(
         default=None, description="HOST:PORT of an etcd server; the others are found by name."
     )
-    rdzv_configs: Dict[str, str | int] = Field(
-        default={}, description="Added to the defaults timeout and join_timeout, 900 seconds each."
+    rdzv_configs: Dict[str, str | int | None] = Field(
+        default={},
+        description="Added to the defaults timeout and join_timeout, 900 seconds each; null leaves one to torchrun.",
     )
 
 
@@ -136,7 +141,11 @@ RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
 
 
 class PodFields(Model):
-    """What a job says of its nodes, and a role may say better of its own."""
+    """What a job says of its nodes, and a role may say better of its own.
+
+    null is a word of its own: nothing here, from nobody. It keeps away what the job (for a role), the profile or a pass
+    would fill in. Of `image`, `command`, `args` and `restartPolicy` it says nothing.
+    """
 
     image: str | None = Field(default=None, description="Container image.")
     command: list[str] | None = Field(default=None, description="Start this instead of torchrun.")
@@ -146,14 +155,16 @@ class PodFields(Model):
         default=None, description="When to pull."
     )
     resources: Resources = Field(default_factory=Resources.model_construct, description="Per node.")
-    env: Dict[str, str | EnvSource] = Field(default={}, description="Environment variables, in order.")
+    env: Dict[str, str | EnvSource | None] = Field(
+        default={}, description="Environment variables, in order; null keeps one away that would be added."
+    )
     env_from: list[Json] = Field(default=[], description="Whole ConfigMaps or Secrets as variables.")
     volumes: list[Json] = Field(default=[], description="Volumes, as in a pod.")
     volume_mounts: list[Json] = Field(default=[], description="Where the container sees them, as in a pod.")
     restart_policy: RestartPolicy | None = Field(default=None, description="What happens to a failed pod.")
     service_account_name: str | None = Field(default=None, description="Identity of the pods.")
     image_pull_secrets: list[Json] = Field(default=[], description="[{name}] of registry credentials.")
-    node_selector: dict[str, str] = Field(default={}, description="Labels that a node must have.")
+    node_selector: Dict[str, str | None] = Field(default={}, description="Labels that a node must have.")
     tolerations: list[Json] = Field(default=[], description="Taints that the pods accept, as in a pod.")
     affinity: Json = Field(default={}, description="As in a pod.")
     priority_class_name: str | None = Field(default=None, description="Which pods may be preempted for these.")
@@ -162,12 +173,13 @@ class PodFields(Model):
     scheduler_name: str | None = Field(default=None, description="Scheduler other than the cluster's.")
     host_network: bool = Field(default=False, description="Use the node's network.")
     termination_grace_period_seconds: Seconds | None = Field(default=None, description="Between SIGTERM and SIGKILL.")
-    pod_labels: dict[str, str] = Field(default={}, description="Labels of the pods.")
-    pod_annotations: dict[str, str] = Field(default={}, description="Annotations of the pods.")
+    pod_labels: Dict[str, str | None] = Field(default={}, description="Labels of the pods.")
+    pod_annotations: Dict[str, str | None] = Field(default={}, description="Annotations of the pods.")
     pod_template: Json = Field(
         default={},
         description="A pod template laid over the result for all else: {metadata, spec}. Containers (the one that "
-        "trains is called pytorch), env, volumes, mounts and tolerations merge by name; null removes a field.",
+        "trains is called pytorch), env, volumes, mounts and tolerations merge by name; null removes a field, whoever "
+        "writes it.",
     )
 
 
@@ -248,7 +260,8 @@ class JobSpec(Nodes, PodFields):
         default_factory=RunPolicy.model_construct, description="When the job ends and what is left of it."
     )
     queue: DnsSubdomain | None = Field(
-        default=None, description="Queue that admits the job (Kueue's, Volcano's or KAI's)."
+        default=None,
+        description="Queue that admits the job (Kueue's, Volcano's or KAI's). Default: the profile's; null: none.",
     )
     priority: DnsSubdomain | None = Field(
         default=None,

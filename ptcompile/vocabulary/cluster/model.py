@@ -36,8 +36,13 @@ class Defaults(Model):
     env: dict[str, str] = Field(default={}, description="Environment variables.")
     labels: dict[str, str] = Field(default={}, description="Labels of objects and pods.")
     annotations: dict[str, str] = Field(default={}, description="Annotations of objects and pods.")
-    requests: Dict[str, Quantity] = Field(default={}, description="Requests by Kubernetes resource name.")
-    limits: Dict[str, Quantity] = Field(default={}, description="Limits by Kubernetes resource name.")
+    requests: Dict[str, Quantity | None] = Field(
+        default={}, description="Requests by Kubernetes resource name, of jobs that give no amount of it."
+    )
+    limits: Dict[str, Quantity | None] = Field(
+        default={},
+        description="Limits by Kubernetes resource name, of jobs that give no amount of it; absent: none.",
+    )
     node_selector: dict[str, str] = Field(default={}, description="Labels that every node must have.")
     tolerations: list[Toleration] = Field(default=[], description="Tolerations of every pod.")
     queue: str | None = Field(default=None, description="Queue of jobs that name none.")
@@ -61,6 +66,7 @@ class OperatorVersions(Model):
     volcano: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "1.12".')
     kueue: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.19".')
     kai: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='KAI Scheduler, such as "0.15".')
+    mpi_operator: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.8".')
 
 
 class OperatorImage(Model):
