@@ -139,7 +139,7 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 def _add_schema(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     one = commands.add_parser("schema", help="print a JSON Schema: of our own kinds for editors, of JSON results")
-    one.add_argument("what", choices=("spec", "cluster", "report", "world", "diff", "explanation"))
+    one.add_argument("what", choices=("spec", "cluster", "report", "world", "diff", "explanation", "handle"))
     one.set_defaults(run=_schema)
 
 

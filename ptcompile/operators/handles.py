@@ -12,6 +12,7 @@ from ptcompile.operators.common.referenced import referenced
 from ptcompile.operators.common.status import QUEUE
 from ptcompile.operators.common.templates import Template, templates_of
 from ptcompile.operators.record import Key
+from ptcompile.vocabulary.fields import yaml_name
 
 VERSION = 1
 """Of the JSON form."""
@@ -89,7 +90,7 @@ class Handle(NamedTuple):
     needs: tuple[Need, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form: plain data, with names as in Python."""
+        """The JSON form: plain data, names in camelCase."""
         return {"version": VERSION, **_plain(self)}
 
 
@@ -131,7 +132,7 @@ def _handle(job: Json, before: Sequence[Json], following: Following) -> Handle:
 
 def _roles(job: Json, before: Sequence[Json], following: Following) -> Iterator[RolePods]:
     rank = 0
-    for template in _templates(job, before):
+    for template, alone in _templates(job, before):
         containers = [text(one.get("name")) for one in _containers(template)]
         main = next((one for one in containers if one in _MAIN), None)
         yield RolePods(
@@ -139,24 +140,36 @@ def _roles(job: Json, before: Sequence[Json], following: Following) -> Iterator[
             selector=_selector(object_name(job), template.role, following),
             replicas=template.replicas,
             first_rank=rank if main is not None else None,
-            index_label=following.index_label or None,
+            index_label=(following.alone_label if alone else following.index_label) or None,
             container=main or next(iter(containers), ""),
         )
         rank += template.replicas if main is not None else 0
 
 
-def _templates(job: Json, before: Sequence[Json]) -> Iterator[Template]:
-    """The pod templates behind a job; those of a TrainJob stand in its runtime, and its nodes are its own to count."""
+def _templates(job: Json, before: Sequence[Json]) -> Iterator[tuple[Template, bool]]:
+    """The pod templates behind a job, and whether each of several pods is a child Job of its own.
+
+    Those of a TrainJob stand in its runtime, and its nodes are its own to count.
+    """
     if job.get("kind") != "TrainJob":
-        yield from templates_of(_key(job), job)
+        yield from ((one, _alone(job, one)) for one in templates_of(_key(job), job))
         return
     nodes = integer(at(job, "spec", "trainer").get("numNodes"), 1)
     runtime = next((one for one in before if one.get("kind") == "TrainingRuntime"), None)
     if runtime is None:  # one of Trainer's own
-        yield Template((), {"spec": {"containers": [{"name": "node"}]}}, "node", nodes)
+        yield Template((), {"spec": {"containers": [{"name": "node"}]}}, "node", nodes), False
         return
     for one in templates_of(_key(runtime), runtime):
-        yield one._replace(replicas=nodes) if one.role == "node" else one
+        yield (one._replace(replicas=nodes), False) if one.role == "node" else (one, _alone(runtime, one))
+
+
+def _alone(manifest: Json, template: Template) -> bool:
+    if "replicatedJobs" not in template.path:
+        return False
+    child: Any = manifest
+    for key in template.path[:-1]:
+        child = child[key]
+    return template.replicas > 1 and integer(child.get("parallelism"), 1) == 1
 
 
 def _containers(template: Template) -> list[Json]:
@@ -189,5 +202,5 @@ def _plain(value: Any) -> Any:
         fields = getattr(value, "_fields", None)
         if fields is None:
             return [_plain(one) for one in value]
-        return {name: _plain(one) for name, one in zip(fields, value, strict=True)}
+        return {yaml_name(name): _plain(one) for name, one in zip(fields, value, strict=True)}
     return value

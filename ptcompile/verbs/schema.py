@@ -11,9 +11,9 @@ Schema = dict[str, Any]
 
 
 def schema(name: str) -> Schema:
-    """The JSON Schema (2020-12) of `spec`, `cluster`, `report`, `world`, `diff` or `explanation`, a copy of your own.
+    """A JSON Schema (2020-12), a copy of your own: of `spec` and `cluster`, and of what is given as JSON.
 
-    Raises KeyError for any other name.
+    That is `report`, `world`, `diff`, `explanation` and `handle`. Raises KeyError for any other name.
     """
     return SCHEMAS[name]()
 
@@ -59,5 +59,6 @@ SCHEMAS: Final[dict[str, Callable[[], Schema]]] = {
     "world": _by_hand("world"),
     "diff": _diff,
     "explanation": _by_hand("explanation"),
+    "handle": _by_hand("handle"),
 }
 """How each is made, or read where it is written by hand."""

@@ -89,7 +89,7 @@ def test_rules(capsys: Capture) -> None:
 
 
 def test_schema_is_a_copy_of_one_s_own() -> None:
-    for name in ("spec", "cluster", "report", "world", "diff", "explanation"):
+    for name in ("spec", "cluster", "report", "world", "diff", "explanation", "handle"):
         found = ptcompile.schema(name)
         found["title"] = "changed"
         assert ptcompile.schema(name) == json.loads((ROOT / "schemas" / f"{name}.schema.json").read_text("utf-8"))

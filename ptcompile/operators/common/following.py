@@ -34,6 +34,8 @@ class Following(NamedTuple):
     """Label whose value is the name of a pod's role; empty where all pods are of one."""
     index_label: str = ""
     """Label with a pod's number in its role."""
+    alone_label: str = ""
+    """The same where each pod of a role is a child Job of its own."""
     suspend: tuple[str, ...] = ()
     """The way to the field that suspends and resumes; empty where there is none."""
     propagation: Literal["Background", "Foreground"] = "Background"

@@ -16,6 +16,7 @@ FOLLOWING: Final = Following(
     pods_label="jobset.sigs.k8s.io/jobset-name",
     role_label="jobset.sigs.k8s.io/replicatedjob-name",
     index_label="batch.kubernetes.io/job-completion-index",
+    alone_label="jobset.sigs.k8s.io/job-index",
     suspend=("spec", "suspend"),
     propagation="Foreground",
     resumed_first=by_type("Complete", "status.conditions.1.type == Complete"),
