@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from ptcompile.explaining.explanation import Explanation
     from ptcompile.findings.diagnostics import Diagnostic, Span
     from ptcompile.fixing import Skipped
+    from ptcompile.operators.common.following import Condition
     from ptcompile.operators.common.status import Status
+    from ptcompile.operators.handles import Handle, Reference, RolePods
     from ptcompile.prerequisites.objects import Setup
     from ptcompile.prerequisites.requirements import Requirement
     from ptcompile.simulation import World
@@ -67,6 +69,7 @@ __all__ = [
     "ClusterProfile",
     "ClusterTopology",
     "CompileError",
+    "Condition",
     "Defaults",
     "Diagnostic",
     "Difference",
@@ -76,6 +79,7 @@ __all__ = [
     "Fabric",
     "Fixed",
     "Gpu",
+    "Handle",
     "JobSpec",
     "Metadata",
     "NodeRequirement",
@@ -85,12 +89,14 @@ __all__ = [
     "OperatorVersions",
     "ProfileMetadata",
     "ProfileSpec",
+    "Reference",
     "Report",
     "Requirement",
     "Requirements",
     "ResourceList",
     "Resources",
     "Result",
+    "RolePods",
     "RoleSpec",
     "RunPolicy",
     "Setup",
@@ -130,6 +136,7 @@ _FROM = {
     "ClusterProfile": "vocabulary.cluster.model",
     "ClusterTopology": "vocabulary.cluster.queues",
     "CompileError": "verbs.compile",
+    "Condition": "operators.common.following",
     "Defaults": "vocabulary.cluster.model",
     "Diagnostic": "findings.diagnostics",
     "Difference": "diffing",
@@ -139,6 +146,7 @@ _FROM = {
     "Fabric": "vocabulary.cluster.devices",
     "Fixed": "verbs.fix",
     "Gpu": "vocabulary.cluster.devices",
+    "Handle": "operators.handles",
     "JobSpec": "vocabulary.spec",
     "Metadata": "vocabulary.model",
     "NodeRequirement": "vocabulary.cluster.devices",
@@ -148,12 +156,14 @@ _FROM = {
     "OperatorVersions": "vocabulary.cluster.model",
     "ProfileMetadata": "vocabulary.cluster.model",
     "ProfileSpec": "vocabulary.cluster.model",
+    "Reference": "operators.handles",
     "Report": "verbs.lint",
     "Requirement": "prerequisites.requirements",
     "Requirements": "verbs.requires",
     "ResourceList": "vocabulary.model",
     "Resources": "vocabulary.model",
     "Result": "verbs.compile",
+    "RolePods": "operators.handles",
     "RoleSpec": "vocabulary.spec",
     "RunPolicy": "vocabulary.spec",
     "Setup": "prerequisites.objects",
