@@ -246,3 +246,10 @@ def test_every_companion_has_a_plural() -> None:
         ("Service", "services"), ("PodGroup", "podgroups"), ("TrainingRuntime", "trainingruntimes"), ("Pod", "pods"),
         ("Job", "jobs"), ("PyTorchJob", "pytorchjobs"), ("TrainJob", "trainjobs"), ("JobSet", "jobsets"),
     }  # fmt: skip
+
+
+def test_argo_finds_a_failure_behind_every_other_condition() -> None:
+    """training-operator 1.9 has six types of conditions (pkg/apis/kubeflow.org/v1/common_types.go)."""
+    others = [condition(kind, "False") for kind in ("Created", "Running", "Restarting", "Suspended", "Succeeded")]
+    failed = {"status": {"conditions": [*others, condition("Failed")]}}
+    assert any(_argo(one, failed) for one in handle("nodes: 1", "pytorchjob").failed.argo.split(", "))
