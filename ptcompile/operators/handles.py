@@ -95,7 +95,10 @@ class Handle(NamedTuple):
 
 
 def handles(manifests: Sequence[Mapping[str, Any]]) -> Iterator[Handle]:
-    """A handle for each job of what was compiled. What stands before a job is its own."""
+    """A handle for each job of what was compiled. What stands before a job is its own.
+
+    Raises ValueError for a job that the API server is to name: nothing can be known of it before.
+    """
     before: list[Json] = []
     for one in manifests:
         following = operators.part(_key(one), "following")
@@ -107,8 +110,10 @@ def handles(manifests: Sequence[Mapping[str, Any]]) -> Iterator[Handle]:
 
 
 def _handle(job: Json, before: Sequence[Json], following: Following) -> Handle:
+    name = text(at(job, "metadata").get("name"))
+    if not name:
+        raise ValueError(f"handle: the {job['kind']} has generateName and no name; give the run a name of its own")
     references = tuple(_reference(one) for one in (*before, job))
-    name = object_name(job)
     succeeded = following.succeeded
     if following.resumed_first is not None and _begins_suspended(job):
         succeeded = following.resumed_first

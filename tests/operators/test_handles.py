@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 import ptcompile
 from ptcompile.operators.all import KINDS, having
-from ptcompile.operators.handles import Handle, RolePods
+from ptcompile.operators.handles import Handle, RolePods, handles
 from ptcompile.operators.pods import PodView, expand
 from tests.conftest import PAIRS, Case, pair_name
 from tests.making import smallest
@@ -253,3 +253,10 @@ def test_argo_finds_a_failure_behind_every_other_condition() -> None:
     others = [condition(kind, "False") for kind in ("Created", "Running", "Restarting", "Suspended", "Succeeded")]
     failed = {"status": {"conditions": [*others, condition("Failed")]}}
     assert any(_argo(one, failed) for one in handle("nodes: 1", "pytorchjob").failed.argo.split(", "))
+
+
+def test_a_job_that_the_server_names_has_no_handle() -> None:
+    (job,) = ptcompile.compile(smallest(""), target="pod").unwrap()
+    job["metadata"] = {"generateName": "train-"}
+    with pytest.raises(ValueError, match="generateName"):
+        list(handles([job]))
