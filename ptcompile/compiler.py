@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ptcompile import names, passes
+from ptcompile import names, passes, patches
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.freeform import freeform
 from ptcompile.frontends import checks, checks_fabric
@@ -55,14 +55,18 @@ def compile_document(data: Any, cluster: ClusterProfile, target: str | None = No
 def _for_target(
     data: Mapping[str, Any], spec: Spec, job: Job, cluster: ClusterProfile, target: Target, problems: list[Problem]
 ) -> Compiled:
-    beyond = (*target.unsupported(job, cluster), *queueing.unsupported(job, cluster, target))
+    beyond = (
+        *target.unsupported(job, cluster),
+        *queueing.unsupported(job, cluster, target),
+        *patches.unsupported(spec.spec, target),
+    )
     refused = [settle(one, data) for one in (*beyond, *budget.too_long(job, target))]
     problems = [*problems, *checks.reserved_env(spec, job, cluster, target), *dict.fromkeys(refused)]
     if _failed(problems):
         return Compiled((), tuple(problems), target)
     job, steps = passes.run(job, Context(cluster, target))
     problems += checks_fabric.partial(job, data)
-    manifests = tuple(target.emit(job, cluster))
+    manifests = patches.applied(target.emit(job, cluster), spec.spec.manifest.get(target.name))
     problems += _refusals(manifests, data, cluster)
     if job.launch is None and job.nodes > 1:
         from ptcompile.alone import alone

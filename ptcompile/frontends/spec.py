@@ -55,8 +55,9 @@ def _validated(model: type[_Model], data: Any) -> tuple[_Model | None, list[Prob
 def lower(spec: Spec, cluster: ClusterProfile) -> ir.Job:
     """A checked spec as a `Job`: every default of the vocabulary decided, nothing of the profile applied yet."""
     job = spec.spec
-    least, _most = job.node_range()
+    least, most = job.node_range()
     policy = job.run_policy
+    reference = job.runtime_ref
     return ir.Job(
         name=spec.metadata.name,
         namespace=spec.metadata.namespace,
@@ -70,7 +71,7 @@ def lower(spec: Spec, cluster: ClusterProfile) -> ir.Job:
             clean_pod_policy=policy.clean_pod_policy,
             ttl_seconds_after_finished=policy.ttl_seconds_after_finished,
             active_deadline_seconds=policy.active_deadline_seconds,
-            backoff_limit=policy.backoff_limit,
+            backoff_limit=ir.UNLIMITED if policy.backoff_limit == "Unlimited" else policy.backoff_limit,
             suspend=policy.suspend,
             on_pod_failure=policy.on_pod_failure,
             on_disruption=policy.on_disruption,
@@ -82,9 +83,19 @@ def lower(spec: Spec, cluster: ClusterProfile) -> ir.Job:
         fabric=job.fabric,
         queue=job.queue,
         master_port=job.master_port,
-        task_names=(job.volcano.master_task, job.volcano.worker_task),
+        names=_names(job),
         priority=job.priority,
         topology=_nearness(job),
+        max_nodes=most if job.first_nodes() < most else None,
+        runtime=reference and {"apiGroup": reference.api_group, "kind": reference.kind, "name": reference.name},
+        runtime_nodes=reference is not None and job.nodes is None and (job.elastic is None or not job.elastic.nnodes),
+    )
+
+
+def _names(job: JobSpec) -> ir.Names:
+    names, tasks = job.names, job.volcano
+    return ir.Names(
+        names.container, names.node or "node", names.master or tasks.master_task, names.worker or tasks.worker_task
     )
 
 
@@ -97,7 +108,7 @@ def _nearness(job: JobSpec) -> ir.Nearness | None:
 
 def _roles(job: JobSpec) -> tuple[ir.Role, ...]:
     if job.master is None and job.worker is None:
-        return (_role("node", job.node_range()[1], job, None),)
+        return (_role("node", job.first_nodes(), job, None),)
     workers = job.worker.replicas if job.worker is not None else 0
     master = _role("master", 1, job, job.master)
     return (master, _role("worker", workers, job, job.worker)) if workers else (master,)
@@ -111,9 +122,21 @@ def _role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None) -> ir.R
         resources = lowered(role.resources)
         template["spec"]["containers"][0]["resources"] = {"requests": resources.requests, "limits": resources.limits}
     for patch in (job.pod_template, role.pod_template if role is not None else None):
-        template = podtemplate.merge(template, patch) if patch else template
+        template = podtemplate.merge(template, _of_main(patch, job.names.container)) if patch else template
     restart = (role.restart_policy if role is not None else None) or job.restart_policy
     return ir.Role(name, replicas, podtemplate.read(template, MAIN), restart)
+
+
+def _of_main(patch: Mapping[str, Any], name: str | None) -> Mapping[str, Any]:
+    """A patch in which the container that trains may be called by its name in the manifest too."""
+    spec = patch.get("spec")
+    containers = spec.get("containers") if isinstance(spec, Mapping) else None
+    if name in {None, MAIN} or not isinstance(containers, list):
+        return patch
+    return {
+        **patch,
+        "spec": {**spec, "containers": [{**c, "name": MAIN} if c.get("name") == name else c for c in containers]},
+    }
 
 
 def _side_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
@@ -191,6 +214,8 @@ def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
         entry: tuple[str, ...] = (job.script,)
     elif job.module is not None:
         entry = ("-m", job.module)
+    elif elastic is not None:
+        entry = ()
     else:
         return None
     least, most = job.node_range()

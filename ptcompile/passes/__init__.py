@@ -32,6 +32,10 @@ PASSES: tuple[Pass, ...] = (
 )
 
 
+WITH_RUNTIME: tuple[Pass, ...] = (resources, processes, rendezvous)
+"""What remains to do for a job that runs with a runtime of the cluster's, which holds all else."""
+
+
 class Step(NamedTuple):
     """What one pass did: the job before and after it."""
 
@@ -43,6 +47,8 @@ class Step(NamedTuple):
 def run(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES) -> tuple[Job, tuple[Step, ...]]:
     """The job after all passes, and the steps on the way. Another tuple of passes extends the compiler."""
     steps = []
+    if job.runtime is not None:
+        passes = tuple([one for one in passes if one in WITH_RUNTIME])
     for one in passes:
         after = one(job, context)
         steps.append(Step(one.__name__, job, after))

@@ -20,7 +20,8 @@ def resources(job: Job, context: Context) -> Job:
     """Each role's main container gets all its requests and limits."""
     gpu = context.cluster.gpu_resource(job.accelerator)
     defaults = context.cluster.spec.defaults
-    profile = _named(Resources(defaults.requests, defaults.limits), gpu)
+    given = Resources() if job.runtime is not None else Resources(defaults.requests, defaults.limits)
+    profile = _named(given, gpu)
     of_a_node = _named(job.resources, gpu).over(profile)
 
     def fill(template: PodTemplate, below: Resources) -> PodTemplate:

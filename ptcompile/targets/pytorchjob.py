@@ -32,6 +32,7 @@ from ptcompile.targets.common import (
     managed_by,
     object_metadata,
     only_trainers,
+    other_container,
     restart_policies,
 )
 from ptcompile.targets.gang import scheduling_policy
@@ -65,6 +66,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from restart_policies(job, ("Never", "OnFailure", "Always", "ExitCode"), "the operator has four policies")
     yield from dns_1035(job, "the pods' Services")
     yield from pytorchjob_endings.unsupported(job)
+    yield from other_container(job, "pytorch", "a PyTorchJob")
 
 
 def _replicas(job: Job) -> list[tuple[str, int, Role]]:
@@ -97,7 +99,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     if job.elastic and job.launch is not None:
         spec["elasticPolicy"] = {
             "minReplicas": job.min_nodes,
-            "maxReplicas": job.nodes,
+            "maxReplicas": job.most_nodes,
             **({"nProcPerNode": job.launch.nproc_per_node} if by_elastic else {}),
             "maxRestarts": job.launch.max_restarts,
             "rdzvBackend": job.launch.rdzv_backend,

@@ -3,7 +3,7 @@
 - restartPolicy of a role is Never, where a failed pod fails the job, or OnFailure, where the kubelet restarts a failed
   container and the operator makes a pod anew that failed as a whole or whose node went. All pods again: never.
 - backoffLimit counts the restarts of containers in running pods and nothing else, so a pod that is made anew is not
-  counted. Absent, it is without limit: it is always written beside OnFailure. 0 with OnFailure is the way to outlive
+  counted. Absent, it is without limit: beside OnFailure it is written unless the spec says Unlimited. 0 with OnFailure is the way to outlive
   nodes and no failure: the first restart of a container fails the job.
 - ExitCode is the user's to ask for: torchrun exits with 1 whatever failed, which is one of the codes that fail the job.
 - A job that fails leaves its other pods as they are, restarting or waiting for peers, unless cleanPodPolicy says
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ptcompile.diagnostics import Problem
-from ptcompile.ir import Job, RestartPolicy, Role
+from ptcompile.ir import UNLIMITED, Job, RestartPolicy, Role
 from ptcompile.targets import endings
 from ptcompile.targets.common import cannot
 
@@ -65,8 +65,9 @@ def run_policy(job: Job) -> dict[str, Any]:
     policy = job.run_policy
     kinds = {restarts(job, role) for role in job.trainers}
     limited = "OnFailure" in kinds and "Always" not in kinds
+    unlimited = policy.backoff_limit == UNLIMITED  # which is what the operator takes an absent limit for
     ours = (limited and policy.backoff_limit is None) or policy.on_pod_failure is not None
     return {
         "cleanPodPolicy": policy.clean_pod_policy or ("Running" if ours else None),
-        "backoffLimit": endings.retries(job) if limited else policy.backoff_limit,
+        "backoffLimit": None if unlimited else endings.retries(job) if limited else policy.backoff_limit,
     }
