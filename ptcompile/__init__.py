@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from ptcompile.simulating import simulate
     from ptcompile.simulation import World
     from ptcompile.spec import Spec
+    from ptcompile.verbs.import_manifests import Imported, import_manifests
 
 __all__ = [
     "ClusterProfile",
@@ -31,6 +32,7 @@ __all__ = [
     "Diagnostic",
     "Difference",
     "Explanation",
+    "Imported",
     "Report",
     "Result",
     "Span",
@@ -40,6 +42,7 @@ __all__ = [
     "compile",
     "diff",
     "explain",
+    "import_manifests",
     "lint",
     "simulate",
 ]
@@ -51,6 +54,7 @@ _FROM = {
     "Diagnostic": "diagnostics",
     "Difference": "diffing",
     "Explanation": "explaining.explanation",
+    "Imported": "verbs.import_manifests",
     "Report": "linting",
     "Result": "api",
     "Span": "diagnostics",
@@ -59,6 +63,7 @@ _FROM = {
     "compile": "api",
     "diff": "comparing",
     "explain": "api",
+    "import_manifests": "verbs.import_manifests",
     "lint": "linting",
     "simulate": "simulating",
 }

@@ -35,7 +35,13 @@ MERGE_KEYS = {
 }
 """The key by which a patch finds the item it means, as strategic merge patch does (Kubernetes 1.36, core/v1)."""
 
-_ALL_KEYS = {**MERGE_KEYS, "replicatedJobs": "name", "tasks": "name", "dependsOn": "name", "runtimePatches": "manager"}
+OBJECT_KEYS = {
+    **MERGE_KEYS,
+    "replicatedJobs": "name",
+    "tasks": "name",
+    "dependsOn": "name",
+    "runtimePatches": "manager",
+}
 """With those of the operators' own objects, for a spec's `manifest`."""
 
 
@@ -166,8 +172,8 @@ def merge(base: Any, patch: Any, key: str | None = None) -> Any:
         if key == "tolerations":
             said = set(map(_frozen, base))
             return [*base, *(item for item in patch if _frozen(item) not in said)]
-        if key in _ALL_KEYS:
-            return _merge_named(base, patch, _ALL_KEYS[key])
+        if key in OBJECT_KEYS:
+            return _merge_named(base, patch, OBJECT_KEYS[key])
     return patch
 
 

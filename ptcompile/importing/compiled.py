@@ -1,0 +1,30 @@
+"""A spec as manifests, quickly: without the checks and the offline API server, which the proof runs at the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ptcompile import passes, patches
+from ptcompile.frontends.checks import blocks
+from ptcompile.frontends.checks_endings import endings_of
+from ptcompile.frontends.spec import lower, read_spec
+from ptcompile.ir import Context
+from ptcompile.targets import TARGETS
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+
+Json = dict[str, Any]
+
+
+def manifests(spec: Json, cluster: ClusterProfile) -> tuple[Json, ...] | None:
+    """What the spec compiles to; None where it is refused."""
+    read, _ = read_spec(spec)
+    if read is None or any(one.severity == "error" for one in endings_of(read.spec, blocks(read.spec))):
+        return None
+    target = TARGETS[read.spec.target or "job"]
+    job = lower(read, cluster)
+    if any(one.severity == "error" for one in target.unsupported(job, cluster)):
+        return None
+    done, _ = passes.run(job, Context(cluster, target))
+    return patches.applied(target.emit(done, cluster), read.spec.manifest.get(target.name))

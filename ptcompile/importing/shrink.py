@@ -1,0 +1,63 @@
+"""A spec without the words that change nothing: each is taken away, and stays away where the same comes out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ptcompile.importing.compiled import manifests
+from ptcompile.importing.draft import Spec
+
+if TYPE_CHECKING:
+    from ptcompile.cluster import ClusterProfile
+
+Path = tuple[str, ...]
+
+_TRIED = (
+    "nodes",
+    "masterPort",
+    "names",
+    "runPolicy",
+    "elastic",
+    "sharedMemory",
+    "restartPolicy",
+    "imagePullPolicy",
+    "priority",
+)
+_INSIDE = ("names", "runPolicy", "elastic")
+
+
+def shrink(spec: Spec, cluster: ClusterProfile) -> Spec:
+    """The smallest spec that compiles to the same bytes by leaving words out."""
+    wanted = manifests(spec, cluster)
+    for path in list(_places(spec)) if wanted is not None else ():
+        tried = _without(spec, path)
+        if manifests(tried, cluster) == wanted:
+            spec = tried
+    return spec
+
+
+def _places(spec: Spec) -> Iterator[Path]:
+    job = spec["spec"]
+    for word in _TRIED:
+        if word in job:
+            yield ("spec", word)
+    for word in _INSIDE:
+        for inner, value in (job.get(word) or {}).items():
+            yield ("spec", word, inner)
+            if isinstance(value, dict):
+                yield from (("spec", word, inner, key) for key in value)
+    for role in ("master", "worker"):
+        yield from (("spec", role, word) for word in _TRIED if word in (job.get(role) or {}))
+    for role, block in job.get("roles", {}).items():
+        yield from (("spec", "roles", role, word) for word in ("restartPolicy", "replicas") if word in block)
+
+
+def _without(data: Any, path: Path) -> Any:
+    if not path or not isinstance(data, dict) or path[0] not in data:
+        return data
+    if len(path) == 1:
+        return {key: value for key, value in data.items() if key != path[0]}
+    inner = _without(data[path[0]], path[1:])
+    left = {key: inner if key == path[0] else value for key, value in data.items()}
+    return left if inner or path[0] in {"master", "worker", "spec"} else _without(left, path[:1])

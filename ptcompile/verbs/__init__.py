@@ -1,0 +1,1 @@
+"""The verbs, one a module: text, mappings or specs in, values out."""
