@@ -80,3 +80,45 @@ def _beside(pods: Pods, words: Spec, job: Spec) -> Spec:
         if word not in _OF_THE_JOB and (word in _INHERITED_NOT or job.get(word) != value)
     }
     return {"replicas": pods.replicas, **own}
+
+
+_WRITTEN = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "OMP_NUM_THREADS"})
+"""Variables that compile may write by itself."""
+
+
+def may_be_written(name: str, job: Spec) -> bool:
+    """Whether a variable of this name may be compile's own."""
+    return name in _WRITTEN or name in {f"{role.upper().replace('-', '_')}_HOSTS" for role in job.get("roles", {})}
+
+
+def blocks(job: Spec) -> list[tuple[tuple[str, ...], Spec]]:
+    """The job and its roles, with their paths."""
+    roles = [(("spec", role), job[role]) for role in ("master", "worker") if role in job]
+    return [(("spec",), job), *roles, *((("spec", "roles", name), one) for name, one in job.get("roles", {}).items())]
+
+
+def without_written(spec: Spec) -> Spec:
+    """The spec without variables that compile may write itself; where it does not they come back (`residue`).
+
+    Nothing is taken where a variable refers to another, since then their order counts.
+    """
+    job = spec["spec"]
+
+    def left(block: Spec) -> Spec:
+        env = block.get("env") or {}
+        if any("$(" in str(value) for value in env.values()):
+            return block
+        own = {name: value for name, value in env.items() if not may_be_written(name, job)}
+        rest = {word: value for word, value in block.items() if word != "env"}
+        return {**rest, "env": own} if own else rest
+
+    port = (job.get("env") or {}).get("MASTER_PORT")
+    out = left(job)
+    if isinstance(port, str) and port.isdigit() and 1 <= int(port) <= 65535:
+        out.setdefault("masterPort", int(port))
+    for role in ("master", "worker"):
+        if role in out:
+            out[role] = left(out[role])
+    if "roles" in out:
+        out["roles"] = {name: left(block) for name, block in out["roles"].items()}
+    return {**spec, "spec": out}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.importing.compiled import manifests
 from ptcompile.importing.draft import Spec
-from ptcompile.importing.residue import gaps
+from ptcompile.importing.residue import all_gaps
 from ptcompile.operators.common.read import Read
 from ptcompile.plain import Json, at, integer, mapping
 
@@ -29,14 +29,16 @@ _LIMITS = frozenset({"backoffLimit", "maxRestarts", "maxRetry"})
 def with_endings(spec: Spec, manifest: Json, read: Read, cluster: ClusterProfile) -> Spec:
     """The spec with the words of its end that leave the fewest differences beside the pod templates."""
     fewest: tuple[int, Spec] | None = None
-    theirs = _bare(manifest, read)
+    theirs, bare = _bare(manifest, read, 0), tuple(_bare(one, read, at) for at, one in enumerate(read.objects, 1))
+    others = read._replace(objects=bare)
     for words in _tried(manifest, read):
         said = {word: value for word, value in words.items() if value is not None}
         tried = {**spec, "spec": {**spec["spec"], "runPolicy": {**spec["spec"].get("runPolicy", {}), **said}}}
         made = manifests(tried, cluster)
         if made is None:
             continue
-        left = len(gaps(_bare(made[-1], read), theirs))
+        mine = [*(_bare(one, read, 1) for one in made[:-1]), _bare(made[-1], read, 0)]
+        left = len(all_gaps(mine, theirs, others))
         if fewest is None or left < fewest[0]:
             fewest = (left, tried)
         if left == 0:
@@ -49,7 +51,7 @@ def _tried(manifest: Json, read: Read) -> Iterator[dict[str, Any]]:
     limits: list[Any] = [None]
     if read.target in {"pytorchjob", "pod"} and "backoffLimit" not in at(manifest, "spec", "runPolicy"):
         limits = ["Unlimited", None]  # what an absent limit means there
-    limits += [number for number in _numbers(manifest) if number not in limits]
+    limits += [number for number in _numbers((manifest, *read.objects)) if number not in limits]
     several = read.pods and sum(pods.replicas for pods in read.pods if pods.trains) > 1
     every = product(limits, _FAILURE, _DISRUPTION, _SUCCESS if several else (None,))
     yield from (
@@ -58,10 +60,10 @@ def _tried(manifest: Json, read: Read) -> Iterator[dict[str, Any]]:
     )
 
 
-def _numbers(manifest: Json) -> list[Any]:
-    """The limits that the object speaks of, and what a Job's absent one means."""
+def _numbers(objects: tuple[Json, ...]) -> list[Any]:
+    """The limits that the objects speak of, and what a Job's absent one means."""
     found: dict[Any, None] = {}
-    stack: list[Any] = [at(manifest, "spec")]
+    stack: list[Any] = [at(one, "spec") for one in objects]
     while stack:
         value = stack.pop(0)
         for key, inner in mapping(value).items():
@@ -73,10 +75,12 @@ def _numbers(manifest: Json) -> list[Any]:
     return [*found, *(number for number in (6, 0, 2) if number not in found)]
 
 
-def _bare(manifest: Json, read: Read) -> Json:
-    """The object without the pods themselves."""
-    paths = {pods.path[:-1] for pods in read.pods if pods.path}
-    return _without(manifest, paths, ()) if paths else {k: v for k, v in manifest.items() if k != "spec"}
+def _bare(manifest: Json, read: Read, holder: int) -> Json:
+    """An object without the pods themselves."""
+    paths = {pods.path[:-1] for pods in read.pods if pods.path and pods.holder == holder}
+    if paths or holder or any(pods.holder for pods in read.pods):
+        return _without(manifest, paths, ())
+    return {key: value for key, value in manifest.items() if key != "spec"}
 
 
 def _without(value: Any, holders: set[tuple[str | int, ...]], path: tuple[str | int, ...]) -> Any:

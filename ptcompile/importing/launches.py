@@ -81,8 +81,11 @@ def _elastic(seen: Rendezvous, pods: int) -> dict[str, Any] | None:
         "rdzvEndpoint": seen.endpoint if options["rdzv-backend"].startswith("etcd") else None,
     }
     out = {word: value for word, value in out.items() if value is not None}
-    out["rdzvId"] = options["rdzv-id"] if options["rdzv-id"] != DEFAULTS["rdzv-id"] else None
-    out["rdzvConfigs"] = {"timeout": None, "join_timeout": None, **conf}
+    if max(pods, nodes[1]) > 1:
+        out["rdzvId"] = options["rdzv-id"] if options["rdzv-id"] != DEFAULTS["rdzv-id"] else None
+        out["rdzvConfigs"] = {"timeout": None, "join_timeout": None, **conf}
+    elif conf:
+        out["rdzvConfigs"] = conf
     out["monitorInterval"] = int(interval) if interval.isdigit() else None
     return out
 

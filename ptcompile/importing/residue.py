@@ -13,13 +13,18 @@ from ptcompile.diffing.defaults import is_default
 from ptcompile.diffing.normal import Keyed, normal, plain
 from ptcompile.importing.draft import Spec
 from ptcompile.operators.common.read import MAIN, Pods, Read
-from ptcompile.plain import Json, at
+from ptcompile.plain import Json, at, items, kind_of
 from ptcompile.podtemplate import OBJECT_KEYS
 
 Keys = tuple[str, ...]
 """A path as `diff` writes it: an item of a list by its name, in brackets."""
 
 MISSING: Final = object()
+
+_NOT_PATCHED = {("spec", "restartPolicy"), ("spec", "hostname"), ("spec", "subdomain")}
+"""What a podTemplate may not say: a word of the spec's or the operator's own does."""
+
+_OF_PODS = {("spec",), ("metadata",)}
 
 
 class Gap(NamedTuple):
@@ -28,6 +33,8 @@ class Gap(NamedTuple):
     path: Keys
     ours: Any
     theirs: Any
+    holder: int = 0
+    """Of which object: 0 for the job's own, else one of `Read.objects`, from 1."""
 
 
 class Closed(NamedTuple):
@@ -35,6 +42,15 @@ class Closed(NamedTuple):
 
     spec: Spec
     left: tuple[Gap, ...]
+
+
+def all_gaps(made: Sequence[Json], manifest: Json, read: Read) -> list[Gap]:
+    """Every difference between what compile wrote and the objects that were read, the job's own among both."""
+    found = gaps(made[-1], manifest)
+    for holder, other in enumerate(read.objects, 1):
+        ours = next((one for one in made if kind_of(one) == kind_of(other)), {})
+        found += [gap._replace(holder=holder) for gap in gaps(ours, other)]
+    return found
 
 
 def gaps(ours: Json, theirs: Json) -> list[Gap]:
@@ -63,29 +79,36 @@ def _gaps(one: Any, other: Any, path: Keys, ours: Json, theirs: Json) -> Iterato
 def close(spec: Spec, found: Sequence[Gap], manifest: Json, read: Read) -> Closed:
     """The spec with words for the gaps. Gaps that all roles that train have alike are one word of the job."""
     out = _copy(spec)
-    job: Spec = out["spec"]
     left: list[Gap] = []
-    of_roles: dict[tuple[Keys, str], list[tuple[Pods, Gap]]] = {}
-    theirs = normal(manifest)
+    groups: dict[tuple[Keys, str], list[tuple[Pods, Gap, Gap]]] = {}
     for gap in found:
-        pods, rest = _role(gap.path, manifest, read)
-        if pods is None or rest == ("spec", "restartPolicy"):
-            patch = job.setdefault("manifest", {}).setdefault(read.target, {})
-            if not _put(patch, gap.path, gap.theirs, theirs):
-                left.append(gap)
+        pods, rest = _role(gap, manifest, read)
+        if pods is None or (rest in _NOT_PATCHED and pods.path):
+            left += _patched(out, gap, manifest, read)
         else:
-            of_roles.setdefault((rest, repr(plain(gap.theirs))), []).append((pods, gap._replace(path=rest)))
+            groups.setdefault((rest, repr(plain(gap.theirs))), []).append((pods, gap._replace(path=rest), gap))
     trainers = [pods for pods in read.pods if pods.trains]
-    for group in of_roles.values():
-        common = len([pods for pods, _ in group if pods.trains]) == len(trainers)
-        for at_role, gap in group[:1] if common else group:
-            block = job if common and at_role.trains else _block(job, at_role, alone=len(trainers) == 1)
-            if not _say(block, gap, at_role, manifest):
-                left.append(gap)
-        for at_role, gap in group[1:] if common else ():
-            if not at_role.trains and not _say(_block(job, at_role, alone=False), gap, at_role, manifest):
-                left.append(gap)
+    for group in groups.values():
+        nodes = [one for one in group if one[0].trains]
+        if nodes and len(nodes) == sum(1 + len(pods.also) for pods in trainers):  # all of them alike
+            pods, gap, whole = nodes[0]
+            left += () if _say(out["spec"], gap, pods, manifest) else (whole,)
+            nodes = []
+        for pods, gap, whole in nodes:
+            if pods.also or not _say(_block(out["spec"], pods, alone=len(trainers) == 1), gap, pods, manifest):
+                left += _patched(out, whole, manifest, read)
+        for pods, gap, whole in group:
+            if not pods.trains and not _say(_block(out["spec"], pods, alone=False), gap, pods, manifest):
+                left.append(whole)
     return Closed(out, tuple(left))
+
+
+def _patched(spec: Spec, gap: Gap, manifest: Json, read: Read) -> list[Gap]:
+    """Say a gap in the patch of the job's own object; the gap where that cannot be."""
+    if gap.holder:
+        return [gap]
+    patch = spec["spec"].setdefault("manifest", {}).setdefault(read.target, {})
+    return [] if _put(patch, gap.path, gap.theirs, normal(manifest)) else [gap]
 
 
 def _block(job: Spec, pods: Pods, *, alone: bool) -> Spec:
@@ -94,17 +117,16 @@ def _block(job: Spec, pods: Pods, *, alone: bool) -> Spec:
     return job if alone else job.setdefault(pods.role, {})
 
 
-def _role(path: Keys, manifest: Json, read: Read) -> tuple[Pods | None, Keys]:
-    """The role whose pod template a path leads into, and the path below it."""
+def _role(gap: Gap, manifest: Json, read: Read) -> tuple[Pods | None, Keys]:
+    """The role whose pod template a gap is in, and the path below it."""
     for pods in read.pods:
-        if pods.path is None:
-            continue
-        under = _named(manifest, pods.path)
-        below = path[len(under) :]
-        if path[: len(under)] == under and below[:1] in {("spec",), ("metadata",)}:
-            if under or below[0] == "spec":  # the metadata of a Pod is the object's
+        for path in (pods.path, *pods.also) if pods.holder == gap.holder else ():
+            under = None if path is None else _named((manifest, *read.objects)[pods.holder], path)
+            below = () if under is None else gap.path[len(under) :]
+            of_object = not under and below[:1] != ("spec",)  # the metadata of a Pod is the object's
+            if under is not None and gap.path[: len(under)] == under and below[:1] in _OF_PODS and not of_object:
                 return pods, below
-    return None, path
+    return None, gap.path
 
 
 def _named(manifest: Json, path: Sequence[str | int]) -> Keys:
@@ -120,12 +142,29 @@ def _named(manifest: Json, path: Sequence[str | int]) -> Keys:
 def _say(block: Spec, gap: Gap, pods: Pods, manifest: Json) -> bool:
     """Put one gap below a pod template into a block of the spec; False where it has no word."""
     container = ("spec", "containers", f"[{pods.main}]")
-    if gap.path[:4] == (*container, "env") and len(gap.path) == 5 and gap.theirs is MISSING:
-        block.setdefault("env", {})[gap.path[4][1:-1]] = None
+    if gap.path[:4] == (*container, "env") and len(gap.path) == 5 and (said := _variable(gap.theirs)) is not MISSING:
+        block["env"] = _in_order({**(block.get("env") or {}), gap.path[4][1:-1]: said}, pods)
         return True
     template = normal({"template": _template(manifest, pods)})["template"]
     path = tuple(f"[{MAIN}]" if part == container[-1] and at == 2 else part for at, part in enumerate(gap.path))
     return _put(block.setdefault("podTemplate", {}), path, gap.theirs, template)
+
+
+def _in_order(env: dict[str, Any], pods: Pods) -> dict[str, Any]:
+    """Variables in the order of the manifest, since a value may refer to an earlier one."""
+    containers = items(at(pods.template, "spec").get("containers"))
+    main = next((one for one in containers if one.get("name") == pods.main), {})
+    order = {str(entry.get("name")): place for place, entry in enumerate(items(main.get("env")))}
+    return {name: env[name] for name in sorted(env, key=lambda name: order.get(name, len(order)))}
+
+
+def _variable(entry: Any) -> Any:
+    """A variable as a spec says it; null for one that is not there, MISSING for what it has no form for."""
+    if entry is MISSING:
+        return None
+    if not isinstance(entry, dict) or entry.keys() - {"name", "value", "valueFrom"}:
+        return MISSING
+    return plain(entry["valueFrom"]) if "valueFrom" in entry else entry.get("value", "")
 
 
 def _template(manifest: Json, pods: Pods) -> Json:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.diagnostics import Problem, field_path
 from ptcompile.importing.compiled import manifests
-from ptcompile.importing.draft import Spec, draft
+from ptcompile.importing.draft import Spec, draft, without_written
 from ptcompile.importing.endings import with_endings
 from ptcompile.importing.launches import lifted
+from ptcompile.importing.queued import queued
 from ptcompile.importing.proof import Proof, prove
-from ptcompile.importing.residue import Gap, close, gaps
+from ptcompile.importing.residue import Gap, all_gaps, close
 from ptcompile.importing.shrink import shrink
 from ptcompile.operators.common.read import Read
 from ptcompile.operators.readers import READERS
@@ -80,17 +81,20 @@ def _specs(
         if found is not None:
             yield found, True
     yield spec, False
+    if "elastic" in spec["spec"]:  # what the object tells torchrun may be no word of a spec
+        yield {**spec, "spec": {word: value for word, value in spec["spec"].items() if word != "elastic"}}, False
 
 
 def _tried(
     spec: Spec, manifest: Json, read: Read, beside: Sequence[Json], cluster: ClusterProfile, *, lifts: bool
 ) -> Tried:
+    spec = queued(without_written(spec), manifest, beside, cluster)
     spec = with_endings(spec, manifest, read, cluster)
     for _ in range(_ROUNDS):
         made = manifests(spec, cluster)
         if made is None:
             break
-        found = [one for one in gaps(made[-1], manifest) if not (lifts and _is_start(one))]
+        found = [one for one in all_gaps(made, manifest, read) if not (lifts and _is_start(one))]
         closed = close(spec, found, manifest, read)
         if not found or closed.spec == spec:
             break

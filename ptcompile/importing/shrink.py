@@ -6,7 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.importing.compiled import manifests
-from ptcompile.importing.draft import Spec
+from ptcompile.importing.draft import Spec, blocks, may_be_written
+from ptcompile.importing.residue import gaps
+from ptcompile.plain import Json
 
 if TYPE_CHECKING:
     from ptcompile.cluster import ClusterProfile
@@ -32,13 +34,25 @@ def shrink(spec: Spec, cluster: ClusterProfile) -> Spec:
     wanted = manifests(spec, cluster)
     for path in list(_places(spec)) if wanted is not None else ():
         tried = _without(spec, path)
-        if manifests(tried, cluster) == wanted:
+        if _same(manifests(tried, cluster), wanted):
             spec = tried
     return spec
 
 
+def _same(made: tuple[Json, ...] | None, wanted: tuple[Json, ...] | None) -> bool:
+    """Whether manifests are the same but for fields at their defaults."""
+    if made is None or wanted is None or len(made) != len(wanted):
+        return False
+    if made == wanted:
+        return True
+    ordered = "$(" in str(wanted)  # a variable may refer to one before it
+    return not ordered and not any(gaps(one, other) for one, other in zip(made, wanted, strict=True))
+
+
 def _places(spec: Spec) -> Iterator[Path]:
     job = spec["spec"]
+    for path, block in blocks(job):
+        yield from ((*path, "env", name) for name in block.get("env") or {} if may_be_written(name, job))
     for word in _TRIED:
         if word in job:
             yield ("spec", word)

@@ -30,6 +30,10 @@ class Pods(NamedTuple):
     restart: str | None
     """The restart policy in force, with the kind's default; None where the runtime says it."""
     trains: bool = True
+    holder: int = 0
+    """Which object has the template: 0 for the job's own, else one of `Read.objects`, from 1."""
+    also: tuple[Path, ...] = ()
+    """Other places of the same template, where equal roles are read as one."""
 
 
 class Read(NamedTuple):
@@ -39,6 +43,8 @@ class Read(NamedTuple):
     pods: tuple[Pods, ...] = ()
     words: Json = {}  # noqa: RUF012 - never changed
     """What the object says outside its pod templates, as fields of a spec's `spec`."""
+    objects: tuple[Json, ...] = ()
+    """Objects beside the job's own that were read with it, and that compile writes again."""
     problems: tuple[Problem, ...] = ()
     """Why no spec compiles to this object."""
 
@@ -82,7 +88,8 @@ def as_nodes(pods: Sequence[Pods]) -> tuple[tuple[Pods, ...], dict[str, Any]]:
     """Master and workers as equal nodes where they are equal; with the words that count them."""
     if alike(pods):
         total = sum(one.replicas for one in pods)
-        return (pods[0]._replace(role="node", replicas=total),), {"nodes": total}
+        also = tuple(one.path for one in pods[1:] if one.path is not None)
+        return (pods[0]._replace(role="node", replicas=total, also=also),), {"nodes": total}
     workers = {"worker": {"replicas": pods[1].replicas}} if len(pods) > 1 else {}
     return tuple(pods), {"master": {}, **workers}
 

@@ -14,6 +14,8 @@ _POD = (
     "imagePullSecrets", "nodeSelector", "affinity", "tolerations", "volumes",
 )  # fmt: skip
 _TAKEN = frozenset({*_POD, "containers", "securityContext", "restartPolicy"})
+_CONTROLLERS = frozenset({"hostname", "subdomain"})
+"""What names the pods, and so is the operator's to say where one makes them."""
 _HALVES = ("requests", "limits")
 _PLAIN = ("cpu", "memory", "gpu", "ephemeral-storage")
 _SHM = "/dev/shm"  # noqa: S108 - compared with, never written to
@@ -31,7 +33,7 @@ def pod_words(pods: Pods, gpu: str, *, shm: bool = True) -> dict[str, Any]:
     words: dict[str, Any] = {word: main[word] for word in _CONTAINER if main.get(word) is not None}
     environment, left = _env(items(main.get("env")))
     words |= given({"env": environment, "resources": _resources(at(main, "resources"), gpu)})
-    words |= {word: pod[word] for word in _POD if pod.get(word) not in (None, [], {}, False)}
+    words |= given({word: pod.get(word) or None if word == "hostNetwork" else pod.get(word) for word in _POD})
     metadata = at(pods.template, "metadata")
     words |= given(
         {
@@ -111,7 +113,8 @@ def _shared_memory(words: dict[str, Any]) -> dict[str, Any]:
 
 def _beyond(pods: Pods, pod: Json, metadata: Json, env: list[Json]) -> dict[str, Any]:
     """What the vocabulary has no word for, as a patch of the template."""
-    spec = {key: value for key, value in pod.items() if key not in _TAKEN and value is not None}
+    taken = _TAKEN if pods.path == () else _TAKEN | _CONTROLLERS
+    spec = {key: value for key, value in pod.items() if key not in taken and value is not None}
     if pod.get("hostNetwork") is True and spec.get("dnsPolicy") == "ClusterFirstWithHostNet":
         del spec["dnsPolicy"]
     containers = [_patch(one, pods, env) for one in items(pod.get("containers"))]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ptcompile import podtemplate, trainruntimes
+from ptcompile.diagnostics import Path
 from ptcompile.operators.common.read import Pods, Read, count, given, restart_policy
 from ptcompile.plain import Json, at, items, object_name, text
 from ptcompile.targets.trainjob_patch import MANAGER
@@ -16,9 +17,14 @@ _NODE = "node"
 def read(manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
     """First as a job whose pods the spec describes, which compile may write so; then as what it is over its runtime."""
     runtime, assumed = trainruntimes.find(manifest, others)
-    node = next((one for one in trainruntimes.replicated_jobs(runtime) if one.get("name") == _NODE), None)
-    if not assumed and node is not None:
-        yield _whole(manifest, runtime, node)
+    jobs = trainruntimes.replicated_jobs(runtime)
+    if any(runtime is one for one in others) and object_name(runtime) == object_name(manifest):
+        yield from _with_runtime(manifest, runtime, jobs)
+    elif not assumed and any(one.get("name") == _NODE for one in jobs):
+        template = _own_pods(at(manifest, "spec"))
+        nodes = trainruntimes.nodes(manifest, runtime)
+        pods = Pods(_NODE, nodes, template, None, _NODE, restart_policy(template, "OnFailure"))
+        yield Read("trainjob", (pods,), {**_words(manifest), "nodes": nodes})
     yield _over_runtime(manifest)
 
 
@@ -32,27 +38,29 @@ def _words(manifest: Json) -> dict[str, Any]:
     return words
 
 
-def _whole(manifest: Json, runtime: Json, node: Json) -> Read:
-    spec = at(manifest, "spec")
-    own = text(at(spec, "runtimeRef").get("name")) == object_name(manifest)
-    child = at(node, "template", "spec")
-    template: Json = at(child, "template") if own else {}
-    template = podtemplate.merge(template, _own_pods(spec))
-    pods = Pods(
-        _NODE, trainruntimes.nodes(manifest, runtime), template, None, _NODE, restart_policy(template, "OnFailure")
-    )
-    beside = [
-        Pods(text(one.get("name")), count(at(one, "template", "spec").get("parallelism")),
-             at(one, "template", "spec", "template"), None, text(one.get("name")),
-             restart_policy(at(one, "template", "spec", "template"), "OnFailure"), trains=False)
-        for one in trainruntimes.replicated_jobs(runtime)
-        if own and one is not node
-    ]  # fmt: skip
+def _with_runtime(manifest: Json, runtime: Json, jobs: list[Json]) -> Iterator[Read]:
+    """A job that brings its own runtime, as compile writes where no other does what the job says."""
+    pods = [_of_runtime(manifest, runtime, place, one) for place, one in enumerate(jobs)]
+    pods.sort(key=lambda one: not one.trains)
+    if not pods or not pods[0].trains:
+        return
     words = _words(manifest)
-    deadline = child.get("activeDeadlineSeconds") if own else None
+    deadline = at(jobs[0], "template", "spec").get("activeDeadlineSeconds")
     if deadline is not None:
         words["runPolicy"]["activeDeadlineSeconds"] = deadline
-    return Read("trainjob", (pods, *beside), {"nodes": pods.replicas, **words})
+    yield Read("trainjob", tuple(pods), {**words, "nodes": pods[0].replicas}, objects=(runtime,))
+
+
+def _of_runtime(manifest: Json, runtime: Json, place: int, replicated: Json) -> Pods:
+    job, name = at(replicated, "template", "spec"), text(replicated.get("name"))
+    template = at(job, "template")
+    path: Path = ("spec", "template", "spec", "replicatedJobs", place, "template", "spec", "template")
+    if name != _NODE:
+        restart = restart_policy(template, "OnFailure")
+        return Pods(name, count(job.get("parallelism")), template, path, name, restart, trains=False, holder=1)
+    template = podtemplate.merge(template, _own_pods(at(manifest, "spec")))
+    nodes, restart = trainruntimes.nodes(manifest, runtime), restart_policy(template, "OnFailure")
+    return Pods(_NODE, nodes, template, path, _NODE, restart, holder=1)
 
 
 def _over_runtime(manifest: Json) -> Read:
