@@ -52,7 +52,7 @@ def run(manifest: Json, beside: Sequence[Json], cluster: ClusterProfile, *, exac
         problems += read.problems
         for spec, lifts in () if read.problems else _specs(manifest, read, beside, cluster, exact=exact):
             tried = _tried(spec, manifest, read, beside, cluster, lifts=lifts)
-            if best is None or _rank(tried) < _rank(best):
+            if best is None or _rank(tried) < _rank(best) or not best.proof.compiled:
                 best = tried
             if _rank(tried) == 0:
                 return Outcome(best)
