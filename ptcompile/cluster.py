@@ -41,8 +41,13 @@ class Defaults(Model):
     env: dict[str, str] = Field({}, description="Environment variables.")
     labels: dict[str, str] = Field({}, description="Labels of objects and pods.")
     annotations: dict[str, str] = Field({}, description="Annotations of objects and pods.")
-    requests: dict[str, Quantity] = Field({}, description="Requests by Kubernetes resource name.")
-    limits: dict[str, Quantity] = Field({}, description="Limits by Kubernetes resource name.")
+    requests: dict[str, Quantity | None] = Field(
+        {}, description="Requests by Kubernetes resource name, of jobs that give no amount of it."
+    )
+    limits: dict[str, Quantity | None] = Field(
+        {},
+        description="Limits by Kubernetes resource name, of jobs that give no amount of it; absent: none.",
+    )
     node_selector: dict[str, str] = Field({}, description="Labels that every node must have.")
     tolerations: list[Toleration] = Field([], description="Tolerations of every pod.")
     queue: str | None = Field(None, description="Queue of jobs that name none.")

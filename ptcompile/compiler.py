@@ -12,6 +12,7 @@ from ptcompile.frontends import checks, checks_fabric
 from ptcompile.frontends.origin import Places, locate, moved, settle
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.ir import Context, Job, Target
+from ptcompile.needed import needed
 from ptcompile.targets import TARGETS, budget, default_target, queueing
 from ptcompile.validate import validate
 
@@ -66,7 +67,9 @@ def _for_target(
         return Compiled((), tuple(problems), target)
     job, steps = passes.run(job, Context(cluster, target))
     problems += checks_fabric.partial(job, data)
-    manifests = patches.applied(target.emit(job, cluster), spec.spec.manifest.get(target.name))
+    emitted = tuple(target.emit(job, cluster))
+    problems += needed(job, emitted, cluster, target)
+    manifests = patches.applied(emitted, spec.spec.manifest.get(target.name))
     problems += _refusals(manifests, data, cluster)
     if job.launch is None and job.nodes > 1:
         from ptcompile.alone import alone

@@ -39,18 +39,19 @@ class Amounts(Fields):
         memory: str | None
         gpu: str | None
         ephemeral_storage: str | None
-        devices: dict[str, str]
+        devices: dict[str, str | None]
+        model_fields_set: set[str]
 
-    def by_name(self) -> dict[str, str]:
-        """The amounts that were given, by Kubernetes' names; `gpu` is left for the profile to name."""
+    def by_name(self) -> dict[str, str | None]:
+        """What was given, null included, by Kubernetes' names; `gpu` is left for the profile to name."""
         named = {
             "cpu": self.cpu,
             "memory": self.memory,
             "ephemeral-storage": self.ephemeral_storage,
             "gpu": self.gpu,
-            **self.devices,
         }
-        return {name: amount for name, amount in named.items() if amount is not None}
+        given = {field.replace("_", "-") for field in self.model_fields_set}
+        return {**{name: amount for name, amount in named.items() if name in given}, **self.devices}
 
 
 class Beside(Fields):

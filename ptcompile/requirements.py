@@ -148,8 +148,9 @@ def kueue_api(cluster: ClusterProfile) -> str:
 
 
 def queue_of(spec: Spec, cluster: ClusterProfile) -> str | None:
-    """The queue of a job: its own, else the profile's."""
-    return spec.spec.queue or cluster.spec.defaults.queue
+    """The queue of a job: its own, else the profile's; None where it says null."""
+    own = "queue" in spec.spec.model_fields_set
+    return spec.spec.queue if own else cluster.spec.defaults.queue
 
 
 def namespaces(specs: Sequence[Spec]) -> list[str]:

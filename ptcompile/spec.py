@@ -50,17 +50,21 @@ class Elastic(Model):
     start_method: Literal["spawn", "fork", "forkserver"] = Field(
         "spawn", description="How torchrun starts processes of a Python function."
     )
-    monitor_interval: int = Field(5, ge=1, description="Seconds between two looks at the processes.")
+    monitor_interval: int | None = Field(
+        5, ge=1, description="Seconds between two looks at the processes; null leaves it to torchrun."
+    )
     max_restarts: Count = Field(0, description="How often torchrun restarts the whole group of processes.")
     rdzv_backend: Literal["c10d", "static", "etcd", "etcd-v2"] | None = Field(
         None, description="How nodes meet. Default: c10d for a range of nodes or with restarts, else static."
     )
-    rdzv_id: str | None = Field(None, description="Name of the meeting. Default: the job's name.")
+    rdzv_id: str | None = Field(
+        None, description="Name of the meeting. Default: the job's name; null leaves it to torchrun."
+    )
     rdzv_endpoint: Annotated[str, Field(json_schema_extra={"pattern": "^.+:0*[1-9][0-9]*$"})] | None = Field(
         None, description="HOST:PORT of an etcd server; the others are found by name."
     )
-    rdzv_configs: dict[str, str | int] = Field(
-        {}, description="Added to the defaults timeout and join_timeout, 900 seconds each."
+    rdzv_configs: dict[str, str | int | None] = Field(
+        {}, description="Added to the defaults timeout and join_timeout, 900 seconds each; null leaves one to torchrun."
     )
 
 
@@ -151,7 +155,11 @@ RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
 
 
 class PodFields(Model):
-    """What a job says of its nodes, and a role may say better of its own."""
+    """What a job says of its nodes, and a role may say better of its own.
+
+    null is a word of its own: nothing here, from nobody. It keeps away what the job (for a role), the profile or a pass
+    would fill in. Of `image`, `command`, `args` and `restartPolicy` it says nothing.
+    """
 
     image: str | None = Field(None, description="Container image.")
     command: list[str] | None = Field(None, description="Start this instead of torchrun.")
@@ -159,14 +167,16 @@ class PodFields(Model):
     working_dir: str | None = Field(None, description="Working directory of the container.")
     image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(None, description="When to pull.")
     resources: Resources = Field(default_factory=Resources.model_construct, description="Per node.")
-    env: dict[str, str | EnvSource] = Field({}, description="Environment variables, in order.")
+    env: dict[str, str | EnvSource | None] = Field(
+        {}, description="Environment variables, in order; null keeps one away that would be added."
+    )
     env_from: list[Json] = Field([], description="Whole ConfigMaps or Secrets as variables.")
     volumes: list[Json] = Field([], description="Volumes, as in a pod.")
     volume_mounts: list[Json] = Field([], description="Where the container sees them, as in a pod.")
     restart_policy: RestartPolicy | None = Field(None, description="What happens to a failed pod.")
     service_account_name: str | None = Field(None, description="Identity of the pods.")
     image_pull_secrets: list[Json] = Field([], description="[{name}] of registry credentials.")
-    node_selector: dict[str, str] = Field({}, description="Labels that a node must have.")
+    node_selector: dict[str, str | None] = Field({}, description="Labels that a node must have.")
     tolerations: list[Json] = Field([], description="Taints that the pods accept, as in a pod.")
     affinity: Json = Field({}, description="As in a pod.")
     priority_class_name: str | None = Field(None, description="Which pods may be preempted for these.")
@@ -175,12 +185,13 @@ class PodFields(Model):
     scheduler_name: str | None = Field(None, description="Scheduler other than the cluster's.")
     host_network: bool = Field(False, description="Use the node's network.")
     termination_grace_period_seconds: Seconds | None = Field(None, description="Between SIGTERM and SIGKILL.")
-    pod_labels: dict[str, str] = Field({}, description="Labels of the pods.")
-    pod_annotations: dict[str, str] = Field({}, description="Annotations of the pods.")
+    pod_labels: dict[str, str | None] = Field({}, description="Labels of the pods.")
+    pod_annotations: dict[str, str | None] = Field({}, description="Annotations of the pods.")
     pod_template: Json = Field(
         {},
         description="A pod template laid over the result for all else: {metadata, spec}. Containers (the one that "
-        "trains is called pytorch), env, volumes, mounts and tolerations merge by name; null removes a field.",
+        "trains is called pytorch), env, volumes, mounts and tolerations merge by name; null removes a field, whoever "
+        "writes it.",
     )
 
 
@@ -265,7 +276,9 @@ class JobSpec(Nodes, PodFields):
     run_policy: RunPolicy = Field(
         default_factory=RunPolicy.model_construct, description="When the job ends and what is left of it."
     )
-    queue: DnsSubdomain | None = Field(None, description="Queue that admits the job (Kueue's, Volcano's or KAI's).")
+    queue: DnsSubdomain | None = Field(
+        None, description="Queue that admits the job (Kueue's, Volcano's or KAI's). Default: the profile's; null: none."
+    )
     priority: DnsSubdomain | None = Field(
         None, description="Class of the job in its queue: who is admitted first. (Of its pods: priorityClassName.)"
     )

@@ -53,9 +53,11 @@ class Metadata(Model):
     namespace: DnsLabel | None = Field(
         None, description="Namespace of every object; the cluster's default when absent."
     )
-    labels: dict[str, str] = Field({}, description="Labels of the objects (of the pods: spec.podLabels).")
-    annotations: dict[str, str] = Field(
-        {}, description="Annotations of the objects (of the pods: spec.podAnnotations)."
+    labels: dict[str, str | None] = Field(
+        {}, description="Labels of the objects (of the pods: spec.podLabels); null keeps the profile's away."
+    )
+    annotations: dict[str, str | None] = Field(
+        {}, description="Annotations of the objects (of the pods: spec.podAnnotations); null keeps the profile's away."
     )
 
 
@@ -80,13 +82,13 @@ Json = dict[str, Any]
 
 
 class ResourceList(Amounts, Model):
-    """Amounts by resource."""
+    """Amounts by resource. null is none, from the profile neither."""
 
     cpu: Quantity | None = Field(None, description="Cores.")
     memory: Quantity | None = Field(None, description="Bytes, usually with Mi or Gi.")
     gpu: Quantity | None = Field(None, description="Whole GPUs, under the cluster profile's resource name.")
     ephemeral_storage: Quantity | None = Field(None, description="Local scratch disk, usually with Gi.")
-    devices: dict[str, Quantity] = Field(
+    devices: dict[str, Quantity | None] = Field(
         {}, description="Anything else by its full name, such as nvidia.com/mig-1g.5gb, rdma/hca or hugepages-2Mi."
     )
 
@@ -100,10 +102,17 @@ def _no_amounts() -> ResourceList:
 
 
 class Resources(ResourceList):
-    """What a node asks for. A plain amount is request and limit; `requests` and `limits` are for where they differ."""
+    """What a node asks for. A plain amount is request and limit; `requests` and `limits` are for where they differ.
 
-    requests: ResourceList = Field(default_factory=_no_amounts, description="Where the request is not the limit.")
-    limits: ResourceList = Field(default_factory=_no_amounts, description="Where the limit is not the request.")
+    A request without a limit stays without one, but for devices and huge pages, which Kubernetes wants equal.
+    """
+
+    requests: ResourceList = Field(
+        default_factory=_no_amounts, description="Where the request is not the limit, or there is no limit."
+    )
+    limits: ResourceList = Field(
+        default_factory=_no_amounts, description="Where the limit is not the request; null for no limit."
+    )
 
 
 _COUNT = "(?=[0-9]{1,9}(:|$))0*[1-9][0-9]*"

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def lowered(resources: Resources) -> ir.Resources:
-    """The spec's resources as requests and limits: a plain amount is both."""
+    """The spec's resources as requests and limits: a plain amount is both, and a null half none."""
     flat = resources.by_name()
-    return ir.Resources({**flat, **resources.requests.by_name()}, {**flat, **resources.limits.by_name()})
+    return ir.resources({**flat, **resources.requests.by_name()}, {**flat, **resources.limits.by_name()})
 
 
 def effective(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> ir.Resources:
     """A block's amounts over the job's over the profile's defaults, as the resources pass will decide them."""
     defaults = cluster.spec.defaults
-    below = ir.Resources(defaults.requests, defaults.limits)
+    below = ir.resources(defaults.requests, defaults.limits)
     if fields is not job and not isinstance(fields, Beside):  # the job's amounts are those of a node
         below = lowered(job.resources).over(below)
     return lowered(fields.resources).over(below)

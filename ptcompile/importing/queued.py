@@ -91,9 +91,14 @@ def _without_marks(spec: Spec, cluster: ClusterProfile) -> Spec:
     labels = frozenset(_LABELS.get(cluster.spec.queue_system, ()))
     metadata = {**spec["metadata"]}
     job = {**spec["spec"]}
-    for holder, names, marks in ((metadata, ("labels", "annotations"), labels), (job, ("podLabels", "podAnnotations"), labels)):
+    for holder, names, marks in (
+        (metadata, ("labels", "annotations"), labels),
+        (job, ("podLabels", "podAnnotations"), labels),
+    ):
         for word in names:
-            left = {k: v for k, v in (holder.get(word) or {}).items() if k not in marks and not k.startswith(_ANNOTATIONS)}
+            left = {
+                k: v for k, v in (holder.get(word) or {}).items() if k not in marks and not k.startswith(_ANNOTATIONS)
+            }
             if left:
                 holder[word] = left
             else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ptcompile.ir import Context, Job, Pass
+from ptcompile.ir import Context, Job, Pass, map_templates
 from ptcompile.passes.env import env
 from ptcompile.passes.fabric import fabric
 from ptcompile.passes.hosts import hosts
@@ -16,6 +16,7 @@ from ptcompile.passes.resources import resources
 from ptcompile.passes.scheduling import scheduling
 from ptcompile.passes.shm import shm
 from ptcompile.passes.tolerations import tolerations
+from ptcompile.podtemplate import stripped
 
 PASSES: tuple[Pass, ...] = (
     resources,  # first: who asks for a GPU decides tolerations
@@ -45,12 +46,17 @@ class Step(NamedTuple):
 
 
 def run(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES) -> tuple[Job, tuple[Step, ...]]:
-    """The job after all passes, and the steps on the way. Another tuple of passes extends the compiler."""
+    """The job after all passes, and the steps on the way. Another tuple of passes extends the compiler.
+
+    What the job keeps empty is taken from each pass again: a null is as much the user's word as a value.
+    """
     steps = []
     if job.runtime is not None:
         passes = tuple([one for one in passes if one in WITH_RUNTIME])
     for one in passes:
         after = one(job, context)
+        if after is not job:
+            after = map_templates(after, stripped)
         steps.append(Step(one.__name__, job, after))
         job = after
     return job, tuple(steps)

@@ -104,7 +104,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
             "maxRestarts": job.launch.max_restarts,
             "rdzvBackend": job.launch.rdzv_backend,
             **_etcd(job.launch.rdzv_endpoint),
-            "rdzvId": job.launch.rdzv_id,
+            **({} if job.launch.rdzv_id is None else {"rdzvId": job.launch.rdzv_id}),
             "rdzvConf": [{"key": k, "value": v} for k, v in job.launch.rdzv_conf.items()],
         }
     spec["pytorchReplicaSpecs"] = {
