@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptcompile.compiler import compile_document
-from ptcompile.podtemplate import MERGE_KEYS
-from ptcompile.targets import TARGETS
+from ptcompile.compiling.compiler import compile_document
+from ptcompile.job.pod_template import MERGE_KEYS
+from ptcompile.operators.targets import TARGETS
 from tests import strategies
 from tests.making import compiled, manifest, profile, smallest, text
 from tests.strategies import Json

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ptcompile.diffing.values import Path
-from ptcompile.plain import Json
+from ptcompile.kubernetes.untyped import Json
 
 NOTHING: Final = object()
 """There is no default."""
@@ -35,8 +35,8 @@ _FALSE = frozenset(
 
 _PRESENT = frozenset(
     {
-        "networkTopology", "coscheduling", "mpi", "flux", "partitionPolicy", "emptyDir", "hostPath", "configMap", "secret",
-        "downwardAPI", "projected", "httpGet", "livenessProbe", "readinessProbe", "startupProbe",
+        "networkTopology", "coscheduling", "mpi", "flux", "partitionPolicy", "emptyDir", "hostPath", "configMap",
+        "secret", "downwardAPI", "projected", "httpGet", "livenessProbe", "readinessProbe", "startupProbe",
     }
 )  # fmt: skip
 """Mappings that say something by being there, whatever is in them."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ptcompile.podtemplate import MERGE_KEYS
+from ptcompile.job.pod_template import MERGE_KEYS
 
 if TYPE_CHECKING:
-    from ptcompile.diagnostics import Path
-    from ptcompile.spec import PodFields
+    from ptcompile.findings.diagnostics import Path
+    from ptcompile.vocabulary.spec import PodFields
 
 Tree = dict[str, Any]
 Place = tuple[str, ...]

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ptcompile import ir, podtemplate, reading
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.amounts import lowered, processes_per_node
 from ptcompile.frontends.nulls import merged, of_fields, of_patch
+from ptcompile.job import model as ir
+from ptcompile.job import pod_template
+from ptcompile.vocabulary import from_schema
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
-    from ptcompile.spec import EnvSource, JobSpec, PodFields, RoleSpec, SideRole, Spec
-    from ptcompile.vocabulary import Model
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.model import Model
+    from ptcompile.vocabulary.spec import EnvSource, JobSpec, PodFields, RoleSpec, SideRole, Spec
 
 MAIN = "pytorch"
 """What the container that trains is called in a spec's own words, and on every target that leaves the choice."""
@@ -28,18 +30,18 @@ _Model = TypeVar("_Model", bound="Model")
 
 def read_spec(data: Any) -> tuple[Spec | None, list[Problem]]:
     """A decoded TrainingJob document as a `Spec`, or as its plain equal; or what is wrong with it."""
-    if (spec := reading.spec(data)) is not None:
+    if (spec := from_schema.spec(data)) is not None:
         return spec, []
-    from ptcompile.spec import Spec
+    from ptcompile.vocabulary.spec import Spec
 
     return _validated(Spec, data)
 
 
 def read_cluster(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
     """A decoded ClusterProfile document, or its plain equal; or what is wrong with it."""
-    if (cluster := reading.cluster(data)) is not None:
+    if (cluster := from_schema.cluster(data)) is not None:
         return cluster, []
-    from ptcompile.cluster import ClusterProfile
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
     return _validated(ClusterProfile, data)
 
@@ -123,7 +125,7 @@ def _role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None) -> ir.R
     own = ir.Resources()
     if role is not None:
         of_role = of_fields(role, (*_JOB, name), MAIN)
-        template = podtemplate.merge(podtemplate.without(template, of_role), template_of(role))
+        template = pod_template.merge(pod_template.without(template, of_role), template_of(role))
         nulls, own = merged(nulls, of_role), lowered(role.resources)
     called = job.names.container
     patches = [((*_JOB, "podTemplate"), _of_main(job.pod_template, called))]
@@ -144,11 +146,11 @@ def _patched(
         template["spec"]["containers"][0]["resources"] = {"requests": own.requests, "limits": own.limits}
     for path, patch in patches:
         if patch:
-            template, nulls = podtemplate.merge(template, patch), merged(nulls, of_patch(patch, path))
-    read = podtemplate.read(template, main)
+            template, nulls = pod_template.merge(template, patch), merged(nulls, of_patch(patch, path))
+    read = pod_template.read(template, main)
     amounts = read.main.resources._replace(nulls=own.nulls)
     return read._replace(
-        main=read.main._replace(resources=amounts), nulls=podtemplate.absent(nulls, template) if nulls else nulls
+        main=read.main._replace(resources=amounts), nulls=pod_template.absent(nulls, template) if nulls else nulls
     )
 
 
@@ -175,7 +177,7 @@ def _side_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
         template["spec"]["containers"][0].pop(key, None)
     at = (*_JOB, "roles", name)
     of_role = of_fields(role, at, name)
-    template = podtemplate.merge(podtemplate.without(template, of_role), template_of(role, name))
+    template = pod_template.merge(pod_template.without(template, of_role), template_of(role, name))
     patches = [((*at, "podTemplate"), role.pod_template)]
     read = _patched(template, merged(nulls, of_role), lowered(role.resources), patches, name)
     return ir.Role(name, role.replicas, read, role.restart_policy or "OnFailure", trains=False)

@@ -1,4 +1,4 @@
-"""What the lines of an imported spec say of themselves: each choice that the manifest did not force, and where it is from."""
+"""Comments of an imported spec: at each line that the manifest did not force, why it is there."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from ptcompile.importing.draft import Spec
 from ptcompile.importing.run import Tried
-from ptcompile.plain import Json, at
+from ptcompile.kubernetes.untyped import Json, at
 
 Path = tuple[str | int, ...]
 _ELASTIC = "null leaves it to torchrun, as in the manifest; delete it for ptcompile's own"

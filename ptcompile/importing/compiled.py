@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ptcompile import passes, patches
+from ptcompile import passes
+from ptcompile.compiling import patches
 from ptcompile.frontends.checks import blocks
 from ptcompile.frontends.checks_endings import endings_of
 from ptcompile.frontends.spec import lower, read_spec
-from ptcompile.ir import Context
-from ptcompile.targets import TARGETS
+from ptcompile.job.model import Context
+from ptcompile.operators.targets import TARGETS
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 Json = dict[str, Any]
 

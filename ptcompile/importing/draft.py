@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ptcompile.diffing.normal import SERVERS_OWN
+from ptcompile.kubernetes.untyped import Json, at, text
 from ptcompile.operators.common.read import Pods, Read, given
 from ptcompile.operators.common.read_template import pod_words
-from ptcompile.plain import Json, at, text
 
 Spec = dict[str, Any]
 """A TrainingJob as plain data."""

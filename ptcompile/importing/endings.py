@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 from ptcompile.importing.compiled import manifests
 from ptcompile.importing.draft import Spec
 from ptcompile.importing.residue import all_gaps
+from ptcompile.kubernetes.untyped import Json, at, integer, mapping
 from ptcompile.operators.common.read import Read
-from ptcompile.plain import Json, at, integer, mapping
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _FAILURE = (None, "RestartPod", "RestartJob")
 _DISRUPTION = (None, "Ignore", "Count", "FailJob")

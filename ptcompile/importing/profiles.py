@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.importing.compiled import manifests
-from ptcompile.reading import default_cluster
+from ptcompile.vocabulary.from_schema import default_cluster
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 Json = dict[str, Any]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ptcompile.compiler import compile_document
-from ptcompile.diagnostics import Problem
+from ptcompile.compiling.compiler import compile_document
 from ptcompile.diffing import ObjectDifference, Side, compare
+from ptcompile.findings.diagnostics import Problem
 from ptcompile.importing.draft import Spec
-from ptcompile.plain import Json
+from ptcompile.kubernetes.untyped import Json
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 
 class Proof(NamedTuple):

@@ -1,4 +1,4 @@
-"""Queue, priority and nearness in a spec's words, where the profile says who admits jobs and compile writes the same."""
+"""Queue, priority and nearness in a spec's words, where with this profile compile writes the same of them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from ptcompile import queues
 from ptcompile.importing.compiled import manifests
 from ptcompile.importing.draft import Spec
 from ptcompile.importing.residue import gaps
-from ptcompile.plain import Json, at, items, kind_of, object_name, text
+from ptcompile.job import queues
+from ptcompile.kubernetes.untyped import Json, at, items, kind_of, object_name, text
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _LABELS = {
     "kueue": (queues.KUEUE_QUEUE, queues.KUEUE_PRIORITY),

@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ptcompile.diagnostics import Problem, field_path
+from ptcompile.findings.diagnostics import Problem, field_path
 from ptcompile.importing.compiled import manifests
 from ptcompile.importing.draft import Spec, draft, without_written
 from ptcompile.importing.endings import with_endings
 from ptcompile.importing.launches import lifted
-from ptcompile.importing.queued import queued
 from ptcompile.importing.proof import Proof, prove
+from ptcompile.importing.queued import queued
 from ptcompile.importing.residue import Gap, all_gaps, close
 from ptcompile.importing.shrink import shrink
+from ptcompile.kubernetes.untyped import Json, kind_of
 from ptcompile.operators.common.read import Read
 from ptcompile.operators.readers import READERS
-from ptcompile.plain import Json, kind_of
 from ptcompile.simulation import simulate
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _ROUNDS = 4
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from ptcompile.importing.compiled import manifests
 from ptcompile.importing.draft import Spec, blocks, may_be_written
 from ptcompile.importing.residue import gaps
-from ptcompile.plain import Json
+from ptcompile.kubernetes.untyped import Json
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 Path = tuple[str, ...]
 

@@ -1,1 +1,1 @@
-"""The operators."""
+"""What runs the jobs: one folder an operator, and the tables over all of them."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Final
 
+from ptcompile.kubernetes.untyped import Json
 from ptcompile.operators.batch.read import read as batch
 from ptcompile.operators.common.read import Read
 from ptcompile.operators.jobset.read import read as jobset
@@ -12,7 +13,6 @@ from ptcompile.operators.pod.read import read as pod
 from ptcompile.operators.pytorchjob.read import read as pytorchjob
 from ptcompile.operators.trainer.read import read as trainjob
 from ptcompile.operators.volcano.read import read as volcano
-from ptcompile.plain import Json
 
 Reader = Callable[[Json, tuple[Json, ...]], Iterator[Read]]
 """From an object, and those beside it, to the ways to read it, the best first. Total: any data, never an exception."""

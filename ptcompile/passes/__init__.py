@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ptcompile.ir import Context, Job, Pass, map_templates
+from ptcompile.job.model import Context, Job, Pass, map_templates
+from ptcompile.job.pod_template import stripped
 from ptcompile.passes.env import env
 from ptcompile.passes.fabric import fabric
 from ptcompile.passes.hosts import hosts
@@ -16,7 +17,6 @@ from ptcompile.passes.resources import resources
 from ptcompile.passes.scheduling import scheduling
 from ptcompile.passes.shm import shm
 from ptcompile.passes.tolerations import tolerations
-from ptcompile.podtemplate import stripped
 
 PASSES: tuple[Pass, ...] = (
     resources,  # first: who asks for a GPU decides tolerations

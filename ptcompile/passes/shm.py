@@ -9,8 +9,8 @@ nodes, so theirs has none.
 
 from __future__ import annotations
 
-from ptcompile.ir import Context, Job, PodTemplate, map_templates
-from ptcompile.podtemplate import kept_empty
+from ptcompile.job.model import Context, Job, PodTemplate, map_templates
+from ptcompile.job.pod_template import kept_empty
 
 PATH = "/dev/shm"  # noqa: S108
 

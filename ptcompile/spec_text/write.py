@@ -10,7 +10,7 @@ from ruamel.yaml import YAML
 from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.scalarstring import DoubleQuotedScalarString, LiteralScalarString
 
-from ptcompile.scalars import needs_quotes
+from ptcompile.kubernetes.scalars import needs_quotes
 
 Path = tuple[str | int, ...]
 

@@ -1,1 +1,1 @@
-"""The verbs, one a module: text, mappings or specs in, values out."""
+"""The verbs of the public API, one a module: text, mapping or Spec in, result out."""

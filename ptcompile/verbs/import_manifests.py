@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ptcompile import api, emit, stream
+from ptcompile import streams
 from ptcompile.about import __version__
-from ptcompile.diagnostics import Diagnostic, Path, Problem
+from ptcompile.documents import emit
+from ptcompile.findings.diagnostics import Diagnostic, Path, Problem
+from ptcompile.kubernetes.untyped import kind_of, object_name
 from ptcompile.operators.readers import READERS
-from ptcompile.plain import kind_of, object_name
 from ptcompile.validate import validate
+from ptcompile.verbs import compile
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
+    from ptcompile.documents.source import Document
     from ptcompile.importing.run import Tried
-    from ptcompile.source import Document
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 Json = dict[str, Any]
 
@@ -101,24 +103,24 @@ def import_manifests(
 ) -> Imported:
     """Read manifests back into specs, compile these and compare.
 
-    Pod, Job, PyTorchJob, TrainJob, JobSet and Volcano Job, each with what stands beside it. What a spec cannot say is an
-    error, and with `lossy` a warning. `exact` keeps every command as it is written; else a torchrun launch becomes
+    Pod, Job, PyTorchJob, TrainJob, JobSet and Volcano Job, each with what stands beside it. What a spec cannot say
+    is an error, and with `lossy` a warning. `exact` keeps every command as it is written; else a torchrun launch becomes
     script, module and elastic, where torchrun would hold the same. `cluster` is the profile that the specs will be
     compiled with; without one, and where the built-in one would add something, `profile` of the result is the one
     to use. Raises nothing for what a user may have written.
     """
     from ptcompile.importing import profiles
 
-    read = stream.read(source, filename)
-    diagnostics = [stream.stamp(problem, None, filename) for problem in read.problems]
+    read = streams.read(source, filename)
+    diagnostics = [streams.stamp(problem, None, filename) for problem in read.problems]
     objects = [
         _Object(dict(data), document, under)
         for document in read.documents
-        for under, data in stream.objects(document.data)
+        for under, data in streams.objects(document.data)
     ]
     if not objects and not diagnostics:
-        diagnostics.append(stream.stamp(stream.nothing(), None, filename))
-    profile, wrong = api.read_cluster(profiles.MINIMAL if cluster is None else cluster)
+        diagnostics.append(streams.stamp(streams.nothing(), None, filename))
+    profile, wrong = compile.read_cluster(profiles.MINIMAL if cluster is None else cluster)
     if profile is None:
         return Imported((), (*diagnostics, *wrong))
     found, told = _all(objects, profile, filename, lossy=lossy, exact=exact)
@@ -138,7 +140,7 @@ def _all(
         if kind_of(one.data)[1] in _OTHER_JOBS and one not in jobs:
             told.append(_stamp(_not_a_target(one.data), one, filename))
     if objects and not jobs and not told:
-        told.append(stream.stamp(_no_job(), objects[0].document, filename))
+        told.append(streams.stamp(_no_job(), objects[0].document, filename))
     for one in jobs:
         spec, problems = _one(one.data, beside, profile, lossy=lossy, exact=exact)
         told += [_stamp(problem, one, filename) for problem in problems]
@@ -186,7 +188,7 @@ def _kept(objects: list[_Object], found: list[ImportedSpec], profile: ClusterPro
     made = {
         (*kind_of(one), object_name(one))
         for spec in found
-        for one in api.compile(spec.document, cluster=profile).manifests
+        for one in compile.compile(spec.document, cluster=profile).manifests
     }
     others = [one.data for one in objects if kind_of(one.data) not in READERS]
     return tuple([one for one in others if (*kind_of(one), object_name(one)) not in made])
@@ -210,4 +212,4 @@ def _no_job() -> Problem:
 
 
 def _stamp(problem: Problem, one: _Object, filename: str | None) -> Diagnostic:
-    return stream.stamp(problem._replace(fix=None), one.document, filename, one.under, one.data)
+    return streams.stamp(problem._replace(fix=None), one.document, filename, one.under, one.data)

@@ -1,1 +1,1 @@
-"""batch."""
+"""The batch/v1 Job of Kubernetes."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.diagnostics import Path
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.untyped import Json, at
 from ptcompile.operators.common.read import Pods, Read, count, given, main_container, names, refused, restart_policy
-from ptcompile.plain import Json, at
 
 
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:

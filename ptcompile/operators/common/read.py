@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.plain import Json, at, integer, items, text
+from ptcompile.findings.diagnostics import Path, Problem, field_path
+from ptcompile.kubernetes.untyped import Json, at, integer, items, text
 
 MAIN = "pytorch"
 """What a spec calls the container that trains."""

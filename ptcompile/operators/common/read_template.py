@@ -1,12 +1,12 @@
-"""A pod template as the words of a spec: the inverse of `frontends.spec.template_of`. What has no word is podTemplate."""
+"""A pod template as the words of a spec: the inverse of `frontends.spec.template_of`. The rest is podTemplate."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from ptcompile.kubernetes.untyped import Json, at, items, mapping, text
 from ptcompile.operators.common.read import MAIN, Pods, given
-from ptcompile.plain import Json, at, items, mapping, text
 
 _CONTAINER = ("image", "imagePullPolicy", "command", "args", "workingDir", "envFrom", "volumeMounts", "securityContext")
 _POD = (
@@ -88,7 +88,7 @@ def _put(amounts: dict[str, Any], name: str, amount: Any, gpu: str) -> None:
 
 
 def _shared_memory(words: dict[str, Any]) -> dict[str, Any]:
-    """`sharedMemory` for the volume that compile writes at /dev/shm, taken out of the words for volumes; false for none.
+    """`sharedMemory` for the volume that compile writes at /dev/shm, which the words for volumes lose; false for none.
 
     A volume there that differs in anything stays as it is.
     """

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ptcompile.diagnostics import Path
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.untyped import Json, at, items, text
 from ptcompile.operators.common.read import Pods, Read, count, given, main_container, names, refused, restart_policy
-from ptcompile.plain import Json, at, items, text
 
 
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:

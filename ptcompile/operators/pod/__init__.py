@@ -1,1 +1,1 @@
-"""pod."""
+"""The plain v1 Pod."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile.kubernetes.untyped import Json, at
 from ptcompile.operators.common.read import Pods, Read, given, main_container, names, restart_policy
-from ptcompile.plain import Json, at
 
 
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:

@@ -1,1 +1,1 @@
-"""pytorchjob."""
+"""Kubeflow's training-operator: PyTorchJob."""

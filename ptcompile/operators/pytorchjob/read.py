@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ptcompile.diagnostics import Path
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.untyped import Json, at, integer, items, text
 from ptcompile.operators.common.read import MAIN, Pods, Read, as_nodes, count, given, main_container, refused
-from ptcompile.plain import Json, at, integer, items, text
 
 _PORT = 23456
 _UNTOLD = {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": {"timeout": None, "join_timeout": None}}

@@ -1,1 +1,1 @@
-"""trainer."""
+"""Kubeflow Trainer: TrainJob, TrainingRuntime and ClusterTrainingRuntime."""

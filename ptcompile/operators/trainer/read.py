@@ -5,24 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ptcompile import podtemplate, trainruntimes
-from ptcompile.diagnostics import Path
+from ptcompile.findings.diagnostics import Path
+from ptcompile.job import pod_template
+from ptcompile.kubernetes.untyped import Json, at, items, object_name, text
 from ptcompile.operators.common.read import Pods, Read, count, given, restart_policy
-from ptcompile.plain import Json, at, items, object_name, text
-from ptcompile.targets.trainjob_patch import MANAGER
+from ptcompile.operators.trainer import runtimes
+from ptcompile.operators.trainer.runtime_patch import MANAGER
 
 _NODE = "node"
 
 
 def read(manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
     """First as a job whose pods the spec describes, which compile may write so; then as what it is over its runtime."""
-    runtime, assumed = trainruntimes.find(manifest, others)
-    jobs = trainruntimes.replicated_jobs(runtime)
+    runtime, assumed = runtimes.find(manifest, others)
+    jobs = runtimes.replicated_jobs(runtime)
     if any(runtime is one for one in others) and object_name(runtime) == object_name(manifest):
         yield from _with_runtime(manifest, runtime, jobs)
     elif not assumed and any(one.get("name") == _NODE for one in jobs):
         template = _own_pods(at(manifest, "spec"))
-        nodes = trainruntimes.nodes(manifest, runtime)
+        nodes = runtimes.nodes(manifest, runtime)
         pods = Pods(_NODE, nodes, template, None, _NODE, restart_policy(template, "OnFailure"))
         yield Read("trainjob", (pods,), {**_words(manifest), "nodes": nodes})
     yield _over_runtime(manifest)
@@ -58,8 +59,8 @@ def _of_runtime(manifest: Json, runtime: Json, place: int, replicated: Json) -> 
     if name != _NODE:
         restart = restart_policy(template, "OnFailure")
         return Pods(name, count(job.get("parallelism")), template, path, name, restart, trains=False, holder=1)
-    template = podtemplate.merge(template, _own_pods(at(manifest, "spec")))
-    nodes, restart = trainruntimes.nodes(manifest, runtime), restart_policy(template, "OnFailure")
+    template = pod_template.merge(template, _own_pods(at(manifest, "spec")))
+    nodes, restart = runtimes.nodes(manifest, runtime), restart_policy(template, "OnFailure")
     return Pods(_NODE, nodes, template, path, _NODE, restart, holder=1)
 
 
@@ -83,9 +84,9 @@ def _own_pods(spec: Json) -> dict[str, Any]:
     for patch in items(spec.get("runtimePatches")):
         if patch.get("manager") == MANAGER:
             for job in items(at(patch, "trainingRuntimeSpec", "template", "spec").get("replicatedJobs")):
-                template = podtemplate.merge(template, at(job, "template", "spec", "template"))
+                template = pod_template.merge(template, at(job, "template", "spec", "template"))
     for word in ("podTemplateOverrides", "podSpecOverrides"):
         for one in items(spec.get(word)):
             body = {key: value for key, value in one.items() if key != "targetJobs"}
-            template = podtemplate.merge(template, {"spec": body} if word == "podSpecOverrides" else body)
+            template = pod_template.merge(template, {"spec": body} if word == "podSpecOverrides" else body)
     return template

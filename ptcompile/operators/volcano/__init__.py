@@ -1,1 +1,1 @@
-"""volcano."""
+"""Volcano: Job."""

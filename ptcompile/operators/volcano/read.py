@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ptcompile.diagnostics import Path
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.untyped import Json, at, items, text
 from ptcompile.operators.common.read import (
     Pods,
     Read,
@@ -17,7 +18,6 @@ from ptcompile.operators.common.read import (
     refused,
     restart_policy,
 )
-from ptcompile.plain import Json, at, items, text
 
 _FLAGS = {"master": "master", "worker": "worker", "port": "23456"}
 """The pytorch plugin's flags with its defaults."""
