@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ptcompile.findings.diagnostics import Diagnostic, Span
     from ptcompile.simulation import World
     from ptcompile.verbs.compile import CompileError, Result, compile, explain
+    from ptcompile.verbs.convert import convert
     from ptcompile.verbs.diff import diff
     from ptcompile.verbs.import_manifests import Imported, import_manifests
     from ptcompile.verbs.lint import Report, lint
@@ -40,6 +41,7 @@ __all__ = [
     "World",
     "__version__",
     "compile",
+    "convert",
     "diff",
     "explain",
     "import_manifests",
@@ -61,6 +63,7 @@ _FROM = {
     "Spec": "vocabulary.spec",
     "World": "simulation",
     "compile": "verbs.compile",
+    "convert": "verbs.convert",
     "diff": "verbs.diff",
     "explain": "verbs.compile",
     "import_manifests": "verbs.import_manifests",

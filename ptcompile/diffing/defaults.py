@@ -135,6 +135,11 @@ def _backoff(job: Json) -> Any:
     return 2**31 - 1 if "backoffLimitPerIndex" in job else 6
 
 
+def _completions(job: Json) -> Any:
+    """1 where the Job says neither; with a parallelism and without completions it is a work queue."""
+    return NOTHING if "parallelism" in job else 1
+
+
 def _replacement(job: Json) -> Any:
     """When a pod is made anew that has not ended yet: not before it has, where a policy must see how it ended."""
     return "Failed" if job.get("podFailurePolicy") else "TerminatingOrFailed"
@@ -153,10 +158,12 @@ COMPUTED: dict[Path, Callable[[Json], Any]] = {
     ("Service", "spec", "ports", "*", "targetPort"): lambda port: port.get("port", NOTHING),
     ("batch/Job", "spec", "backoffLimit"): _backoff,
     ("batch/Job", "spec", "parallelism"): lambda _job: 1,
+    ("batch/Job", "spec", "completions"): _completions,
     ("batch/Job", "spec", "podReplacementPolicy"): _replacement,
     ("replicatedJobs", "*", "template", "spec", "backoffLimit"): _backoff,
     ("replicatedJobs", "*", "template", "spec", "podReplacementPolicy"): _replacement,
     ("replicatedJobs", "*", "template", "spec", "parallelism"): lambda _job: 1,
+    ("replicatedJobs", "*", "template", "spec", "completions"): _completions,
     ("batch.volcano.sh/Job", "spec", "minAvailable"): _tasks,
     ("tasks", "*", "minAvailable"): lambda task: task.get("replicas", 0),
 }

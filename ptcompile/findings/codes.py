@@ -197,6 +197,8 @@ CODES: dict[str, str] = {
     "not-carried-over": "PTC601",
     "not-importable": "PTC602",
     "import-differs": "PTC603",
+    "convert-differs": "PTC604",
+    "nothing-to-import": "PTC605",
     # 7xx: restarts and ends
     "no-retries-left": "PTC701",
     "peers-fail-too": "PTC702",

@@ -10,7 +10,7 @@ from ptcompile.importing.run import Tried
 from ptcompile.kubernetes.untyped import Json, at
 
 Path = tuple[str | int, ...]
-_ELASTIC = "null leaves it to torchrun, as in the manifest; delete it for ptcompile's own"
+_ELASTIC = "null: left to torchrun, as in the manifest"
 
 
 def comments(tried: Tried, manifest: Json) -> dict[Path, str]:
@@ -32,11 +32,11 @@ def _comments(tried: Tried, manifest: Json) -> Iterator[tuple[Path, str]]:
         yield ("spec", "command"), "kept as it is: script and elastic would not mean the same"
     if "nodes" in spec and ":" in str(at(spec, "elastic").get("nnodes", "")):
         yield ("spec", "nodes"), "at the start"
-    for word, value in at(spec, "elastic").items():
-        if value is None or (isinstance(value, dict) and None in value.values()):
-            yield ("spec", "elastic", word), _ELASTIC
+    nulls = [w for w, v in at(spec, "elastic").items() if v is None or (isinstance(v, dict) and None in v.values())]
+    if nulls:
+        yield ("spec", "elastic"), _ELASTIC
     yield from _of_pods(spec, ("spec",))
-    if "names" in spec:
+    if at(spec, "names").keys() - {"container"}:
         yield ("spec", "names"), "host names are derived from them"
     for target in at(spec, "manifest"):
         yield ("spec", "manifest", target), "for this target alone: no other word says it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from ptcompile.findings.diagnostics import Problem, field_path
+from ptcompile.findings.diagnostics import Problem
 from ptcompile.importing.compiled import manifests
 from ptcompile.importing.draft import Spec, draft, without_written
 from ptcompile.importing.endings import with_endings
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _ROUNDS = 4
+_REFUSED = 1 << 20
 
 
 class Tried(NamedTuple):
@@ -60,13 +61,17 @@ def run(manifest: Json, beside: Sequence[Json], cluster: ClusterProfile, *, exac
 
 
 def _rank(tried: Tried) -> int:
-    """0 for the same in the words of a spec, then the same with patches for one target, then what differs."""
+    """0 for the same in the words of a spec; more for each line of a patch for one target; most for what differs."""
     if not tried.proof.compiled:
-        return 4
+        return _REFUSED
     if not tried.proof.same_world:
-        return 3
-    patched = "manifest" in tried.spec["spec"]
-    return (2 if tried.lifted else 1) if patched else 0
+        return _REFUSED - 1
+    return min(_leaves(tried.spec["spec"].get("manifest", {})), _REFUSED - 2)
+
+
+def _leaves(value: object) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return sum(map(_leaves, inner)) if inner is not None else 1
 
 
 def _specs(
@@ -105,7 +110,11 @@ def _tried(
 
 def _is_start(gap: Gap) -> bool:
     """Whether a gap is in a command line, which a lifted launch spells in its own way."""
-    return any(part in {"command", "args"} for part in gap.path)
+    return _in_start(gap.path)
+
+
+def _in_start(path: tuple[str, ...]) -> bool:
+    return any(part in {"command", "args"} for part in path)
 
 
 def differences(tried: Tried) -> Iterator[str]:
@@ -116,7 +125,8 @@ def differences(tried: Tried) -> Iterator[str]:
         for fact in one.facts:
             yield f"{fact.subject}: {fact.what} was {fact.before or 'not there'} and is {fact.after or 'not there'}"
         for change in () if one.facts else one.changes:
-            yield f"{field_path(change.path)} is {change.kind}"
+            if not (tried.lifted and _in_start(change.path)):
+                yield f"{one.before}: {'.'.join(change.path)} is {change.kind}"
 
 
 def refusals(tried: Tried) -> Iterator[Problem]:

@@ -28,9 +28,14 @@ def write(document: Mapping[str, Any], comments: Mapping[Path, str] | None = Non
     yaml.width = 4096
     yaml.indent(mapping=_INDENT, sequence=_INDENT, offset=0)
     yaml.allow_unicode = True
+    yaml.representer.add_representer(type(None), _null)
     out = StringIO()
     yaml.dump(_mapping(document, (), comments or {}), out)
     return "".join(f"# {line}\n" for line in head) + out.getvalue()
+
+
+def _null(representer: Any, _value: None) -> Any:
+    return representer.represent_scalar("tag:yaml.org,2002:null", "null")
 
 
 def _value(value: Any, path: Path, comments: Mapping[Path, str]) -> Any:
@@ -49,7 +54,7 @@ def _mapping(value: Mapping[str, Any], path: Path, comments: Mapping[Path, str])
         out.fa.set_flow_style()
     for key in value:
         if text := comments.get((*path, key)):
-            _comment(out, _scalar(key), text)
+            _comment(out, _scalar(key), text, _INDENT * len(path))
     return out
 
 
@@ -60,13 +65,13 @@ def _sequence(value: Any, path: Path, comments: Mapping[Path, str]) -> Commented
     return out
 
 
-def _comment(holder: CommentedMap, key: Any, text: str) -> None:
+def _comment(holder: CommentedMap, key: Any, text: str, column: int) -> None:
     """At the end of the key's line, or above it where its value takes several lines."""
     value = holder[key]
     many = isinstance(value, LiteralScalarString)
     many = many or (isinstance(value, CommentedMap | CommentedSeq) and not value.fa.flow_style())
     if many:
-        holder.yaml_set_comment_before_after_key(key, before=text, indent=_INDENT)
+        holder.yaml_set_comment_before_after_key(key, before=text, indent=column)
     else:
         holder.yaml_add_eol_comment(text, key, column=0)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import streams
 from ptcompile.about import __version__
 from ptcompile.documents import emit
-from ptcompile.findings.diagnostics import Diagnostic, Path, Problem
+from ptcompile.findings.diagnostics import Diagnostic, Path, Problem, Span
 from ptcompile.kubernetes.untyped import kind_of, object_name
 from ptcompile.operators.readers import READERS
 from ptcompile.validate import validate
@@ -16,7 +16,6 @@ from ptcompile.verbs import compile
 
 if TYPE_CHECKING:
     from ptcompile.documents.source import Document
-    from ptcompile.importing.run import Tried
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 Json = dict[str, Any]
@@ -35,21 +34,24 @@ class ImportedSpec(NamedTuple):
     """`Kind/name` of the object."""
     same_world: bool
     same_manifest: bool
-    comments: Mapping[tuple[str | int, ...], str]
+    comments: Mapping[Path, str] = {}
+    """Why lines are there that the manifest did not force, by their paths."""
+    differences: tuple[str, ...] = ()
+    """What is not the same, in words."""
+    span: Span | None = None
+    """Of the object's spec in the text that was read."""
+    index: int = 0
+    """Of the object's document in its stream."""
 
     def yaml(self) -> str:
         """The spec with its comments."""
         from ptcompile.spec_text import write
 
-        what = (
-            "world and manifest" if self.same_manifest else "world" if self.same_world else "what is told as different"
-        )
-        proof = f"{what} are the same" if self.same_manifest else f"the {what} is the same"
-        if not self.same_world:
-            proof = "it differs from it, as told"
-        return write(
-            self.document, self.comments, (f"Imported from {self.origin} by ptcompile {__version__}: {proof}.",)
-        )
+        proof = "same world" if self.same_world else "not the same world"
+        proof += ", same manifest" if self.same_manifest else ""
+        head = [f"Imported from {self.origin} by ptcompile {__version__}: {proof}."]
+        head += [f"Differs: {text}" for text in self.differences]
+        return write(self.document, self.comments, tuple(head))
 
 
 class Imported(NamedTuple):
@@ -82,6 +84,30 @@ class Imported(NamedTuple):
         """The specs as one YAML stream, with comments."""
         return "---\n".join(one.yaml() for one in self.found)
 
+    def with_documents(self, documents: Iterator[Json]) -> Imported:
+        """The same with other specs, taken from the front of `documents`."""
+        return self._replace(found=tuple([one._replace(document=next(documents)) for one in self.found]))
+
+    def to_dict(self) -> Json:
+        """The JSON form."""
+        specs = [
+            {
+                "from": one.origin,
+                "spec": one.document,
+                "sameWorld": one.same_world,
+                "sameManifest": one.same_manifest,
+                "differences": list(one.differences),
+                "comments": [{"path": list(path), "text": text} for path, text in one.comments.items()],
+            }
+            for one in self.found
+        ]
+        return {
+            "specs": specs,
+            "profile": self.profile,
+            "kept": list(self.kept),
+            "diagnostics": [one.to_dict() for one in self.diagnostics],
+        }
+
     def profile_yaml(self) -> str | None:
         """The profile as YAML, where there is one."""
         return None if self.profile is None else emit.emit(self.profile)
@@ -104,9 +130,9 @@ def import_manifests(
     """Read manifests back into specs, compile these and compare.
 
     Pod, Job, PyTorchJob, TrainJob, JobSet and Volcano Job, each with what stands beside it. What a spec cannot say
-    is an error, and with `lossy` a warning. `exact` keeps every command as it is written; else a torchrun launch becomes
-    script, module and elastic, where torchrun would hold the same. `cluster` is the profile that the specs will be
-    compiled with; without one, and where the built-in one would add something, `profile` of the result is the one
+    is an error, and with `lossy` a warning. `exact` keeps every command as it is written; else a torchrun launch
+    becomes script, module and elastic, where torchrun would hold the same. `cluster` is the profile that the specs will
+    be compiled with; without one, and where the built-in one would add something, `profile` of the result is the one
     to use. Raises nothing for what a user may have written.
     """
     from ptcompile.importing import profiles
@@ -145,7 +171,8 @@ def _all(
         spec, problems = _one(one.data, beside, profile, lossy=lossy, exact=exact)
         told += [_stamp(problem, one, filename) for problem in problems]
         if spec is not None:
-            found.append(spec)
+            span = one.document.span((*one.under, "spec"))
+            found.append(spec._replace(span=span, index=one.document.index))
     return found, told
 
 
@@ -168,19 +195,15 @@ def _one(
         return None, list(outcome.problems)
     if not best.proof.compiled:
         return None, [_stays("not-importable", f"no spec says it: {one.message}") for one in refusals(best)]
-    problems = [
-        _stays("import-differs", f"the spec does not say it all: {text}", "warning" if lossy else "error")
-        for text in ([] if best.proof.same_world else differences(best))
-    ]
-    if problems and not lossy:
+    differs = () if best.proof.same_manifest else tuple(differences(best))
+    lost = not best.proof.same_world
+    severity = "error" if lost and not lossy else "warning"
+    problems = [_stays("import-differs", f"the spec does not say it all: {text}", severity) for text in differs]
+    if lost and not lossy:
         return None, problems
-    return _imported(best, manifest, comments(best, manifest)), problems
-
-
-def _imported(best: Tried, manifest: Json, comments: Mapping[tuple[str | int, ...], str]) -> ImportedSpec:
-    origin = f"{kind_of(manifest)[1]}/{object_name(manifest)}"
-    proof = best.proof
-    return ImportedSpec(best.spec, best.read.target, origin, proof.same_world, proof.same_manifest, comments)
+    origin, proof = f"{kind_of(manifest)[1]}/{object_name(manifest)}", best.proof
+    told = ImportedSpec(best.spec, best.read.target, origin, proof.same_world, proof.same_manifest)
+    return told._replace(comments=comments(best, manifest), differences=differs), problems
 
 
 def _kept(objects: list[_Object], found: list[ImportedSpec], profile: ClusterProfile) -> tuple[Json, ...]:
@@ -208,7 +231,7 @@ def _not_a_target(manifest: Json) -> Problem:
 def _no_job() -> Problem:
     kinds = ", ".join(sorted({f"{version} {kind}" for version, kind in READERS}))
     message = f"there is no job here: import reads {kinds}"
-    return Problem("not-importable", ("kind",), message, "give it the file with the job", authority="ptcompile")
+    return Problem("nothing-to-import", ("kind",), message, "give it the file with the job", authority="ptcompile")
 
 
 def _stamp(problem: Problem, one: _Object, filename: str | None) -> Diagnostic:

@@ -16,7 +16,7 @@ Why each field (training-operator 1.9.4):
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
@@ -105,7 +105,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
             "rdzvBackend": job.launch.rdzv_backend,
             **_etcd(job.launch.rdzv_endpoint),
             **({} if job.launch.rdzv_id is None else {"rdzvId": job.launch.rdzv_id}),
-            "rdzvConf": [{"key": k, "value": v} for k, v in job.launch.rdzv_conf.items()],
+            **({"rdzvConf": _pairs(job.launch.rdzv_conf)} if job.launch.rdzv_conf else {}),
         }
     spec["pytorchReplicaSpecs"] = {
         key: {
@@ -132,6 +132,10 @@ def _run_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
         "schedulingPolicy": scheduling_policy(job, cluster),
     }
     return {key: value for key, value in out.items() if value is not None}
+
+
+def _pairs(conf: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"key": key, "value": value} for key, value in conf.items()]
 
 
 def _etcd(endpoint: str | None) -> dict[str, Any]:
