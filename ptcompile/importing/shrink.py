@@ -54,7 +54,7 @@ def _places(spec: Spec) -> Iterator[Path]:
     for path, block in blocks(job):
         yield from ((*path, "env", name) for name in block.get("env") or {} if may_be_written(name, job))
     for word in _TRIED:
-        if word in job:
+        if _may_go(word, job):
             yield ("spec", word)
     for word in _INSIDE:
         for inner, value in (job.get(word) or {}).items():
@@ -62,9 +62,14 @@ def _places(spec: Spec) -> Iterator[Path]:
             if isinstance(value, dict):
                 yield from (("spec", word, inner, key) for key in value)
     for role in ("master", "worker"):
-        yield from (("spec", role, word) for word in _TRIED if word in (job.get(role) or {}))
+        yield from (("spec", role, word) for word in _TRIED if _may_go(word, job.get(role) or {}))
     for role, block in job.get("roles", {}).items():
         yield from (("spec", "roles", role, word) for word in ("restartPolicy", "replicas") if word in block)
+
+
+def _may_go(word: str, block: Spec) -> bool:
+    """Whether a word may be left out where this target writes the same: other targets restart otherwise without it."""
+    return word in block and (word != "restartPolicy" or block[word] == "Never")
 
 
 def _without(data: Any, path: Path) -> Any:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 _ROUNDS = 8
-_OF_THE_END = frozenset({"on failure", "QoS class", "restartPolicy", "pod group"})
+_OF_THE_END = frozenset({"on failure", "QoS class", "restartPolicy"})
 """Facts of a world that operators have in their own ways and that count for its owner."""
 
 
@@ -86,10 +86,16 @@ def _differences(
     lost = same_world(simulate(before.manifests, versions=versions), simulate(result.manifests, versions=versions))
     for text in lost:
         yield _said(imported, filename, f"it would not run the same: {text}", "warning" if lossy else "error")
-    facts = diff(before.yaml(), result.yaml(), from_cluster=profile, to_cluster=profile)
-    for fact in (fact for one in facts.objects for fact in one.facts if fact.what in _OF_THE_END):
-        text = f"{fact.subject}: {fact.what} was {fact.before or 'not there'} and is {fact.after or 'not there'}"
-        yield _said(imported, filename, text, "warning")
+    facts = [fact for one in diff(before.yaml(), result.yaml(), from_cluster=profile, to_cluster=profile).objects
+             for fact in one.facts if fact.what in _OF_THE_END]  # fmt: skip
+    for subject, what in dict.fromkeys((fact.subject, fact.what) for fact in facts):
+        alike = [fact for fact in facts if (fact.subject, fact.what) == (subject, what)]
+        was, now = (_joined(one) for one in ([f.before for f in alike], [f.after for f in alike]))
+        yield _said(imported, filename, f"{subject}: {what} was: {was}; and is: {now}", "warning")
+
+
+def _joined(lines: list[str | None]) -> str:
+    return ", ".join(line for line in lines if line) or "nothing"
 
 
 def _versions(profile: Any) -> Any:
