@@ -16,7 +16,7 @@ from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.job.model import Context, Job, Target
 from ptcompile.kubernetes import names
 from ptcompile.operators.common import budget, queueing
-from ptcompile.operators.targets import TARGETS, default_target
+from ptcompile.operators.targets import TARGETS, default_target, target_named
 from ptcompile.validate import validate
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def compile_document(data: Any, cluster: ClusterProfile, target: str | None = No
         return Compiled((), tuple(problems))
     problems = left  # the target says how long the name may be
     job = lower(spec, cluster)
-    chosen = TARGETS[wanted] if wanted is not None else default_target(job, cluster)
+    chosen = target_named(wanted) if wanted is not None else default_target(job, cluster)
     return _for_target(data, spec, job, cluster, chosen, problems)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptcompile.job import model
 from ptcompile.kubernetes import quantity
-from ptcompile.vocabulary.fields import Beside
+from ptcompile.vocabulary.fields import Beside, as_text_or_null
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -23,7 +23,7 @@ def lowered(resources: Resources) -> model.Resources:
 def effective(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> model.Resources:
     """A block's amounts over the job's over the profile's defaults, as the resources pass will decide them."""
     defaults = cluster.spec.defaults
-    below = model.resources(defaults.requests, defaults.limits)
+    below = model.resources(as_text_or_null(defaults.requests), as_text_or_null(defaults.limits))
     if fields is not job and not isinstance(fields, Beside):  # the job's amounts are those of a node
         below = lowered(job.resources).over(below)
     return lowered(fields.resources).over(below)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.amounts import lowered, processes_per_node
@@ -82,7 +82,7 @@ def lower(spec: Spec, cluster: ClusterProfile) -> ir.Job:
             on_disruption=policy.on_disruption,
             success_policy=policy.success_policy,
         ),
-        shared_memory=job.shared_memory,
+        shared_memory=cast("bool | str", job.shared_memory),
         accelerator=job.accelerator,
         spot=job.spot,
         fabric=job.fabric,

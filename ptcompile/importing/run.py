@@ -15,8 +15,8 @@ from ptcompile.importing.queued import queued
 from ptcompile.importing.residue import Gap, all_gaps, close
 from ptcompile.importing.shrink import shrink
 from ptcompile.kubernetes.untyped import Json, kind_of
+from ptcompile.operators import all as operators
 from ptcompile.operators.common.read import Read
-from ptcompile.operators.readers import READERS
 from ptcompile.simulation import simulate
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def run(manifest: Json, beside: Sequence[Json], cluster: ClusterProfile, *, exac
     """
     best: Tried | None = None
     problems: list[Problem] = []
-    for read in READERS[kind_of(manifest)](manifest, tuple(beside)):
+    for read in operators.part(kind_of(manifest), "read")(manifest, tuple(beside)):
         problems += read.problems
         for spec, lifts in () if read.problems else _specs(manifest, read, beside, cluster, exact=exact):
             tried = _tried(spec, manifest, read, beside, cluster, lifts=lifts)

@@ -273,6 +273,21 @@ def _one_group(job: Job) -> Sequence[Group]:
     return (Group("", job.nodes),)
 
 
+LABEL = 63
+"""Characters of a DNS label, of a label's value and of a Service's name."""
+SUBDOMAIN = 253
+"""Characters of the names of most other objects."""
+
+
+class Derived(NamedTuple):
+    """A name after the job's. In the pattern `group` is a group of pods, `last_job` and `last` their last indexes."""
+
+    what: str
+    pattern: str
+    source: str
+    limit: int = LABEL
+
+
 class Target(NamedTuple):
     """One operator's API."""
 
@@ -287,7 +302,9 @@ class Target(NamedTuple):
     emit: Callable[[Job, ClusterProfile], list[dict[str, Any]]]
     main_container: str = "pytorch"
     groups: Callable[[Job], Sequence[Group]] = _one_group
-    """The operator's groups of pods, from which names are derived (`targets.budget`)."""
+    """The operator's groups of pods, from which names are derived (`operators.common.budget`)."""
+    derived: tuple[Derived, ...] = ()
+    """Names after the job's. One whose limit is that of a job's own is here all the same: a longer suffix may come."""
     names_scheduler: frozenset[str] = frozenset()
     """Gang schedulers that the operator writes into pods by itself."""
 

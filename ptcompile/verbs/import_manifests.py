@@ -10,7 +10,7 @@ from ptcompile.about import __version__
 from ptcompile.documents import emit
 from ptcompile.findings.diagnostics import Diagnostic, Path, Problem, Span
 from ptcompile.kubernetes.untyped import kind_of, object_name
-from ptcompile.operators.readers import READERS
+from ptcompile.operators import all as operators
 from ptcompile.validate import validate
 from ptcompile.verbs import compile
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 Json = dict[str, Any]
+
+_READ = operators.having("read")
+"""The kinds that are read back, by apiVersion and kind."""
 
 _OTHER_JOBS = frozenset({"MPIJob", "TFJob", "XGBoostJob", "PaddleJob", "JAXJob", "RayJob", "LeaderWorkerSet"})
 """Kinds that make pods that train, and that no target writes."""
@@ -160,8 +163,8 @@ def _all(
 ) -> tuple[list[ImportedSpec], list[Diagnostic]]:
     found: list[ImportedSpec] = []
     told: list[Diagnostic] = []
-    jobs = [one for one in objects if kind_of(one.data) in READERS]
-    beside = [one.data for one in objects if kind_of(one.data) not in READERS]
+    jobs = [one for one in objects if kind_of(one.data) in _READ]
+    beside = [one.data for one in objects if kind_of(one.data) not in _READ]
     for one in objects:
         if kind_of(one.data)[1] in _OTHER_JOBS and one not in jobs:
             told.append(_stamp(_not_a_target(one.data), one, filename))
@@ -213,7 +216,7 @@ def _kept(objects: list[_Object], found: list[ImportedSpec], profile: ClusterPro
         for spec in found
         for one in compile.compile(spec.document, cluster=profile).manifests
     }
-    others = [one.data for one in objects if kind_of(one.data) not in READERS]
+    others = [one.data for one in objects if kind_of(one.data) not in _READ]
     return tuple([one for one in others if (*kind_of(one), object_name(one)) not in made])
 
 
@@ -229,7 +232,7 @@ def _not_a_target(manifest: Json) -> Problem:
 
 
 def _no_job() -> Problem:
-    kinds = ", ".join(sorted({f"{version} {kind}" for version, kind in READERS}))
+    kinds = ", ".join(sorted({f"{version} {kind}" for version, kind in _READ}))
     message = f"there is no job here: import reads {kinds}"
     return Problem("nothing-to-import", ("kind",), message, "give it the file with the job", authority="ptcompile")
 

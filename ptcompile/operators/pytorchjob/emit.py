@@ -34,7 +34,7 @@ from ptcompile.operators.common.emitting import (
     restart_policies,
 )
 from ptcompile.operators.common.gang import scheduling_policy
-from ptcompile.operators.pytorchjob import endings
+from ptcompile.operators.pytorchjob import endings, names
 from ptcompile.vocabulary.checks import split_endpoint
 
 if TYPE_CHECKING:
@@ -167,4 +167,5 @@ PYTORCHJOB = Target(
     emit=_emit,
     groups=_groups,
     names_scheduler=frozenset({"volcano", "scheduler-plugins"}),
+    derived=names.DERIVED,
 )
