@@ -15,7 +15,7 @@ from ptcompile.vocabulary import from_schema
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import Model
-    from ptcompile.vocabulary.spec import EnvSource, JobSpec, PodFields, RoleSpec, SideRole, Spec
+    from ptcompile.vocabulary.spec import EnvSource, JobSpec, PodFields, RoleSpec, RuntimeRef, SideRole, Spec
 
 MAIN = "pytorch"
 """What the container that trains is called in a spec's own words, and on every target that leaves the choice."""
@@ -92,9 +92,15 @@ def lower(spec: Spec, cluster: ClusterProfile) -> ir.Job:
         priority=job.priority,
         topology=_nearness(job),
         max_nodes=most if job.first_nodes() < most else None,
-        runtime=reference and {"apiGroup": reference.api_group, "kind": reference.kind, "name": reference.name},
+        runtime=_runtime(reference),
         runtime_nodes=reference is not None and job.nodes is None and (job.elastic is None or not job.elastic.nnodes),
     )
+
+
+def _runtime(reference: RuntimeRef | None) -> dict[str, Any] | None:
+    if reference is None:
+        return None
+    return {"apiGroup": reference.api_group, "kind": reference.kind, "name": reference.name}
 
 
 def _names(job: JobSpec) -> ir.Names:
@@ -158,7 +164,7 @@ def _of_main(patch: Mapping[str, Any], name: str | None) -> Mapping[str, Any]:
     """A patch in which the container that trains may be called by its name in the manifest too."""
     spec = patch.get("spec")
     containers = spec.get("containers") if isinstance(spec, Mapping) else None
-    if name in {None, MAIN} or not isinstance(containers, list):
+    if name in {None, MAIN} or not isinstance(containers, list) or not isinstance(spec, Mapping):
         return patch
     return {
         **patch,

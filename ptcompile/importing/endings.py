@@ -79,7 +79,8 @@ def _bare(manifest: Json, read: Read, holder: int) -> Json:
     """An object without the pods themselves."""
     paths = {pods.path[:-1] for pods in read.pods if pods.path and pods.holder == holder}
     if paths or holder or any(pods.holder for pods in read.pods):
-        return _without(manifest, paths, ())
+        bare: Json = _without(manifest, paths, ())
+        return bare
     return {key: value for key, value in manifest.items() if key != "spec"}
 
 

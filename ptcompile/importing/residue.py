@@ -112,9 +112,9 @@ def _patched(spec: Spec, gap: Gap, manifest: Json, read: Read) -> list[Gap]:
 
 
 def _block(job: Spec, pods: Pods, *, alone: bool) -> Spec:
-    if not pods.trains:
-        return job.setdefault("roles", {}).setdefault(pods.role, {})
-    return job if alone else job.setdefault(pods.role, {})
+    holder: Spec = job if pods.trains else job.setdefault("roles", {})
+    block: Spec = job if alone and pods.trains else holder.setdefault(pods.role, {})
+    return block
 
 
 def _role(gap: Gap, manifest: Json, read: Read) -> tuple[Pods | None, Keys]:

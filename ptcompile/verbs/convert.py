@@ -120,7 +120,7 @@ def _diagnostic(
 
     return Diagnostic(
         code_of(name), name, severity, message, help, ("spec",), imported.span, "run", "ptcompile", filename,
-        imported.index, imported.origin,
+        imported.place, imported.origin,
     )  # fmt: skip
 
 

@@ -43,8 +43,8 @@ class ImportedSpec(NamedTuple):
     """What is not the same, in words."""
     span: Span | None = None
     """Of the object's spec in the text that was read."""
-    index: int = 0
-    """Of the object's document in its stream."""
+    place: int = 0
+    """Of the object's document in its stream, from 0."""
 
     def yaml(self) -> str:
         """The spec with its comments."""
@@ -175,7 +175,7 @@ def _all(
         told += [_stamp(problem, one, filename) for problem in problems]
         if spec is not None:
             span = one.document.span((*one.under, "spec"))
-            found.append(spec._replace(span=span, index=one.document.index))
+            found.append(spec._replace(span=span, place=one.document.index))
     return found, told
 
 

@@ -10,7 +10,8 @@ from ptcompile.kubernetes.untyped import Json, at, integer, items, text
 from ptcompile.operators.common.read import MAIN, Pods, Read, as_nodes, count, given, main_container, refused
 
 _PORT = 23456
-_UNTOLD = {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": {"timeout": None, "join_timeout": None}}
+_NO_WAITS: dict[str, str | None] = {"timeout": None, "join_timeout": None}
+_UNTOLD = {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": _NO_WAITS}
 """What the operator tells torchrun nothing of, unless it is written."""
 
 
@@ -43,7 +44,7 @@ def _job(spec: Json, policy: Json, pods: list[Pods]) -> Read:
     if policy:
         most = count(policy.get("maxReplicas"), pods[0].replicas)
         least = count(policy.get("minReplicas"), pods[0].replicas)
-        read = (pods[0]._replace(role="node"),)
+        read: tuple[Pods, ...] = (pods[0]._replace(role="node"),)
         words = {"nodes": pods[0].replicas, "elastic": {"nnodes": f"{least}:{most}", **_elastic(spec, policy)}}
     else:
         read, words = as_nodes(pods)
@@ -68,7 +69,7 @@ def _elastic(spec: Json, policy: Json) -> dict[str, Any]:
         "rdzvBackend": text(policy.get("rdzvBackend")) or None,
         **({"rdzvEndpoint": f"{host}:{integer(policy.get('rdzvPort'), 29400)}"} if host else {}),
         "rdzvId": policy.get("rdzvId"),
-        "rdzvConfigs": {**_UNTOLD["rdzvConfigs"], **conf},
+        "rdzvConfigs": {**_NO_WAITS, **conf},
         "monitorInterval": None,
     }
 
