@@ -24,7 +24,7 @@ def _comments(tried: Tried, manifest: Json) -> Iterator[tuple[Path, str]]:
         yield ("spec", "sharedMemory"), "none in the manifest; delete this line to get one (PTC302)"
     if at(spec, "runPolicy").get("backoffLimit") == "Unlimited":
         where = "spec.runPolicy.backoffLimit" if tried.read.target == "pytorchjob" else "backoffLimit"
-        yield ("spec", "runPolicy", "backoffLimit"), f"{where} is absent: a job that fails restarts for ever (PTC717)"
+        yield ("spec", "runPolicy"), f"{where} is absent: a job that fails restarts for ever (PTC717)"
     if tried.lifted:
         word = "script" if "script" in spec else "module"
         yield ("spec", word), f"was: {_start(tried, manifest)}"
@@ -38,8 +38,8 @@ def _comments(tried: Tried, manifest: Json) -> Iterator[tuple[Path, str]]:
     yield from _of_pods(spec, ("spec",))
     if at(spec, "names").keys() - {"container"}:
         yield ("spec", "names"), "host names are derived from them"
-    for target in at(spec, "manifest"):
-        yield ("spec", "manifest", target), "for this target alone: no other word says it"
+    if "manifest" in spec:
+        yield ("spec", "manifest"), "for this target alone: no other word says it"
 
 
 def _of_pods(block: Spec, path: Path) -> Iterator[tuple[Path, str]]:

@@ -14,8 +14,8 @@ Spec = dict[str, Any]
 """A TrainingJob as plain data."""
 
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-_OF_THE_JOB = ("sharedMemory",)
-"""Words that a role has not."""
+_SHM = "sharedMemory"
+"""A word that roles do not have."""
 _INHERITED_NOT = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})
 """Words of the job that are not those of the roles beside the trainers."""
 
@@ -48,19 +48,30 @@ def other_metadata(manifest: Json) -> list[str]:
 def _pods(read: Read, gpu: str) -> Spec:
     trainers = [pods for pods in read.pods if pods.trains]
     blocks = [pod_words(pods, gpu) for pods in trainers]
-    beside = [(pods, pod_words(pods, gpu)) for pods in read.pods if not pods.trains]
-    shared = [block.get("sharedMemory", True) for block in (*blocks, *(words for _, words in beside))]
-    if any(one != shared[0] for one in shared) and read.pods:  # then no word of the job's says it
-        blocks = [pod_words(pods, gpu, shm=False) for pods in trainers]
-        beside = [(pods, pod_words(pods, gpu, shm=False)) for pods in read.pods if not pods.trains]
+    said = [block[_SHM] for block in blocks if _SHM in block]
+    if any(one != said[0] for one in said):  # then no word of the job's says it for all
+        blocks, said = [pod_words(pods, gpu, shm=False) for pods in trainers], [False]
+    blocks = [{word: value for word, value in block.items() if word != _SHM} for block in blocks]
     job = _common(blocks)
-    out = dict(job)
+    out = job | ({_SHM: said[0]} if said else {})
     for pods, block in zip(trainers, blocks, strict=True) if len(trainers) > 1 else ():
         own = {word: value for word, value in block.items() if job.get(word) != value}
         out[pods.role] = {**_replicas(pods), **own}
+    beside = [pods for pods in read.pods if not pods.trains]
     if beside:
-        out["roles"] = {pods.role: _beside(pods, words, job) for pods, words in beside}
+        out["roles"] = {pods.role: _beside(pods, _of_role(pods, gpu, said), job) for pods in beside}
     return out
+
+
+def _of_role(pods: Pods, gpu: str, said: list[Any]) -> Spec:
+    """The words of a role beside the trainers, which gets shared memory without a size where the nodes have any."""
+    words = pod_words(pods, gpu)
+    own = words.pop(_SHM, None)
+    if own is None or own is False or (own is True and said != [False]):
+        return words
+    words = pod_words(pods, gpu, shm=False)
+    del words[_SHM]
+    return words
 
 
 def _replicas(pods: Pods) -> Spec:
@@ -74,11 +85,7 @@ def _common(blocks: list[Spec]) -> Spec:
 
 
 def _beside(pods: Pods, words: Spec, job: Spec) -> Spec:
-    own = {
-        word: value
-        for word, value in words.items()
-        if word not in _OF_THE_JOB and (word in _INHERITED_NOT or job.get(word) != value)
-    }
+    own = {word: value for word, value in words.items() if word in _INHERITED_NOT or job.get(word) != value}
     return {"replicas": pods.replicas, **own}
 
 

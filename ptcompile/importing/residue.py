@@ -145,9 +145,23 @@ def _say(block: Spec, gap: Gap, pods: Pods, manifest: Json) -> bool:
     if gap.path[:4] == (*container, "env") and len(gap.path) == 5 and (said := _variable(gap.theirs)) is not MISSING:
         block["env"] = _in_order({**(block.get("env") or {}), gap.path[4][1:-1]: said}, pods)
         return True
-    template = normal({"template": _template(manifest, pods)})["template"]
-    path = tuple(f"[{MAIN}]" if part == container[-1] and at == 2 else part for at, part in enumerate(gap.path))
-    return _put(block.setdefault("podTemplate", {}), path, gap.theirs, template)
+    main = MAIN if pods.trains else pods.role  # what a patch calls it
+    path = (*container[:2], f"[{main}]", *gap.path[3:]) if gap.path[:3] == container else gap.path
+    return _put(
+        block.setdefault("podTemplate", {}), path, gap.theirs, _called(_template(manifest, pods), pods.main, main)
+    )
+
+
+def _called(template: Json, name: str, main: str) -> Json:
+    """A pod template in its normal form, with another name for the container that trains."""
+    whole: Json = normal({"template": template})["template"]
+    containers = at(whole, "spec").get("containers")
+    if not isinstance(containers, Keyed) or name not in containers:
+        return whole
+    named = {
+        main if key == name else key: {**one, "name": main} if key == name else one for key, one in containers.items()
+    }
+    return {**whole, "spec": {**at(whole, "spec"), "containers": Keyed(named)}}
 
 
 def _in_order(env: dict[str, Any], pods: Pods) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from ptcompile.kubernetes.scalars import needs_quotes
 
 Path = tuple[str | int, ...]
 
-_LINE: Final = 100
+_LINE: Final = 120
 """Columns that a collection may take to stand on one line."""
 _INDENT: Final = 2
 

@@ -6,7 +6,17 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.untyped import Json, at
-from ptcompile.operators.common.read import Pods, Read, count, given, main_container, names, refused, restart_policy
+from ptcompile.operators.common.read import (
+    MAIN,
+    Pods,
+    Read,
+    count,
+    given,
+    main_container,
+    names,
+    refused,
+    restart_policy,
+)
 
 
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
@@ -18,7 +28,7 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
         message = f"{parallelism} of {completions} pods run at a time, and the nodes of a job run all at once"
         yield refused("job", ("spec", "completions"), message, "set parallelism to the same number")
         return
-    main = main_container(template)
+    main = main_container(template, MAIN)
     run_policy = given(
         {
             "ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished"),

@@ -7,7 +7,17 @@ from typing import Any
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.untyped import Json, at, items, text
-from ptcompile.operators.common.read import Pods, Read, count, given, main_container, names, refused, restart_policy
+from ptcompile.operators.common.read import (
+    MAIN,
+    Pods,
+    Read,
+    count,
+    given,
+    main_container,
+    names,
+    refused,
+    restart_policy,
+)
 
 
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
@@ -39,7 +49,7 @@ def _one_pod_each(replicated: Json) -> bool:
 def _pods(role: str, index: int, replicated: Json, *, trains: bool = True) -> Pods:
     template = at(replicated, "template", "spec", "template")
     path: Path = ("spec", "replicatedJobs", index, "template", "spec", "template")
-    main = main_container(template, role) if not trains else main_container(template)
+    main = main_container(template, MAIN if trains else role)
     return Pods(role, _by_pods(replicated), template, path, main, restart_policy(template, "OnFailure"), trains)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.untyped import Json, at, items, text
 from ptcompile.operators.common.read import (
+    MAIN,
     Pods,
     Read,
     as_nodes,
@@ -77,5 +78,5 @@ def _pods(role: str, index: int, tasks: Sequence[Json], *, trains: bool = True) 
     task = tasks[index]
     template = at(task, "template")
     path: Path = ("spec", "tasks", index, "template")
-    main = main_container(template, "" if trains else role)
+    main = main_container(template, MAIN if trains else role)
     return Pods(role, count(task.get("replicas")), template, path, main, restart_policy(template, "Always"), trains)
