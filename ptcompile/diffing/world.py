@@ -199,7 +199,9 @@ def _torchrun(pod: Pod) -> tuple[object, ...] | None:
     if launch.launcher != "torchrun" or shell_does_more:
         return None
     others = {name: value for name, value in launch.options.items() if name not in (*DEFAULTS, "module", "standalone")}
-    return dict(pod.rendezvous.options), others, entry_words(launch)
+    seen = pod.rendezvous
+    held = {name: value for name, value in seen.options.items() if name != "nnodes" or seen.nodes is None}
+    return held, seen.nodes, others, entry_words(launch)
 
 
 def _env(subject: str, one: Pod, other: Pod) -> Iterator[Fact]:

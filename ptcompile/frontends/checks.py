@@ -130,7 +130,7 @@ def _start(job: JobSpec) -> Iterator[Problem]:
     given = [name for name in ("script", "module", "command") if getattr(job, name) is not None]
     for name in given[1:]:
         yield conflict(("spec", name), f"{given[0]} already says what starts", f"remove {given[0]} or {name}")
-    if job.elastic is not None and not given and job.args is None:
+    if job.elastic is not None and not given and job.args is None and job.runtime_ref is None:
         yield conflict(
             ("spec", "elastic"),
             "it is for torchrun, and nothing here starts it",

@@ -15,7 +15,7 @@ from ptcompile.vocabulary import from_schema
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import Model
-    from ptcompile.vocabulary.spec import EnvSource, JobSpec, PodFields, RoleSpec, RuntimeRef, SideRole, Spec
+    from ptcompile.vocabulary.spec import Elastic, EnvSource, JobSpec, PodFields, RoleSpec, RuntimeRef, SideRole, Spec
 
 MAIN = "pytorch"
 """What the container that trains is called in a spec's own words, and on every target that leaves the choice."""
@@ -258,7 +258,8 @@ def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
     least, most = job.node_range()
     restarts = elastic.max_restarts if elastic else 0
     own_conf = elastic.rdzv_configs if elastic else {}
-    waits = {"timeout": MEETING_SECONDS, "join_timeout": MEETING_SECONDS} if most > 1 else {}
+    told_by_runtime = job.runtime_ref is not None and not entry  # a runtime's command gets what the spec says, no more
+    waits = {"timeout": MEETING_SECONDS, "join_timeout": MEETING_SECONDS} if most > 1 and not told_by_runtime else {}
     own_id = elastic is not None and "rdzv_id" in elastic.model_fields_set
     meets_again = most > 1 and (least < most or restarts > 0 or _a_pod_returns(job))
     return ir.Launch(
@@ -268,10 +269,14 @@ def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
         rdzv_id=elastic.rdzv_id if elastic and own_id else spec.metadata.name,
         rdzv_endpoint=elastic.rdzv_endpoint if elastic else None,
         rdzv_conf={key: str(value) for key, value in {**waits, **own_conf}.items() if value is not None},
-        monitor_interval=elastic.monitor_interval if elastic else 5,
+        monitor_interval=_interval(elastic, None if told_by_runtime else 5),
         max_restarts=restarts,
         start_method=elastic.start_method if elastic else "spawn",
     )
+
+
+def _interval(elastic: Elastic | None, otherwise: int | None) -> int | None:
+    return elastic.monitor_interval if elastic and "monitor_interval" in elastic.model_fields_set else otherwise
 
 
 def _a_pod_returns(job: JobSpec) -> bool:

@@ -7,9 +7,11 @@ from typing import Any
 
 from ptcompile.importing.draft import Spec
 from ptcompile.importing.run import Tried
-from ptcompile.kubernetes.untyped import Json, at
+from ptcompile.kubernetes.untyped import Json, at, items
 
 Path = tuple[str | int, ...]
+_LONGEST = 80
+"""Characters of a start that is shown whole."""
 _ELASTIC = "null: left to torchrun, as in the manifest"
 
 
@@ -27,7 +29,7 @@ def _comments(tried: Tried, manifest: Json) -> Iterator[tuple[Path, str]]:
         yield ("spec", "runPolicy"), f"{where} is absent: a job that fails restarts for ever (PTC717)"
     if tried.lifted:
         word = "script" if "script" in spec else "module"
-        yield ("spec", word), f"was: {_start(tried, manifest)}"
+        yield ("spec", word), f"was: {_start(tried)}"
     elif isinstance(spec.get("command"), list) and _speaks_of_torchrun(spec["command"]):
         yield ("spec", "command"), "kept as it is: script and elastic would not mean the same"
     if "nodes" in spec and ":" in str(at(spec, "elastic").get("nnodes", "")):
@@ -52,18 +54,17 @@ def _of_pods(block: Spec, path: Path) -> Iterator[tuple[Path, str]]:
             yield from _of_pods(block[role], (*path, role))
 
 
-def _start(tried: Tried, manifest: Json) -> str:
-    """How the manifest starts torchrun, without its arguments and so without their values."""
+def _start(tried: Tried) -> str:
+    """The words that started torchrun in the manifest, up to what it starts."""
+    spec = tried.spec["spec"]
+    entry = spec.get("script") or spec.get("module")
     for pods in tried.read.pods:
-        for one in at(pods.template, "spec").get("containers") or ():
-            words: list[Any] = [*(one.get("command") or ()), *(one.get("args") or ())] if isinstance(one, dict) else []
-            if words and one.get("name") == pods.main:
-                return "torchrun in a shell" if " " in str(words[-1]) and len(words) == 3 else _first(words)
+        for one in items(at(pods.template, "spec").get("containers")):
+            words = [str(word) for word in (*(one.get("command") or ()), *(one.get("args") or ()))]
+            if one.get("name") == pods.main and words:
+                shown = " ".join(words[: words.index(entry)] if entry in words else words)
+                return shown if len(shown) <= _LONGEST and "\n" not in shown else f"{shown.split()[0]} ..."
     return "torchrun"
-
-
-def _first(words: list[Any]) -> str:
-    return "python -m torch.distributed.run" if "torch.distributed.run" in words else "torchrun, with its options"
 
 
 def _speaks_of_torchrun(command: list[Any]) -> bool:

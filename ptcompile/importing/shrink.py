@@ -26,6 +26,13 @@ _TRIED = (
     "imagePullPolicy",
     "priority",
 )
+_FIRST = (
+    "target", "runtimeRef", "image", "imagePullPolicy", "script", "module", "command", "args", "workingDir", "nodes",
+    "elastic", "master", "worker", "roles", "masterPort", "resources", "sharedMemory", "env", "envFrom",
+)  # fmt: skip
+_LAST = ("restartPolicy", "runPolicy", "names", "podTemplate", "manifest")
+_PLACES = {word: place for place, word in enumerate(_FIRST)} | {word: 100 + place for place, word in enumerate(_LAST)}
+"""Where a word stands in a spec; those that are not here stand between the two, in the order of the manifest."""
 _INSIDE = ("names", "runPolicy", "elastic")
 
 
@@ -36,7 +43,8 @@ def shrink(spec: Spec, cluster: ClusterProfile) -> Spec:
         tried = _without(spec, path)
         if _same(manifests(tried, cluster), wanted):
             spec = tried
-    return spec
+    job = spec["spec"]
+    return {**spec, "spec": {word: job[word] for word in sorted(job, key=lambda word: _PLACES.get(word, 99))}}
 
 
 def _same(made: tuple[Json, ...] | None, wanted: tuple[Json, ...] | None) -> bool:

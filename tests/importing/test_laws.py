@@ -1,4 +1,4 @@
-"""The laws of import: what compile wrote comes back as the spec, and what came in means the same when it is compiled."""
+"""The laws of import: what compile writes comes back as the spec, and means the same when it is compiled again."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def test_what_a_golden_compiles_to_imports_to_the_same(case: Case, target: str) 
     made, imported = found
     assert_same(made, imported, target, case.cluster)
     assert "manifest" not in imported.specs[0]["spec"], "what compile wrote was said in words"
-    again = ptcompile.import_manifests(ptcompile.compile(imported.yaml(), cluster=case.cluster).yaml(), cluster=case.cluster)
+    again = ptcompile.import_manifests(
+        ptcompile.compile(imported.yaml(), cluster=case.cluster).yaml(), cluster=case.cluster
+    )
     assert again.specs == imported.specs, "import's own output is a fixed point"
 
 

@@ -83,7 +83,12 @@ def test_neither_the_order_of_keys_nor_the_run_matters(name: str) -> None:
     assert ptcompile.import_manifests(_backwards(manifest)).specs == first.specs
 
 
-MUTATIONS: list[tuple[str, Any]] = [("image", "other:1"), ("replicas", 3), ("restartPolicy", "Never"), ("value", "other")]
+MUTATIONS: list[tuple[str, Any]] = [
+    ("image", "other:1"),
+    ("replicas", 3),
+    ("restartPolicy", "Never"),
+    ("value", "other"),
+]
 
 
 def _mutants() -> list[tuple[str, tuple[str | int, ...], Any]]:

@@ -75,6 +75,7 @@ def _wiring(job: Job) -> Wiring:
     if job.launch is None:
         return Wiring(host=host, env=() if job.runtime else plain_env(job, host), hosts=beside)
     injected = {"nproc-per-node"} if isinstance(job.launch.nproc_per_node, int) else set()
+    injected |= {"nnodes"} if job.runtime is not None and not job.launch.entry else set()
     if job.most_nodes > 1:
         injected |= {"node-rank", "master-addr"}
         injected |= set() if job.elastic else {"nnodes"}
