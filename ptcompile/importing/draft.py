@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from ptcompile.diffing.normal import SERVERS_OWN
+from ptcompile.job import pod_template
 from ptcompile.kubernetes.untyped import Json, at, text
-from ptcompile.operators.common.read import Pods, Read, given
+from ptcompile.operators.common.read import MAIN, Pods, Read, given
 from ptcompile.operators.common.read_template import pod_words
 
 Spec = dict[str, Any]
@@ -16,6 +17,16 @@ Spec = dict[str, Any]
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _SHM = "sharedMemory"
 """A word that roles do not have."""
+_IN_POD = {
+    **{word: word for word in (
+        "serviceAccountName", "schedulerName", "priorityClassName", "hostNetwork", "terminationGracePeriodSeconds",
+        "imagePullSecrets", "nodeSelector", "affinity", "tolerations", "volumes",
+    )},
+    "podSecurityContext": "securityContext", "podLabels": "labels", "podAnnotations": "annotations",
+}  # fmt: skip
+"""Words of the job that roles beside the trainers inherit, by their fields of a pod template."""
+_IN_MAIN = ("imagePullPolicy", "workingDir", "envFrom", "volumeMounts", "securityContext")
+"""The same of the container that trains."""
 _INHERITED_NOT = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})
 """Words of the job that are not those of the roles beside the trainers."""
 
@@ -57,10 +68,28 @@ def _pods(read: Read, gpu: str) -> Spec:
     for pods, block in zip(trainers, blocks, strict=True) if len(trainers) > 1 else ():
         own = {word: value for word, value in block.items() if job.get(word) != value}
         out[pods.role] = {**_replicas(pods), **own}
-    beside = [pods for pods in read.pods if not pods.trains]
+    beside = {pods.role: (pods, _of_role(pods, gpu, said)) for pods in read.pods if not pods.trains}
     if beside:
-        out["roles"] = {pods.role: _beside(pods, _of_role(pods, gpu, said), job) for pods in beside}
+        apart = [
+            word for word in (*_IN_POD, *_IN_MAIN) if any(one.get(word) != job.get(word) for _, one in beside.values())
+        ]
+        own = _as_patch({word: out.pop(word) for word in apart if word in out})
+        out["podTemplate"] = pod_template.merge(own, out.get("podTemplate", {}))
+        job = {word: value for word, value in job.items() if word not in apart}
+        out["roles"] = {name: _beside(pods, words, job) for name, (pods, words) in beside.items()}
     return out
+
+
+def _as_patch(words: Spec) -> Spec:
+    """Words of the nodes that a role beside them does not share, as a podTemplate, which roles do not inherit."""
+    pod = {_IN_POD[word]: value for word, value in words.items() if word in _IN_POD}
+    if words.get("hostNetwork"):
+        pod["dnsPolicy"] = "ClusterFirstWithHostNet"
+    metadata = {key: pod.pop(key) for key in ("labels", "annotations") if key in pod}
+    main = {word: value for word, value in words.items() if word in _IN_MAIN}
+    if main:
+        pod["containers"] = [{"name": MAIN, **main}]
+    return given({"metadata": metadata, "spec": pod})
 
 
 def _of_role(pods: Pods, gpu: str, said: list[Any]) -> Spec:
