@@ -70,9 +70,8 @@ def _pods(read: Read, gpu: str) -> Spec:
         out[pods.role] = {**_replicas(pods), **own}
     beside = {pods.role: (pods, _of_role(pods, gpu, said)) for pods in read.pods if not pods.trains}
     if beside:
-        apart = [
-            word for word in (*_IN_POD, *_IN_MAIN) if any(one.get(word) != job.get(word) for _, one in beside.values())
-        ]
+        others = [words for _, words in beside.values()]
+        apart = [word for word in (*_IN_POD, *_IN_MAIN) if any(one.get(word) != job.get(word) for one in others)]
         own = _as_patch({word: out.pop(word) for word in apart if word in out})
         out["podTemplate"] = pod_template.merge(own, out.get("podTemplate", {}))
         job = {word: value for word, value in job.items() if word not in apart}

@@ -93,5 +93,6 @@ def _elastic(seen: Rendezvous, pods: int) -> dict[str, Any] | None:
 def _port(seen: Rendezvous, words: Spec) -> Spec:
     """The port where the nodes meet, unless the object itself says one."""
     port = seen.endpoint.rpartition(":")[2]
-    said = "masterPort" in words or words["target"] == "pytorchjob" or not port.isdigit() or port == "0"
+    said = "masterPort" in words or words["target"] == "pytorchjob" or seen.backend.startswith("etcd")
+    said = said or not port.isdigit() or port == "0"
     return {} if said else {"masterPort": int(port)}

@@ -21,7 +21,7 @@ def read(manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
     jobs = runtimes.replicated_jobs(runtime)
     if any(runtime is one for one in others) and object_name(runtime) == object_name(manifest):
         yield from _with_runtime(manifest, runtime, jobs)
-    elif not assumed and any(one.get("name") == _NODE for one in jobs):
+    elif not assumed and at(manifest, "spec", "trainer").get("image") and any(one.get("name") == _NODE for one in jobs):
         template = _own_pods(at(manifest, "spec"))
         nodes = runtimes.nodes(manifest, runtime)
         pods = Pods(_NODE, nodes, template, None, _NODE, restart_policy(template, "OnFailure"))
