@@ -26,7 +26,7 @@ _UNLIMITED = 2**31 - 1
 _FIELDS = frozenset(
     {
         "backoffLimit", "failurePolicy", "maxRetry", "minSuccess", "podFailurePolicy", "policies", "restartPolicy",
-        "successPolicy",
+        "runPolicy", "successPolicy",
     }
 )  # fmt: skip
 """Fields in which objects say how they end."""

@@ -169,7 +169,7 @@ def _all(
         if kind_of(one.data)[1] in _OTHER_JOBS and one not in jobs:
             told.append(_stamp(_not_a_target(one.data), one, filename))
     if objects and not jobs and not told:
-        told.append(streams.stamp(_no_job(), objects[0].document, filename))
+        told.append(_stamp(_no_job(objects[0].data), objects[0], filename))
     for one in jobs:
         spec, problems = _one(one.data, beside, profile, lossy=lossy, exact=exact)
         told += [_stamp(problem, one, filename) for problem in problems]
@@ -231,7 +231,11 @@ def _not_a_target(manifest: Json) -> Problem:
     return Problem("not-importable", ("kind",), message, "keep the manifest as it is", authority="ptcompile")
 
 
-def _no_job() -> Problem:
+def _no_job(first: Json) -> Problem:
+    meant = next((key for key in first if key != "apiVersion" and key.endswith("apiVersion")), None)
+    if meant is not None and "apiVersion" not in first:
+        message = f"{meant}: there is no apiVersion, and so no job here"
+        return Problem("nothing-to-import", (meant,), message, "write apiVersion", authority="ptcompile", on_key=True)
     kinds = ", ".join(sorted({f"{version} {kind}" for version, kind in _READ}))
     message = f"there is no job here: import reads {kinds}"
     return Problem("nothing-to-import", ("kind",), message, "give it the file with the job", authority="ptcompile")
