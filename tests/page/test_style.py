@@ -27,9 +27,10 @@ def css() -> str:
 
 def colours(scheme: str) -> dict[str, str]:
     """The variables that hold in a scheme: those of the dark one stand behind those of the light one."""
-    light, dark, of_authors_light, of_authors_dark, *_ = re.findall(r":root \{([^}]*)\}", css())
-    blocks = light + of_authors_light + ((dark + of_authors_dark) if scheme == "dark" else "")
-    return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", blocks))
+    blocks: list[str] = re.findall(r":root \{([^}]*)\}", css())
+    authors = [one for one in blocks if "--a0" in one]
+    found = [*blocks[:2], *authors] if scheme == "dark" else [blocks[0], authors[0]]
+    return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", "".join(found)))
 
 
 def luminance(colour: str) -> float:
