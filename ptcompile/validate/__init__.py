@@ -53,6 +53,8 @@ def validate(
 
     releases = versions or Versions()
     context = Context(parse_version(kubernetes) if kubernetes else releases.kubernetes)
+    if kind not in BUILT_IN and kind not in CUSTOM:
+        return _other(manifest, kind, context)
     if kind in BUILT_IN:
         return _merged(structure(manifest, kind, known_version(context.kubernetes)), KINDS[kind](manifest, context))
     return _custom(manifest, kind, context, releases, _webhook(kind) if webhooks else None, others)
@@ -69,7 +71,18 @@ def _kind(manifest: Mapping[str, Any]) -> Kind | None:
     if not isinstance(version, str) or not isinstance(kind, str):
         return None
     found = (version, kind)
-    return found if found in BUILT_IN or found in CUSTOM else None
+    if found in BUILT_IN or found in CUSTOM:
+        return found
+    from ptcompile.validate.kinds import other_kind
+
+    return found if other_kind(found) else None
+
+
+def _other(manifest: Mapping[str, Any], kind: Kind, context: Context) -> list[Problem]:
+    """One of the server's own kinds that no training job is made of."""
+    from ptcompile.validate.core.others import other_problems
+
+    return _merged(structure(manifest, kind, known_version(context.kubernetes)), other_problems(manifest, context))
 
 
 def _custom(

@@ -22,7 +22,7 @@ _UNKNOWN: Final = frozenset({"unknown-field", "version-unknown-field"})
 def structure(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str) -> list[Fault]:
     """What the server's decoder, or the CRD's schema, has against a manifest of a known kind.
 
-    `kind`: a key of `schemas.BUILT_IN` or `schemas.CUSTOM`; `kubernetes`: one of `schemas.versions()`.
+    `kind`: a key of `schemas.BUILT_IN` or `schemas.CUSTOM`, or one that `kinds.other_kind` knows; `kubernetes`: one of `schemas.versions()`.
     """
     return root_check(kind, kubernetes)(manifest if isinstance(manifest, dict) else dict(manifest)) or []
 
@@ -49,6 +49,12 @@ def root_check(kind: tuple[str, str], kubernetes: str) -> Check:
     """The compiled check of a kind's whole manifest."""
     if kind in BUILT_IN:
         return definition(CORE, BUILT_IN[kind], kubernetes, False)
+    if kind not in CUSTOM:
+        from ptcompile.validate.kinds import other_kind
+
+        place = other_kind(kind)
+        assert place is not None  # noqa: S101  # the caller has looked
+        return definition(place.document, place.definition, kubernetes, False)
     document = CUSTOM[kind]
     schema = load(document)
     scope = Scope(document, schema["x-kubernetes-version"], True)

@@ -84,7 +84,7 @@ def compile_node(schema: Schema, scope: Scope) -> Check:
     if "$ref" in schema:
         crd = scope.crd and not schema.get("x-decoded")
         return definition(*resolve(scope.document, schema["$ref"]), scope.version, crd)
-    kind = schema["type"]
+    kind = schema.get("type", "any")
     if kind == "object":
         return _object(schema, scope)
     if kind == "array":
@@ -93,14 +93,14 @@ def compile_node(schema: Schema, scope: Scope) -> Check:
         return bounded_string(schema) or scalars.string
     if kind == "integer":
         return scalars.integer(schema.get("format", ""), schema.get("minimum"), schema.get("maximum"))
-    return {"boolean": scalars.boolean, "number": scalars.number}[kind]
+    return {"boolean": scalars.boolean, "number": scalars.number, "any": scalars.anything}[kind]
 
 
 def _plain_type(schema: Schema) -> type | None:
     """The Python type of a value that needs no further check."""
     if "$ref" in schema or any(bound in schema for bound in _BOUNDS):
         return None
-    return _PLAIN.get(schema["type"])
+    return _PLAIN.get(schema.get("type", "any"))
 
 
 def _object(schema: Schema, scope: Scope) -> Check:

@@ -12,7 +12,7 @@ from ptcompile import names
 from ptcompile.diagnostics import Problem
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import NEWEST, Context
-from ptcompile.validate.core.metadata import check_metadata, metadata_problems
+from ptcompile.validate.core.metadata import check_finalizers, check_metadata, metadata_problems
 from ptcompile.validate.core.pod import check_pod_spec, pod_spec
 from ptcompile.validate.core.pod_admission import check_pod_annotations
 
@@ -83,7 +83,10 @@ def _claim(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
 
 
 def _namespace(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
-    return metadata_problems(manifest.get("metadata"), ("metadata",), context, name_rule=names.why_not_dns_label)
+    found: f.Found = []
+    check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_label)
+    check_finalizers(f.mapping(manifest.get("spec")).get("finalizers"), ("spec", "finalizers"), found)
+    return iter(found)
 
 
 def _network_policy(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:

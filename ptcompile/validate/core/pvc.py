@@ -24,7 +24,7 @@ def check_claim_spec(spec: Any, path: Path, found: f.Found) -> None:
     spec = {} if spec is None else spec
     if type(spec) is not dict:
         return
-    _check_access(spec.get("accessModes"), (*path, "accessModes"), found)
+    check_access(spec.get("accessModes"), (*path, "accessModes"), found)
     _check_size(f.mapping(spec.get("resources")), (*path, "resources"), found)
     check_selector(spec.get("selector"), (*path, "selector"), found)
     for name in ("storageClassName", "volumeAttributesClassName"):
@@ -37,7 +37,8 @@ def check_claim_spec(spec: Any, path: Path, found: f.Found) -> None:
             _check_source(spec[name], (*path, name), found)
 
 
-def _check_access(modes: Any, path: Path, found: f.Found) -> None:
+def check_access(modes: Any, path: Path, found: f.Found) -> None:
+    """The access modes of a claim or a volume."""
     if modes is None or modes == []:
         f.required(found, path, "at least 1 access mode is required", f"use one of {', '.join(_ACCESS)}")
     if type(modes) is not list:

@@ -67,8 +67,12 @@ def _check_source(volume: dict[str, Any], path: Path, scope: Scope) -> None:
         for key in given[1:]:
             f.forbidden(found, (*path, key), "may not specify more than 1 volume type", f"keep only {given[0]}")
     if given and type(volume[given[0]]) is dict:
-        check = _SOURCES[given[0]]
-        check(volume[given[0]], (*path, given[0]), scope)
+        check_one_source(given[0], volume[given[0]], (*path, given[0]), scope)
+
+
+def check_one_source(kind: str, source: dict[str, Any], path: Path, scope: Scope) -> None:
+    """A volume's source of the kind that the field's name says."""
+    _SOURCES[kind](source, path, scope)
 
 
 def _check_empty_dir(source: dict[str, Any], path: Path, scope: Scope) -> None:
