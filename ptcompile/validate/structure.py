@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ptcompile.diagnostics import Path, Problem
 from ptcompile.schemafiles import load
-from ptcompile.validate.schemas import BUILT_IN, CORE, CUSTOM
+from ptcompile.validate.schemas import BUILT_IN, CORE, CUSTOM, as_tuple
 from ptcompile.validate.structure_compile import Scope, compile_node, definition
 from ptcompile.validate.structure_fault import Check, Fault, Found
 
@@ -57,11 +57,11 @@ def root_check(kind: tuple[str, str], kubernetes: str) -> Check:
         return definition(place.document, place.definition, kubernetes, False)
     document = CUSTOM[kind]
     schema = load(document)
-    scope = Scope(document, schema["x-kubernetes-version"], True)
-    return _without_status(compile_node(schema, scope))
+    scope = Scope(document, schema["x-kubernetes-version"], True, as_tuple(kubernetes))
+    return without_status(compile_node(schema, scope))
 
 
-def _without_status(check: Check) -> Check:
+def without_status(check: Check) -> Check:
     """On creation a custom resource's status is dropped before its schema is applied, but after strict decoding."""
 
     def checked(manifest: Any) -> Found:

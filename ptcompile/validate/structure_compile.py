@@ -13,9 +13,11 @@ from ptcompile.cures import NO_ITEM, listed
 from ptcompile.schemafiles import load
 from ptcompile.validate import structure_scalars as scalars
 from ptcompile.validate.schemas import CORE, as_tuple, resolve
-from ptcompile.validate.structure_bounds import bounded_string, least_properties, list_bounds
+from ptcompile.validate.structure_bounds import bounded_string, crd_amount, least_properties, list_bounds
 from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch
+from ptcompile.validate.structure_further import further
 from ptcompile.validate.structure_hints import find_home, unknown_field, wrong_version
+from ptcompile.versions import Version, Versions
 
 Schema = Mapping[str, Any]
 
@@ -34,7 +36,7 @@ NAMED: Final[dict[tuple[str, bool], Check]] = {
 """Definitions of the core schema that are one value, by name and by whether a CRD holds them."""
 
 _PLAIN: Final[dict[str, type]] = {"string": str, "boolean": bool}
-_BOUNDS: Final = ("enum", "pattern", "minLength", "maxLength")
+_BOUNDS: Final = ("enum", "pattern", "minLength", "maxLength", "format", "x-logic")
 
 
 class Scope(NamedTuple):
@@ -43,6 +45,8 @@ class Scope(NamedTuple):
     document: str
     version: str
     crd: bool
+    server: Version = Versions().kubernetes
+    """The API server that holds an object to the CRD; `version` is the one whose types the CRD was made of."""
 
 
 class Checks(dict[str, "Check | None"]):
@@ -69,21 +73,26 @@ def in_version(field: Schema, version: str) -> bool:
 
 
 @cache
-def definition(document: str, name: str, version: str, crd: bool) -> Check:
+def definition(document: str, name: str, version: str, crd: bool, server: Version = Versions().kubernetes) -> Check:
     """The compiled definition of a schema file."""
     if document == CORE and (name, crd) in NAMED:
         return NAMED[name, crd]
     schema = load(document)["$defs"][name]
     if crd and "x-in-crd" in schema:
-        return definition(*resolve(document, schema["x-in-crd"]), version, crd)
-    return compile_node(schema, Scope(document, version, crd))
+        return definition(*resolve(document, schema["x-in-crd"]), version, crd, server)
+    return compile_node(schema, Scope(document, version, crd, server))
 
 
 def compile_node(schema: Schema, scope: Scope) -> Check:
     """The check of one schema node, for values that are not null."""
     if "$ref" in schema:
         crd = scope.crd and not schema.get("x-decoded")
-        return definition(*resolve(scope.document, schema["$ref"]), scope.version, crd)
+        return definition(*resolve(scope.document, schema["$ref"]), scope.version, crd, scope.server)
+    check = _typed(schema, scope)
+    return further(check, schema, scope.server) if scope.crd else check
+
+
+def _typed(schema: Schema, scope: Scope) -> Check:
     kind = schema.get("type", "any")
     if kind == "object":
         return _object(schema, scope)
@@ -91,9 +100,20 @@ def compile_node(schema: Schema, scope: Scope) -> Check:
         return _list(schema, scope)
     if kind == "string":
         return bounded_string(schema) or scalars.string
+    if kind == "int-or-string":
+        return crd_amount(schema)
     if kind == "integer":
-        return scalars.integer(schema.get("format", ""), schema.get("minimum"), schema.get("maximum"))
+        return _integer(schema, scope)
     return {"boolean": scalars.boolean, "number": scalars.number, "any": scalars.anything}[kind]
+
+
+def _integer(schema: Schema, scope: Scope) -> Check:
+    """A whole number. Until 1.36 servers dropped the formats of a CRD's integers: 2**31 is one of `int32`."""
+    kind, low, high = schema.get("format", ""), schema.get("minimum"), schema.get("maximum")
+    if scope.crd and scope.server < (1, 36) and kind in scalars.INT_RANGES:
+        own = scalars.INT_RANGES[kind]
+        kind, low, high = "", None if low == own[0] else low, None if high == own[1] else high
+    return scalars.integer(kind, low, high)
 
 
 def _plain_type(schema: Schema) -> type | None:
@@ -104,7 +124,7 @@ def _plain_type(schema: Schema) -> type | None:
 
 
 def _object(schema: Schema, scope: Scope) -> Check:
-    if schema.get("x-kubernetes-preserve-unknown-fields"):
+    if schema.get("x-kubernetes-preserve-unknown-fields") and not schema.get("properties"):
         return _any_object
     if isinstance(schema.get("additionalProperties"), dict):
         return _map(schema["additionalProperties"], scope)
@@ -121,6 +141,7 @@ def _fields(schema: Schema, scope: Scope) -> Check:
     plain = {k: t for k, s in properties.items() if (t := _plain_type(s)) and in_version(s, scope.version)}
     required = tuple(schema.get("required", ())) if scope.crd else ()
     least = least_properties(schema) if scope.crd else 0
+    any_other = bool(schema.get("x-kubernetes-preserve-unknown-fields"))
 
     def check(value: Any) -> Found:
         if type(value) is not dict and not isinstance(value, dict):
@@ -131,6 +152,8 @@ def _fields(schema: Schema, scope: Scope) -> Check:
                 continue
             field = checks[key]
             if field is None:
+                if any_other:
+                    continue
                 found = [_unknown(key, properties, scope, value)]
             elif item is None or (found := field(item)) is None:  # type: ignore[assignment]
                 continue

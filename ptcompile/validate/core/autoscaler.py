@@ -69,6 +69,7 @@ def _check_reference(
 
 def _check_metric(metric: dict[str, Any], path: Path, context: Context, found: f.Found) -> None:
     kind = metric.get("type") or ""
+    kind = kind if type(kind) is str else "Object"
     given = [field for field in _SOURCES.values() if metric.get(field) is not None]
     if given and type(metric[given[0]]) is dict:
         _check_source(metric[given[0]], given[0], (*path, given[0]), context, found)
@@ -76,7 +77,7 @@ def _check_metric(metric: dict[str, Any], path: Path, context: Context, found: f
         f.required(found, (*path, "type"), "must specify a metric source type")
     elif kind in _SOURCES and metric.get(_SOURCES[kind]) is None:
         f.required(found, (*path, _SOURCES[kind]), "must populate information for the given metric source")
-    elif type(kind) is str and kind not in _SOURCES:
+    elif kind not in _SOURCES:
         f.unsupported(found, (*path, "type"), kind, _SOURCES)
     if len(given) != 1:
         for field in given:

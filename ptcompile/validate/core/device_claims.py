@@ -154,10 +154,22 @@ def _check_exact(request: dict[str, Any], path: Path, found: f.Found) -> None:
     elif mode == "ExactCount" and type(count) is int and count < 0:
         f.invalid(found, (*path, "count"), count, "must be greater than zero")
     f.check_choice(found, (*path, "allocationMode"), mode, _MODES)
+    for index, toleration in f.objects(request.get("tolerations")):
+        _check_toleration(toleration, (*path, "tolerations", index), found)
     if request.get("adminAccess") is True:
         why = "admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the namespace"
         f.forbidden(found, (*path, "adminAccess"), why, "label the namespace, or remove adminAccess")
         found[-1] = found[-1]._replace(severity="warning")  # the namespace may have it
+
+
+def _check_toleration(toleration: dict[str, Any], path: Path, found: f.Found) -> None:
+    key, operator = toleration.get("key"), toleration.get("operator")
+    if type(key) is str and key and (why := why_not_key(key)):
+        f.invalid(found, (*path, "key"), key, why)
+    if operator:
+        f.check_choice(found, (*path, "operator"), operator, ("Equal", "Exists"))
+    if operator == "Exists" and toleration.get("value"):
+        f.invalid(found, (*path, "value"), toleration["value"], "must be empty for operator `Exists`", "remove it")
 
 
 def _check_selectors(selectors: Any, path: Path, found: f.Found) -> None:

@@ -68,6 +68,7 @@ def _why_not_cron_job(name: str) -> str | None:
 
 _NAMES: Final[dict[tuple[str, str], NameRule]] = {
     ("batch", "CronJob"): _why_not_cron_job,
+    ("policy", "PodDisruptionBudget"): why_not_path_segment,
     ("rbac.authorization.k8s.io", "ClusterRole"): why_not_path_segment,
     ("rbac.authorization.k8s.io", "ClusterRoleBinding"): why_not_path_segment,
     ("rbac.authorization.k8s.io", "Role"): why_not_path_segment,
@@ -86,9 +87,13 @@ def other_problems(manifest: Mapping[str, Any], context: Context) -> Iterator[Pr
     found: f.Found = []
     kind = (str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind")))
     if kind[0] not in _NO_METADATA:
-        check_metadata(
-            manifest.get("metadata"), ("metadata",), found, _NAMES.get(kind, names.why_not_dns_subdomain)
-        )
+        rule = _NAMES.get(kind, names.why_not_dns_subdomain)
+        if kind == ("apps", "StatefulSet") and context.at_least(36):
+            rule = names.why_not_dns_label
+        # Of a disruption budget's metadata only the generic layer looks, which lets any finalizer through.
+        check_metadata(manifest.get("metadata"), ("metadata",), found, rule, kind[0] != "policy")
+        if kind == ("", "LimitRange"):  # the server makes up a name
+            found[:] = [problem for problem in found if problem.path != ("metadata", "name") or problem.name != "required-value"]
     if kind in _RULES:
         module, _, function = _RULES[kind].partition(".")
         check: Check = getattr(import_module(f"ptcompile.validate.core.{module}"), function)

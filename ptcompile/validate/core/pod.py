@@ -109,6 +109,11 @@ def _check_subdomain_name(value: Any, path: Path, scope: Scope) -> None:
         f.invalid(scope.found, path, value, why)
 
 
+def _check_runtime_class(value: Any, path: Path, scope: Scope) -> None:
+    if type(value) is str and (why := names.why_not_dns_subdomain(value)):
+        f.invalid(scope.found, path, value, why)
+
+
 def _check_deadline(value: Any, path: Path, scope: Scope) -> None:
     f.check_range(scope.found, path, value, 1, ID_MAX)
 
@@ -129,6 +134,8 @@ def _check_readiness_gates(value: Any, path: Path, scope: Scope) -> None:
 
 def _check_overhead(value: Any, path: Path, scope: Scope) -> None:
     check_amounts({"limits": value}, path, scope.found, partial=True)
+    if type(value) is dict and not value.keys() & {"cpu", "memory"} and any(n.startswith("hugepages-") for n in value):
+        f.forbidden(scope.found, path, "HugePages require cpu or memory", "add cpu or memory")
 
 
 def _check_ephemeral(value: Any, path: Path, scope: Scope) -> None:
@@ -184,7 +191,7 @@ _FIELDS: Final[Mapping[str, Check]] = {
     "serviceAccountName": _check_subdomain_name,
     "nodeName": _check_subdomain_name,
     "priorityClassName": _check_subdomain_name,
-    "runtimeClassName": _check_subdomain_name,
+    "runtimeClassName": _check_runtime_class,
     "preemptionPolicy": _check_preemption,
     "overhead": _check_overhead,
     "os": check_os,

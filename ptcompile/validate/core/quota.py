@@ -77,6 +77,8 @@ def _applies(scope: str, name: str) -> bool:
 def _check_requirement(requirement: dict[str, Any], path: Path, found: f.Found) -> None:
     scope, operator = requirement.get("scopeName"), requirement.get("operator") or ""
     values = requirement.get("values")
+    if type(scope) is not str or type(operator) is not str:
+        return
     if scope in _ONLY_EXISTS and operator != "Exists":
         why = "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, "
         why += "ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
@@ -89,5 +91,5 @@ def _check_requirement(requirement: dict[str, Any], path: Path, found: f.Found) 
         if values:
             why = "must be no value when `operator` is 'Exist' or 'DoesNotExist' for scope selector"
             f.invalid(found, (*path, "values"), values, why, "remove them")
-    elif type(operator) is str:
+    else:
         f.invalid(found, (*path, "operator"), operator, "not a valid selector operator", "use In, NotIn or Exists")

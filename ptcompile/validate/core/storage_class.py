@@ -49,7 +49,7 @@ def _check_parameters(parameters: Any, path: Path, found: f.Found) -> None:
 
 
 def _check_topologies(terms: Any, path: Path, found: f.Found) -> None:
-    seen: list[dict[Any, Any]] = []
+    seen: list[dict[Any, Any]] = [{}]  # a term without expressions counts as a repeated one
     for index, term in f.objects(terms):
         here, wanted = (*path, index, "matchLabelExpressions"), dict[Any, Any]()
         for number, expression in f.objects(term.get("matchLabelExpressions")):

@@ -130,6 +130,16 @@ def _check_git(source: dict[str, Any], path: Path, scope: Scope) -> None:
         f.invalid(scope.found, (*path, "directory"), where, "must be a relative path without '..'")
 
 
+def _check_flex(source: dict[str, Any], path: Path, scope: Scope) -> None:
+    require(source, path, scope, "driver")
+    for key in f.mapping(source.get("options")):
+        domain = key.partition("/")[0]
+        if domain.endswith((".kubernetes.io", ".k8s.io")) or domain in ("kubernetes.io", "k8s.io"):
+            here = (*path, "options", key)
+            why = "kubernetes.io and k8s.io namespaces are reserved"
+            f.invalid(scope.found, here, key, why, at=f.key_path(here))
+
+
 def _requiring(*fields: str) -> Source:
     def check(source: dict[str, Any], path: Path, scope: Scope) -> None:
         require(source, path, scope, *fields)
@@ -157,7 +167,7 @@ _SOURCES: Final[dict[str, Source]] = {
     "flocker": check_flocker,
     "downwardAPI": check_downward,
     "fc": check_fc,
-    "flexVolume": _requiring("driver"),
+    "flexVolume": _check_flex,
     "configMap": check_config_map,
     "azureFile": _requiring("secretName", "shareName"),
     "vsphereVolume": _requiring("volumePath"),
