@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from ptcompile.validate.definitions.crd import is_crd, kinds_of  # noqa: E402
+from ptcompile.validate.definitions.crd import is_crd, kinds_of
 
 METADATA = {"$ref": "../kubernetes/core.json#/$defs/ObjectMeta", "x-decoded": True}
 SHORT = 60

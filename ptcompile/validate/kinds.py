@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from ptcompile.schemafiles import load
+from ptcompile.documents.schema_files import load
 from ptcompile.validate.schemas import BUILT_IN, CUSTOM, as_tuple
 
 _INDEX: Final = "kubernetes/kinds.json"

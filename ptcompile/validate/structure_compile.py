@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from ptcompile.cures import NO_ITEM, listed
-from ptcompile.schemafiles import load
+from ptcompile.documents.schema_files import load
+from ptcompile.findings.value_fixes import NO_ITEM, listed
+from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.validate import structure_scalars as scalars
 from ptcompile.validate.schemas import CORE, as_tuple, resolve
 from ptcompile.validate.structure_bounds import bounded_string, crd_amount, least_properties, list_bounds
 from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch
 from ptcompile.validate.structure_further import further
 from ptcompile.validate.structure_hints import find_home, unknown_field, wrong_version
-from ptcompile.versions import Version, Versions
 
 Schema = Mapping[str, Any]
 

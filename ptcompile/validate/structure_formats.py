@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable
 from typing import Any, Final
 
-from ptcompile.names import is_dns_label, is_dns_subdomain
+from ptcompile.kubernetes.names import is_dns_label, is_dns_subdomain
+from ptcompile.kubernetes.versions import Version
 from ptcompile.validate.structure_fault import Check, Fault, Found, shown
 from ptcompile.validate.structure_scalars import base64, time
-from ptcompile.versions import Version
 
 Holds = Callable[[str], bool]
 
@@ -73,7 +73,9 @@ FORMATS: Final[dict[str, Holds]] = {
         r"[+-]?(?:\d+\s*(?:ns|us|µs|μs|ms|s|m|h|d|w|[a-z]+)\s*)+|[+-]?(?:[0-9]*(?:\.[0-9]*)?[a-zµμ]+)+|0"
     ),
     "email": _pattern(r"[^@\s<>]+@[^@\s<>]+"),
-    "hostname": _pattern(r"(?=.{1,255})[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*\.?"),
+    "hostname": _pattern(
+        r"(?=.{1,255})[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*\.?"
+    ),
     "ipv4": _is_address(4),
     "ipv6": _is_address(6),
     "cidr": _is_cidr,

@@ -9,8 +9,8 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
+from ptcompile.kubernetes.versions import Version
 from ptcompile.validate.structure_fault import Check, Fault, Found, shown
-from ptcompile.versions import Version
 
 Schema = Mapping[str, Any]
 
@@ -23,9 +23,12 @@ def further(check: Check, schema: Schema, server: Version) -> Check:
     checks: list[Check] = []
     if "enum" in schema and schema.get("type") != "string":
         checks.append(_enum(schema["enum"]))
-    if schema.get("type") == "number" and any(key in schema for key in _NUMBERS):
-        checks.append(_number(schema))
-    elif "multipleOf" in schema or schema.get("exclusiveMinimum") is True or schema.get("exclusiveMaximum") is True:
+    if (
+        (schema.get("type") == "number" and any(key in schema for key in _NUMBERS))
+        or "multipleOf" in schema
+        or schema.get("exclusiveMinimum") is True
+        or schema.get("exclusiveMaximum") is True
+    ):
         checks.append(_number(schema))
     if schema.get("type") == "string" and "format" in schema:
         from ptcompile.validate.structure_formats import text_format
@@ -83,7 +86,9 @@ def _few(most: int) -> Check:
     def check(value: Any) -> Found:
         if len(value) <= most:
             return None
-        return [Fault("too-many-items", f"Too many: {len(value)}: must have at most {most} items", f"keep {most} at most")]
+        return [
+            Fault("too-many-items", f"Too many: {len(value)}: must have at most {most} items", f"keep {most} at most")
+        ]
 
     return check
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ptcompile.diagnostics import Path
-from ptcompile.quantity import parse
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.quantity import parse
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.others import why_not_path_segment
@@ -48,9 +48,7 @@ def check_autoscaler(manifest: Mapping[str, Any], context: Context, found: f.Fou
             _check_rules(rules, (*path, "behavior", name), found)
 
 
-def _check_reference(
-    reference: dict[str, Any], path: Path, context: Context, found: f.Found, *, scaled: bool
-) -> None:
+def _check_reference(reference: dict[str, Any], path: Path, context: Context, found: f.Found, *, scaled: bool) -> None:
     for name in ("kind", "name"):
         value = reference.get(name)
         if value is None or value == "":

@@ -12,22 +12,92 @@ _FIELDS: Final = (
         "month",
         1,
         12,
-        {name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)},
+        {
+            name: number
+            for number, name in enumerate(
+                ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"], 1
+            )
+        },
     ),
-    ("day of week", 0, 6, {name: number for number, name in enumerate("sun mon tue wed thu fri sat".split())}),
+    (
+        "day of week",
+        0,
+        6,
+        {name: number for number, name in enumerate(["sun", "mon", "tue", "wed", "thu", "fri", "sat"])},
+    ),
 )
 _WORDS: Final = ("@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly")
 _EVERY: Final = "@every "
 _UNITS: Final = ("ns", "us", "µs", "μs", "ms", "s", "m", "h")
 
 _AREAS: Final = frozenset(
-    "Africa America Antarctica Arctic Asia Atlantic Australia Brazil Canada Chile Etc Europe Indian Mexico Pacific US"
-    .split()
+    [
+        "Africa",
+        "America",
+        "Antarctica",
+        "Arctic",
+        "Asia",
+        "Atlantic",
+        "Australia",
+        "Brazil",
+        "Canada",
+        "Chile",
+        "Etc",
+        "Europe",
+        "Indian",
+        "Mexico",
+        "Pacific",
+        "US",
+    ]
 )
 _ZONES: Final = frozenset(
-    "CET CST6CDT Cuba EET EST EST5EDT Egypt Eire Factory GB GB-Eire GMT GMT+0 GMT-0 GMT0 Greenwich HST Hongkong Iceland "
-    "Iran Israel Jamaica Japan Kwajalein Libya MET MST MST7MDT NZ NZ-CHAT Navajo PRC PST8PDT Poland Portugal ROC ROK "
-    "Singapore Turkey UCT UTC Universal W-SU WET Zulu".split()
+    [
+        "CET",
+        "CST6CDT",
+        "Cuba",
+        "EET",
+        "EST",
+        "EST5EDT",
+        "Egypt",
+        "Eire",
+        "Factory",
+        "GB",
+        "GB-Eire",
+        "GMT",
+        "GMT+0",
+        "GMT-0",
+        "GMT0",
+        "Greenwich",
+        "HST",
+        "Hongkong",
+        "Iceland",
+        "Iran",
+        "Israel",
+        "Jamaica",
+        "Japan",
+        "Kwajalein",
+        "Libya",
+        "MET",
+        "MST",
+        "MST7MDT",
+        "NZ",
+        "NZ-CHAT",
+        "Navajo",
+        "PRC",
+        "PST8PDT",
+        "Poland",
+        "Portugal",
+        "ROC",
+        "ROK",
+        "Singapore",
+        "Turkey",
+        "UCT",
+        "UTC",
+        "Universal",
+        "W-SU",
+        "WET",
+        "Zulu",
+    ]
 )
 """The IANA zones that stand in no area, and the areas."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ptcompile.diagnostics import Path
+from ptcompile.findings.diagnostics import Path
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.percentages import amount_of, check_amount_or_percent

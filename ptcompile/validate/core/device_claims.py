@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ptcompile import names
-from ptcompile.diagnostics import Path
-from ptcompile.patterns import Pattern
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.device_expressions import why_not_device_expression
@@ -204,7 +204,9 @@ def _check_references(references: Any, known: _Names, path: Path, found: f.Found
                 _check_name(part, (*path, index), found)
         request, *alternative = parts
         if len(parts) > 2 or request not in known or (alternative and alternative[0] not in known[request]):
-            why = "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+            why = (
+                "must be the name of a request in the claim or the name of a request and a subrequest separated by '/'"
+            )
             f.invalid(found, (*path, index), reference, why, f"use one of {', '.join(known)}" if known else "")
 
 

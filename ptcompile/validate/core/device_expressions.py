@@ -4,13 +4,51 @@ from __future__ import annotations
 
 from typing import Final
 
-from ptcompile.patterns import Pattern
+from ptcompile.kubernetes.patterns import Pattern
 
-_KNOWN: Final = frozenset("device true false null in has size cel math sets int uint double string bool bytes type dyn".split())
-_FUNCTIONS: Final = frozenset("quantity isQuantity semver isSemver url isURL ip isIP cidr isCIDR duration timestamp".split())
+_KNOWN: Final = frozenset(
+    [
+        "device",
+        "true",
+        "false",
+        "null",
+        "in",
+        "has",
+        "size",
+        "cel",
+        "math",
+        "sets",
+        "int",
+        "uint",
+        "double",
+        "string",
+        "bool",
+        "bytes",
+        "type",
+        "dyn",
+    ]
+)
+_FUNCTIONS: Final = frozenset(
+    [
+        "quantity",
+        "isQuantity",
+        "semver",
+        "isSemver",
+        "url",
+        "isURL",
+        "ip",
+        "isIP",
+        "cidr",
+        "isCIDR",
+        "duration",
+        "timestamp",
+    ]
+)
 _STRING: Final = Pattern(r"[rRbB]{0,2}(?:\"(?:\\.|[^\"\\])*\"|'(?:\\.|[^'\\])*')")
 _WORD: Final = Pattern(r"(?<![\w.?])[A-Za-z_]\w*")
-_MACRO: Final = Pattern(r"\.(?:all|exists|exists_one|existsOne|filter|map|transformList|transformMap)\s*\(\s*(\w+)(?:\s*,\s*(\w+)(?=\s*,))?")
+_MACRO: Final = Pattern(
+    r"\.(?:all|exists|exists_one|existsOne|filter|map|transformList|transformMap)\s*\(\s*(\w+)(?:\s*,\s*(\w+)(?=\s*,))?"
+)
 _BIND: Final = Pattern(r"cel\.bind\s*\(\s*(\w+)")
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ptcompile import names
-from ptcompile.diagnostics import Path
-from ptcompile.patterns import Pattern
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context, Scope
 
@@ -44,8 +44,10 @@ def why_not_cidr(text: str, context: Context) -> str | None:
     if len(bits) > 1 and bits[0] == "0":
         return "must not have leading 0s in the prefix length"
     network = ipaddress.ip_network(text, strict=False)
-    return None if network.network_address == ipaddress.ip_address(address) else (
-        "must not have bits set beyond the prefix length"
+    return (
+        None
+        if network.network_address == ipaddress.ip_address(address)
+        else ("must not have bits set beyond the prefix length")
     )
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from ptcompile.diagnostics import Path
-from ptcompile.quantity import NANO, Quantity, parse
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.quantity import NANO, Quantity, parse
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.metadata import why_not_key

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from typing import Any, Final
 
-from ptcompile import names
-from ptcompile.diagnostics import Problem
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.metadata import NameRule, check_metadata
@@ -93,7 +93,9 @@ def other_problems(manifest: Mapping[str, Any], context: Context) -> Iterator[Pr
         # Of a disruption budget's metadata only the generic layer looks, which lets any finalizer through.
         check_metadata(manifest.get("metadata"), ("metadata",), found, rule, kind[0] != "policy")
         if kind == ("", "LimitRange"):  # the server makes up a name
-            found[:] = [problem for problem in found if problem.path != ("metadata", "name") or problem.name != "required-value"]
+            found[:] = [
+                problem for problem in found if problem.path != ("metadata", "name") or problem.name != "required-value"
+            ]
     if kind in _RULES:
         module, _, function = _RULES[kind].partition(".")
         check: Check = getattr(import_module(f"ptcompile.validate.core.{module}"), function)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptcompile.diagnostics import Path
-from ptcompile.patterns import Pattern
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.validate.core import found as f
 
 _PERCENT = Pattern(r"[0-9]+%").fullmatch

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ptcompile import names
-from ptcompile.diagnostics import Path
-from ptcompile.quantity import parse
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.quantity import parse
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.affinity import check_node_selector_terms
 from ptcompile.validate.core.context import Context, Scope
@@ -16,10 +16,30 @@ from ptcompile.validate.core.pvc import check_access
 from ptcompile.validate.core.volume_devices import check_csi, require
 from ptcompile.validate.core.volumes import check_one_source
 
-_SOURCES: Final = (
-    "hostPath gcePersistentDisk awsElasticBlockStore glusterfs flocker nfs rbd quobyte cephfs iscsi cinder fc flexVolume "
-    "azureFile vsphereVolume photonPersistentDisk portworxVolume azureDisk scaleIO local storageos csi"
-).split()
+_SOURCES: Final = [
+    "hostPath",
+    "gcePersistentDisk",
+    "awsElasticBlockStore",
+    "glusterfs",
+    "flocker",
+    "nfs",
+    "rbd",
+    "quobyte",
+    "cephfs",
+    "iscsi",
+    "cinder",
+    "fc",
+    "flexVolume",
+    "azureFile",
+    "vsphereVolume",
+    "photonPersistentDisk",
+    "portworxVolume",
+    "azureDisk",
+    "scaleIO",
+    "local",
+    "storageos",
+    "csi",
+]
 """In the order in which the server looks at them: the second one found is the one refused."""
 
 _SECRETS: Final = (
@@ -43,7 +63,9 @@ def check_persistent_volume(manifest: Mapping[str, Any], context: Context, found
         if affinity.get("required") is None:
             f.required(found, here, "must specify required node constraints")
         elif type(affinity["required"]) is dict:
-            check_node_selector_terms(affinity["required"].get("nodeSelectorTerms"), (*here, "nodeSelectorTerms"), found)
+            check_node_selector_terms(
+                affinity["required"].get("nodeSelectorTerms"), (*here, "nodeSelectorTerms"), found
+            )
     elif affinity is None and spec.get("local") is not None:
         f.required(found, (*path, "nodeAffinity"), "Local volume requires node affinity", "say which node has the disk")
     policy = spec.get("persistentVolumeReclaimPolicy")

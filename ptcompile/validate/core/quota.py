@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from ptcompile.diagnostics import Path
-from ptcompile.quantity import NANO, parse
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.quantity import NANO, parse
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.quota_names import COMPUTE, is_standard, is_whole, why_not_quota
 
 _SCOPES: Final = frozenset(
-    "Terminating NotTerminating BestEffort NotBestEffort PriorityClass CrossNamespacePodAffinity".split()
+    ["Terminating", "NotTerminating", "BestEffort", "NotBestEffort", "PriorityClass", "CrossNamespacePodAffinity"]
 )
 _ONLY_EXISTS: Final = _SCOPES - {"PriorityClass"}
 _EXCLUSIVE: Final = ({"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"})

@@ -10,8 +10,17 @@ from ptcompile.validate.core.resources import is_native
 COMPUTE: Final = frozenset({"cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"})
 _EPHEMERAL: Final = frozenset({"ephemeral-storage", "requests.ephemeral-storage", "limits.ephemeral-storage"})
 _COUNTED: Final = frozenset(
-    "pods resourcequotas services replicationcontrollers secrets persistentvolumeclaims configmaps "
-    "services.nodeports services.loadbalancers".split()
+    [
+        "pods",
+        "resourcequotas",
+        "services",
+        "replicationcontrollers",
+        "secrets",
+        "persistentvolumeclaims",
+        "configmaps",
+        "services.nodeports",
+        "services.loadbalancers",
+    ]
 )
 STANDARD: Final = COMPUTE | _EPHEMERAL | _COUNTED | {"requests.storage"}
 """What a quota can limit by a plain name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ptcompile.diagnostics import Path
+from ptcompile.findings.diagnostics import Path
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.metadata import check_labels
@@ -119,7 +119,11 @@ def check_deployment(manifest: Mapping[str, Any], context: Context, found: f.Fou
 
 
 def _check_strategy(strategy: dict[str, Any], path: Path, found: f.Found) -> None:
-    kind, rolling, here = strategy.get("type") or "RollingUpdate", strategy.get("rollingUpdate"), (*path, "rollingUpdate")
+    kind, rolling, here = (
+        strategy.get("type") or "RollingUpdate",
+        strategy.get("rollingUpdate"),
+        (*path, "rollingUpdate"),
+    )
     if kind == "Recreate":
         if rolling is not None:
             f.forbidden(found, here, "may not be specified when strategy `type` is 'Recreate'")

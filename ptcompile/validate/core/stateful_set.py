@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from ptcompile import names
-from ptcompile.diagnostics import Path
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.percentages import amount_of, check_amount_or_percent
@@ -52,7 +52,11 @@ def _check_claims(claims: Any, path: Path, context: Context, found: f.Found) -> 
 
 
 def _check_strategy(strategy: dict[str, Any], path: Path, context: Context, found: f.Found) -> None:
-    kind, rolling, here = strategy.get("type") or "RollingUpdate", strategy.get("rollingUpdate"), (*path, "rollingUpdate")
+    kind, rolling, here = (
+        strategy.get("type") or "RollingUpdate",
+        strategy.get("rollingUpdate"),
+        (*path, "rollingUpdate"),
+    )
     if type(kind) is str and kind not in _STRATEGIES:
         f.invalid(found, (*path, "type"), kind, "must be 'RollingUpdate' or 'OnDelete'")
     elif kind == "OnDelete" and rolling is not None:

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from ptcompile.diagnostics import Problem
-from ptcompile.schemafiles import load
+from ptcompile.documents.schema_files import load
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.kubernetes.versions import Version
 from ptcompile.validate.schemas import known_version
 from ptcompile.validate.structure import covered, outside, without_status
 from ptcompile.validate.structure_compile import Scope, compile_node
 from ptcompile.validate.structure_fault import Check, to_problem
-from ptcompile.versions import Version
 
 Kind = tuple[str, str]
 Schema = Mapping[str, Any]

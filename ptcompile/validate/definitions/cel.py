@@ -11,8 +11,29 @@ from functools import cache
 from typing import Any, Final
 
 _RESERVED: Final = frozenset(
-    "true false null in as break const continue else for function if import let loop package namespace return var void "
-    "while".split()
+    [
+        "true",
+        "false",
+        "null",
+        "in",
+        "as",
+        "break",
+        "const",
+        "continue",
+        "else",
+        "for",
+        "function",
+        "if",
+        "import",
+        "let",
+        "loop",
+        "package",
+        "namespace",
+        "return",
+        "var",
+        "void",
+        "while",
+    ]
 )
 _MARKS: Final = {"__": "__underscores__", ".": "__dot__", "-": "__dash__", "/": "__slash__"}
 

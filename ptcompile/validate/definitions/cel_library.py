@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from ptcompile.quantity import Quantity, parse, valid
+from ptcompile.kubernetes.quantity import Quantity, parse, valid
 
 
 def _amount(text: Any) -> Quantity:

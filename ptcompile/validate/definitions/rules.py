@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
-from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.schemafiles import load
+from ptcompile.documents.schema_files import load
+from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.validate.definitions.cel import Unreadable, ask, escaped
 from ptcompile.validate.schemas import resolve
 
@@ -88,9 +88,7 @@ def _by_key(schema: Schema, old: Any) -> dict[tuple[Any, ...], Any]:
     return {_key(schema, item): item for item in old}
 
 
-def _asked(
-    rule: Mapping[str, Any], schema: Schema, document: str, new: Any, old: Any, path: Path
-) -> Iterator[Problem]:
+def _asked(rule: Mapping[str, Any], schema: Schema, document: str, new: Any, old: Any, path: Path) -> Iterator[Problem]:
     text = str(rule.get("rule", ""))
     changes = "oldSelf" in text
     if changes and old is _ABSENT:
