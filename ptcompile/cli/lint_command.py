@@ -68,7 +68,16 @@ def _settings(options: argparse.Namespace) -> Config:
         except ValueError as error:
             raise UsageError(f"--kubernetes-version: {error}") from None
     select = tuple(_split(options.select)) or config.select
+    schemas = tuple(options.schemas) or config.schemas
+    if schemas:
+        from ptcompile.validate.definitions.files import read_definitions
+
+        try:
+            read_definitions(schemas)
+        except ValueError as error:
+            raise UsageError(f"--schemas: {error}") from None
     return config._replace(
+        schemas=schemas,
         select=select,
         extend_select=(*config.extend_select, *_split(options.extend_select)),
         ignore=(*config.ignore, *_split(options.ignore)),
@@ -100,6 +109,7 @@ def _report(file: File, config: Config, profile: ClusterProfile | None, options:
         unknown_kinds=options.unknown_kinds,
         select=None if config.select is None else [*config.select, *config.extend_select],
         ignore=[*config.ignore, *config.ignored_in(file.name)],
+        schemas=config.schemas,
     )
 
 

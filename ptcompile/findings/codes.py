@@ -189,6 +189,8 @@ CODES: dict[str, str] = {
     "too-long-value": "PTC516",
     "too-many-items": "PTC517",
     "version-unknown-field": "PTC518",
+    "no-such-kind": "PTC590",
+    "unread-rule": "PTC591",
     # 55x: what an operator's webhook or controller answers
     "webhook-refusal": "PTC551",
     "refused-child": "PTC552",

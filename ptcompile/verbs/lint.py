@@ -3,6 +3,7 @@
 Linting a manifest needs no pydantic: whatever knows our own kinds is imported where one comes by.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -15,6 +16,7 @@ from ptcompile.linting import Stream, run
 from ptcompile.validate import supported, validate
 
 if TYPE_CHECKING:
+    from ptcompile.validate.definitions import Definitions
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 
@@ -39,12 +41,18 @@ class _Asked:
     """What one call of `lint` asks of every object."""
 
     def __init__(
-        self, profile: "ClusterProfile | None", versions: Versions, webhooks: bool, selection: Selection
+        self,
+        profile: "ClusterProfile | None",
+        versions: Versions,
+        webhooks: bool,
+        selection: Selection,
+        definitions: "Definitions | None" = None,
     ) -> None:
         self.profile = profile
         self.versions = versions
         self.webhooks = webhooks
         self.selection = selection
+        self.definitions = definitions
 
 
 def lint(
@@ -57,6 +65,7 @@ def lint(
     unknown_kinds: Literal["count", "error"] = "count",
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
+    schemas: Iterable[str | os.PathLike[str]] = (),
 ) -> Report:
     """Say what an API server, the operators, the kubelet and torchrun would say of every object of a stream.
 
@@ -66,7 +75,11 @@ def lint(
     `webhooks=False` is the API server with the CRDs alone, as on a cluster without the operators' webhooks.
     `unknown_kinds="error"` makes a finding of each kind that nobody here knows; they are counted in any case.
     `select` and `ignore` are codes, beginnings of codes, or names. What would be refused is told whatever is selected,
-    unless it is ignored. Raises ValueError for a selector that selects nothing, and for a version that is none.
+    unless it is ignored. `schemas` are files and folders of CRDs or JSON Schemas, for kinds that ptcompile does not know;
+    CRDs in the stream itself count too.
+
+    Raises ValueError for a selector that selects nothing, for a version that is none, and for a path in `schemas` that
+    cannot be read or holds no definition.
     """
     read = streams.read(source, filename)
     found = [streams.stamp(problem, None, filename) for problem in read.problems]
@@ -76,7 +89,8 @@ def lint(
 
         profile, wrong = read_cluster(cluster)
         found += wrong
-    asked = _Asked(profile, _versions(profile, kubernetes), webhooks, selection(select, ignore))
+    versions = _versions(profile, kubernetes)
+    asked = _Asked(profile, versions, webhooks, selection(select, ignore), _definitions(read, schemas))
     unchecked: list[str] = []
     found += _all(read, filename, asked, unchecked, unknown_kinds)
     if not read.documents and not read.problems:
@@ -120,11 +134,19 @@ def _nameless(manifest: Mapping[str, Any]) -> list[Problem]:
 
 def _judge(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterable[Problem] | None:
     """The problems of one object, or None where it is of a kind that nobody here knows. `others` stand beside it."""
-    if supported(manifest):
-        refused = validate(manifest, versions=asked.versions, webhooks=asked.webhooks, others=others.objects)
+    if supported(manifest, asked.definitions):
+        refused = validate(
+            manifest,
+            versions=asked.versions,
+            webhooks=asked.webhooks,
+            others=others.objects,
+            definitions=asked.definitions,
+        )
         return [*refused, *_advised(manifest, refused, others, asked)]
     if not str(manifest.get("apiVersion")).startswith("ptcompile/"):
-        return None
+        from ptcompile.validate.kinds import misplaced
+
+        return misplaced(manifest, asked.versions.kubernetes)
     if manifest.get("kind") == "ClusterProfile":
         from ptcompile.compiling.kubernetes_parts import read_profile
 
@@ -162,6 +184,18 @@ def _judge_spec(document: Mapping[str, Any], asked: _Asked) -> Iterable[Problem]
 def _ours(problem: Problem) -> bool:
     """Whether a finding asks the user to remove a variable that a pass wrote, for a script without torchrun."""
     return problem.name == "env-that-torchrun-sets" and problem.path[-2:-1] != ("env",)
+
+
+def _definitions(read: Source, schemas: Iterable[str | os.PathLike[str]]) -> "Definitions | None":
+    """The kinds that the files named define, and the CRDs of the stream."""
+    paths = tuple(schemas)
+    if not paths and "CustomResourceDefinition" not in read.text:
+        return None
+    from ptcompile.validate.definitions.files import definitions_of, read_definitions
+
+    brought = read_definitions(paths)
+    manifests = (one for document in read.documents for _, one in streams.objects(document.data))
+    return brought._replace(kinds={**brought.kinds, **definitions_of(manifests)})
 
 
 def _versions(profile: "ClusterProfile | None", kubernetes: str | None) -> Versions:

@@ -121,6 +121,7 @@ def check_finalizers(finalizers: Any, path: Path, found: f.Found, built_in: bool
     if type(finalizers) is not list:
         return
     for index, name in enumerate(finalizers):
+        name = "" if name is None else name
         if type(name) is not str:
             continue
         here = (*path, index)

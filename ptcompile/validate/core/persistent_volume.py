@@ -108,7 +108,8 @@ def _check_capacity(capacity: Any, path: Path, found: f.Found) -> None:
 def _check_source(spec: dict[str, Any], path: Path, scope: Scope) -> None:
     given = [key for key in _SOURCES if spec.get(key) is not None]
     for key in given[1:]:
-        if key == "flexVolume":  # the server counts it, and does not refuse it
+        if key == "flexVolume":  # the server counts it, does not refuse it, and looks into it
+            check_one_source(key, f.mapping(spec[key]), (*path, key), scope)
             continue
         f.forbidden(scope.found, (*path, key), "may not specify more than 1 volume type", f"keep only {given[0]}")
     if not given:
