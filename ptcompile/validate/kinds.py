@@ -92,4 +92,4 @@ def _custom() -> tuple[tuple[str, str], ...]:
 @cache
 def _built_in_groups() -> frozenset[str]:
     """The groups that the server has itself: `apps` is one, `cert-manager.io` is not."""
-    return frozenset(version.rpartition("/")[0] for version in load(_INDEX))
+    return frozenset({"extensions", *(version.rpartition("/")[0] for version in load(_INDEX))})
