@@ -40,6 +40,7 @@ _POD: dict[str, Any] = {
     "terminationGracePeriodSeconds": 30,
     "enableServiceLinks": True,
     "serviceAccountName": "default",
+    "preemptionPolicy": "PreemptLowerPriority",
 }
 _CONTAINER: dict[str, Any] = {
     "terminationMessagePath": "/dev/termination-log",
@@ -67,6 +68,7 @@ ROWS: dict[Path, Any] = {
     ("Service", "spec", "type"): "ClusterIP",
     ("Service", "spec", "sessionAffinity"): "None",
     ("Service", "spec", "internalTrafficPolicy"): "Cluster",
+    ("PersistentVolumeClaim", "spec", "volumeMode"): "Filesystem",
     ("batch/Job", "spec", "completionMode"): "NonIndexed",
     ("batch/Job", "spec", "managedBy"): "kubernetes.io/job-controller",
     ("onPodConditions", "*", "status"): "True",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import streams
 from ptcompile.diffing import Side, compare
+from ptcompile.diffing.pairing import same_objects
 from ptcompile.diffing.values import Difference
 from ptcompile.kubernetes.untyped import at
 from ptcompile.verbs import compile
@@ -61,8 +62,20 @@ def diff(
     before, found = _side(one, target, _target(other))
     after, more = _side(other, target, _target(one))
     diagnostics = tuple(dict.fromkeys((*one.problems, *other.problems, *found, *more)))
-    failed = any(d.severity == "error" for d in diagnostics)
-    return Difference(names, () if failed else compare(before, after), diagnostics)
+    if any(d.severity == "error" for d in diagnostics):
+        return Difference(names, (), diagnostics)
+    return Difference(names, compare(before, after), (*diagnostics, *_applied(before, after, other)))
+
+
+def _applied(before: Side, after: Side, read: _Read) -> Iterator[Diagnostic]:
+    """What an apply of the second side over the first would be refused for, at the lines of the second."""
+    from ptcompile.diffing.applying import apply_problems
+
+    places = {id(one): (d, at) for d in read.documents for at, one in streams.objects(d.data)}
+    for old, new in same_objects(before.manifests, after.manifests):
+        document, under = places.get(id(new), (None, ()))
+        for problem in apply_problems(old, new, after.versions):
+            yield streams.stamp(problem, document, read.filename, under, new)
 
 
 def _read(

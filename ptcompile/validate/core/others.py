@@ -14,7 +14,7 @@ from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
-from ptcompile.validate.core.metadata import NameRule, check_metadata
+from ptcompile.validate.core.metadata import NameRule, check_generation, check_metadata
 
 Check = Callable[[Mapping[str, Any], Context, f.Found], None]
 
@@ -78,6 +78,11 @@ _NAMES: Final[dict[tuple[str, str], NameRule]] = {
 }
 """Kinds whose names are no DNS subdomains."""
 
+_COUNTED: Final = frozenset(
+    {"apps", "autoscaling", "batch", "networking.k8s.io", "policy", "resource.k8s.io", "admissionregistration.k8s.io"}
+)
+"""Groups for whose objects the server begins to count generations at 1."""
+
 _NO_METADATA: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"})
 """Groups whose objects are questions: they are answered and not kept, and need no name."""
 
@@ -96,6 +101,8 @@ def other_problems(manifest: Mapping[str, Any], context: Context) -> Iterator[Pr
             found[:] = [
                 problem for problem in found if problem.path != ("metadata", "name") or problem.name != "required-value"
             ]
+    if kind[0] not in _COUNTED:
+        check_generation(manifest, found)
     if kind in _RULES:
         module, _, function = _RULES[kind].partition(".")
         check: Check = getattr(import_module(f"ptcompile.validate.core.{module}"), function)

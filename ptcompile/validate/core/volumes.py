@@ -10,6 +10,7 @@ from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
+from ptcompile.validate.core.gates import is_dropped
 from ptcompile.validate.core.mounts import why_not_forward
 from ptcompile.validate.core.pvc import check_claim_spec
 from ptcompile.validate.core.volume_devices import check_csi, check_fc, check_flocker, check_iscsi, require
@@ -63,6 +64,7 @@ def _check_source(volume: dict[str, Any], path: Path, scope: Scope) -> None:
     found = scope.found
     given = [key for key, source in volume.items() if source is not None and key in _SOURCES]
     if len(given) > 1:
+        given = [key for key in given if not is_dropped(key, scope.context)]
         given.sort(key=_ORDER.__getitem__)
         for key in given[1:]:
             f.forbidden(found, (*path, key), "may not specify more than 1 volume type", f"keep only {given[0]}")

@@ -24,8 +24,8 @@ def rule_problems(
     schema: Schema, document: str, manifest: Mapping[str, Any], old: Mapping[str, Any] | None = None
 ) -> Iterator[Problem]:
     """What a CRD's rules have against a manifest, and with `old` against changing that into it."""
-    new = _filled(schema, document, manifest)
-    before = _ABSENT if old is None else _filled(schema, document, old)
+    new = filled(schema, document, manifest)
+    before = _ABSENT if old is None else filled(schema, document, old)
     yield from _walk(schema, document, new, before, ())
 
 
@@ -36,13 +36,13 @@ def _node(schema: Schema, document: str) -> tuple[Schema, str]:
     return schema, document
 
 
-def _filled(schema: Schema, document: str, value: Any) -> Any:
+def filled(schema: Schema, document: str, value: Any) -> Any:
     """A value with its schema's defaults, without the nulls that the server drops."""
     if schema.get("x-decoded"):
         return value
     schema, document = _node(schema, document)
     if isinstance(value, list):
-        return [_filled(schema.get("items", {}), document, one) for one in value]
+        return [filled(schema.get("items", {}), document, one) for one in value]
     if not isinstance(value, Mapping):
         return value
     properties, other = schema.get("properties", {}), schema.get("additionalProperties")
@@ -50,10 +50,10 @@ def _filled(schema: Schema, document: str, value: Any) -> Any:
     for key, one in value.items():
         child = properties.get(key, other if isinstance(other, dict) else {})
         if one is not None or child.get("nullable"):
-            out[key] = _filled(child, document, one)
+            out[key] = filled(child, document, one)
     for key, child in properties.items():
         if key not in out and "default" in child:
-            out[key] = _filled(child, document, deepcopy(child["default"]))
+            out[key] = filled(child, document, deepcopy(child["default"]))
     return out
 
 
