@@ -13,8 +13,9 @@ from typing import Any, Final, NamedTuple
 from ptcompile.diffing.applying.custom import stored
 from ptcompile.diffing.applying.metadata import metadata_update
 from ptcompile.diffing.applying.pointers import pointer_changes
+from ptcompile.diffing.applying.verdict import verdict
 from ptcompile.diffing.paths import changes
-from ptcompile.diffing.values import Change
+from ptcompile.diffing.values import Apply, Change
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.kubernetes.versions import Versions
@@ -51,15 +52,41 @@ _RULES: Final[dict[tuple[str, str], str]] = {
 """Module and function of the kinds with rules of their own, by API group and kind."""
 
 
-def apply_problems(old: Json, new: Json, versions: Versions) -> list[Problem]:
-    """What an apply of `new` over `old` would be refused for. Both are the same object: kind, namespace and name."""
+def applied(old: Json, new: Json, versions: Versions) -> tuple[Apply, list[Problem]]:
+    """What an apply of `new` over `old` does, and what it would be refused for.
+
+    Both are the same object: group, kind, namespace and name. `old` may be what `kubectl get -o yaml` prints.
+    """
     merged, found = stored(old, new)
     told = (change.path for change in changes(old, new) if not _says_nothing(change))
     update = Update(old, merged, versions, (*told, *pointer_changes(old, new)))
     found += [*_valid(update, webhooks=False), *metadata_update(old, new), *_changed(update)]
     said = {problem.path for problem in found}
-    operators = (one for one in _valid(update, webhooks=True) if one.authority != "kube-apiserver")
-    return [*dict.fromkeys(found), *(problem for problem in operators if problem.path not in said)]
+    operators = [one for one in _valid(update, webhooks=True) if one.authority != "kube-apiserver"]
+    operators += _operators(update)
+    problems = [*dict.fromkeys(found), *(problem for problem in operators if problem.path not in said)]
+    return verdict(old, new, update.touched, problems), problems
+
+
+def _operators(update: Update) -> Iterator[Problem]:
+    """What the operators' webhooks say to the change."""
+    from ptcompile.operators.kueue.update import kueue_update
+
+    api_version, kind = kind_of(update.new)
+    key = api_version.rpartition("/")[0], kind
+    if key in _WEBHOOKS:
+        module, _, function = _WEBHOOKS[key].partition(":")
+        rule = getattr(import_module(module), function)
+        yield from rule(update.old, update.new, update.touched, update.versions)
+    yield from kueue_update(key, update.old, update.new, update.versions)
+
+
+_WEBHOOKS: Final[dict[tuple[str, str], str]] = {
+    ("jobset.x-k8s.io", "JobSet"): "ptcompile.operators.jobset.update:jobset_update",
+    ("trainer.kubeflow.org", "TrainJob"): "ptcompile.operators.trainer.update:train_job_update",
+    ("batch.volcano.sh", "Job"): "ptcompile.operators.volcano.update:volcano_update",
+}
+"""Module and function of what an operator's webhook says to a change, by API group and kind."""
 
 
 def _says_nothing(change: Change) -> bool:

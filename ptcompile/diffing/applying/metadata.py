@@ -20,7 +20,8 @@ def metadata_update(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[
             yield fixed(("metadata", key), value, _GONE)
     if after.get("uid") and before.get("uid") and after["uid"] != before["uid"]:
         yield fixed(("metadata", "uid"), after["uid"], "remove it: the server gives it")
-    if after.get("resourceVersion") and after["resourceVersion"] != before.get("resourceVersion"):
+    versions = before.get("resourceVersion"), after.get("resourceVersion")
+    if all(versions) and versions[0] != versions[1]:
         why = "the object has been modified; please apply your changes to the latest version and try again"
         yield forbidden(("metadata", "resourceVersion"), why, "remove it: it is that of another state of the object")
 

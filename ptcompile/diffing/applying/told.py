@@ -12,7 +12,8 @@ ANEW: Final = "delete the object and apply again (kubectl replace --force), or g
 
 def fixed(path: Path, value: Any = None, help: str = ANEW, why: str = "field is immutable") -> Problem:
     """A field that may not change."""
-    return Problem("invalid-value", path, f"{field_path(path)}: Invalid value: {show(value)}: {why}", help)
+    shown = "" if value is None else f"{show(value)}: "
+    return Problem("invalid-value", path, f"{field_path(path)}: Invalid value: {shown}{why}", help)
 
 
 def forbidden(path: Path, why: str, help: str = ANEW) -> Problem:

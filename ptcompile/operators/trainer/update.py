@@ -1,0 +1,34 @@
+"""Trainer's webhook on updates (Trainer 2.0 to 2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.kubernetes.untyped import at
+from ptcompile.kubernetes.versions import Versions
+
+_PATCHES: Final = {
+    "podSpecOverrides": "PodSpecOverrides",
+    "podTemplateOverrides": "PodTemplateOverrides",
+    "runtimePatches": "RuntimePatches",
+}
+"""The field of each release, newest last, and what the webhook calls it."""
+
+
+def train_job_update(
+    old: Mapping[str, Any], new: Mapping[str, Any], touched: tuple[tuple[str, ...], ...], versions: Versions
+) -> Iterator[Problem]:
+    """What the webhook answers to a change; `touched` are the paths that differ."""
+    before, after = (at(one, "spec").get("suspend") is True for one in (old, new))
+    if before or (after and versions.trainer >= (2, 3)):
+        return
+    for path in touched:
+        name = path[1] if path[:1] == ("spec",) and len(path) > 1 else ""
+        if name in _PATCHES:
+            when = "before or after the update" if versions.trainer >= (2, 3) else ""
+            text = f"spec.{name}: Forbidden: {_PATCHES[name]} can only be modified when the TrainJob is suspended {when}"
+            help = "suspend the TrainJob first (spec.suspend: true), or give it another name for each run"
+            yield Problem("webhook-refusal", ("spec", name), text.rstrip(), help, authority="trainer")
+            return
