@@ -191,6 +191,7 @@ CODES: dict[str, str] = {
     "version-unknown-field": "PTC518",
     "no-such-kind": "PTC590",
     "unread-rule": "PTC591",
+    "pod-security": "PTC592",
     # 55x: what an operator's webhook or controller answers
     "webhook-refusal": "PTC551",
     "refused-child": "PTC552",

@@ -142,7 +142,7 @@ def _judge(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterab
             others=others.objects,
             definitions=asked.definitions,
         )
-        return [*refused, *_advised(manifest, refused, others, asked)]
+        return [*refused, *_secured(manifest, others, asked), *_advised(manifest, refused, others, asked)]
     if not str(manifest.get("apiVersion")).startswith("ptcompile/"):
         from ptcompile.validate.kinds import misplaced
 
@@ -152,6 +152,21 @@ def _judge(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterab
 
         return read_profile(manifest)[1]
     return _judge_spec(manifest, asked)
+
+
+def _secured(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterable[Problem]:
+    """What Pod Security Admission has against the pods, where a Namespace of the stream or the profile says a level."""
+    profile = asked.profile.spec.pod_security if asked.profile is not None else None
+    namespaces = others.once(_namespaces)
+    if profile is None and not namespaces:
+        return ()
+    from ptcompile.validate.pod_security import pod_security_problems
+
+    return pod_security_problems(manifest, namespaces, profile, asked.versions.kubernetes)
+
+
+def _namespaces(stream: Stream) -> list[Mapping[str, Any]]:
+    return [one for one in stream.objects if one.get("kind") == "Namespace"]
 
 
 def _advised(

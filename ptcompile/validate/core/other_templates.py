@@ -15,7 +15,7 @@ from ptcompile.validate.core.templates import check_template
 
 _RAY: Final = ("headGroupSpec.template", "workerGroupSpecs.*.template")
 
-_TEMPLATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
+TEMPLATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("kubeflow.org", "MPIJob"): ("spec.mpiReplicaSpecs.*.template",),
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
         "spec.leaderWorkerTemplate.leaderTemplate",
@@ -32,10 +32,15 @@ def other_template_problems(manifest: Mapping[str, Any], context: Context) -> It
     """What the server answers to the pods that these operators make of a manifest: stage pod."""
     kind = str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind"))
     found: f.Found = []
-    for steps in _TEMPLATES.get(kind, ()):
-        for path, template in _at(manifest, steps.split("."), ()):
+    for steps in TEMPLATES.get(kind, ()):
+        for path, template in templates_at(manifest, steps):
             check_template(template, path, context, found, frozenset())
     return f.at_stage(found, "pod")
+
+
+def templates_at(manifest: Mapping[str, Any], steps: str) -> Iterator[tuple[Path, Any]]:
+    """What stands at `steps`, with the path to each."""
+    return _at(manifest, steps.split("."), ())
 
 
 def _at(value: Any, steps: list[str], path: Path) -> Iterator[tuple[Path, Any]]:
