@@ -16,7 +16,6 @@ from ptcompile.validate.core.templates import check_template
 _RAY: Final = ("headGroupSpec.template", "workerGroupSpecs.*.template")
 
 TEMPLATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
-    ("kubeflow.org", "MPIJob"): ("spec.mpiReplicaSpecs.*.template",),
     ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
         "spec.leaderWorkerTemplate.leaderTemplate",
         "spec.leaderWorkerTemplate.workerTemplate",
@@ -25,7 +24,7 @@ TEMPLATES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("ray.io", "RayJob"): (*(f"spec.rayClusterSpec.{path}" for path in _RAY), "spec.submitterPodTemplate"),
     ("ray.io", "RayService"): tuple(f"spec.rayClusterConfig.{path}" for path in _RAY),
 }
-"""MPI Operator 0.8, LeaderWorkerSet 0.10, KubeRay 1.7."""
+"""LeaderWorkerSet 0.10, KubeRay 1.7."""
 
 
 def other_template_problems(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:

@@ -20,7 +20,7 @@ from ptcompile.validate.structure_fault import Check, to_problem
 Kind = tuple[str, str]
 Schema = Mapping[str, Any]
 
-SHIPPED: Final = ("kubeflow.org", "kueue.x-k8s.io", "leaderworkerset.x-k8s.io", "ray.io")
+SHIPPED: Final = ("kueue.x-k8s.io", "leaderworkerset.x-k8s.io", "ray.io")
 """The API groups whose CRDs ship with us, in `schemas/crds/`."""
 
 

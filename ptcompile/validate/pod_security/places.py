@@ -21,6 +21,7 @@ PLACES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("batch", "Job"): ("spec.template",),
     ("batch.volcano.sh", "Job"): ("spec.tasks.*.template",),
     ("jobset.x-k8s.io", "JobSet"): (f"spec.{_JOBS}",),
+    ("kubeflow.org", "MPIJob"): ("spec.mpiReplicaSpecs.*.template",),
     ("kubeflow.org", "PyTorchJob"): ("spec.pytorchReplicaSpecs.*.template",),
     ("trainer.kubeflow.org", "TrainingRuntime"): (f"spec.template.spec.{_JOBS}",),
     **TEMPLATES,

@@ -195,7 +195,6 @@ def test_a_path_that_is_not_there_is_a_mistake(tmp_path: Path) -> None:
 SHIPPED_KINDS = [
     ("kueue.x-k8s.io/v1beta2", "ClusterQueue"),
     ("leaderworkerset.x-k8s.io/v1", "LeaderWorkerSet"),
-    ("kubeflow.org/v2beta1", "MPIJob"),
     ("ray.io/v1", "RayCluster"),
     ("ray.io/v1", "RayJob"),
 ]
