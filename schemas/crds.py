@@ -15,6 +15,7 @@ from typing import Any
 import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from ptcompile.validate.definitions import SHIPPED  # noqa: E402
 from ptcompile.validate.definitions.crd import is_crd, kinds_of
 
 METADATA = {"$ref": "../kubernetes/core.json#/$defs/ObjectMeta", "x-decoded": True}
@@ -33,7 +34,8 @@ def write(source: Path, target: Path) -> None:
                 schema.get("properties", {}).pop("status", None) if not status else None
                 groups[api_version.rpartition("/")[0]][api_version][kind] = {"schema": schema, "status": status}
     target.mkdir(exist_ok=True)
-    for group, kinds in groups.items():
+    for group in SHIPPED:
+        kinds = groups[group]
         (target / f"{group}.json").write_text(compact(kinds), encoding="utf-8", newline="\n")
 
 

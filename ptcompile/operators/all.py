@@ -12,6 +12,7 @@ _PODS: Final = ("linting.containers", "linting.pods")
 _LAUNCH: Final = ("linting.launch", "operators.kueue.rules")
 _TRAINER: Final = "trainer.kubeflow.org/v1alpha1"
 _RUNTIME: Final[dict[str, Any]] = {
+    "fixed": "update:FIXED_IN_RUNTIMES",
     "rules": (*_PODS, "operators.trainer.rules.runtime"),
     "templates": "templates:of_runtime",
     "crd": "crd_runtime:training_runtime_rules",
@@ -81,6 +82,7 @@ OPERATORS: Final = (
                 webhook="webhook:check",
                 controller="webhook:later",
                 pod_checks="pod_checks:check",
+                fixed="update:FIXED",
                 failure="failure:sentences",
                 gang="gang:counted",
                 options="options:OPTIONS",
@@ -114,6 +116,7 @@ OPERATORS: Final = (
                 webhook="webhook:check",
                 controller="controller:later",
                 pod_checks="pod_checks:check",
+                update="update:check",
                 failure="failure:sentences",
                 gang="gang:counted",
             ),
@@ -148,6 +151,8 @@ OPERATORS: Final = (
                 webhook="webhook:check",
                 controller="controller:later",
                 pod_checks="pod_checks:train_job",
+                fixed="update:FIXED",
+                update="update:check",
                 failure="failure:sentences",
                 in_newest_words="older_releases:today",
                 in_written_words="older_releases:written",
@@ -190,6 +195,8 @@ OPERATORS: Final = (
                 webhook="webhook:check",
                 controller="webhook:later",
                 pod_checks="pod_checks:check",
+                fixed="update:FIXED",
+                update="update:check",
                 failure="failure:sentences",
             ),
         ),

@@ -19,6 +19,8 @@ from ptcompile.diffing.values import Apply, Change
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators import all as operators
+from ptcompile.operators.kueue.update import kueue_update
 from ptcompile.validate import supported, validate
 
 Json = Mapping[str, Any]
@@ -70,23 +72,12 @@ def applied(old: Json, new: Json, versions: Versions) -> tuple[Apply, list[Probl
 
 def _operators(update: Update) -> Iterator[Problem]:
     """What the operators' webhooks say to the change."""
-    from ptcompile.operators.kueue.update import kueue_update
-
     api_version, kind = kind_of(update.new)
     key = api_version.rpartition("/")[0], kind
-    if key in _WEBHOOKS:
-        module, _, function = _WEBHOOKS[key].partition(":")
-        rule = getattr(import_module(module), function)
+    rule = operators.part((api_version, kind), "update")
+    if rule is not None:
         yield from rule(update.old, update.new, update.touched, update.versions)
     yield from kueue_update(key, update.old, update.new, update.versions)
-
-
-_WEBHOOKS: Final[dict[tuple[str, str], str]] = {
-    ("jobset.x-k8s.io", "JobSet"): "ptcompile.operators.jobset.update:jobset_update",
-    ("trainer.kubeflow.org", "TrainJob"): "ptcompile.operators.trainer.update:train_job_update",
-    ("batch.volcano.sh", "Job"): "ptcompile.operators.volcano.update:volcano_update",
-}
-"""Module and function of what an operator's webhook says to a change, by API group and kind."""
 
 
 def _says_nothing(change: Change) -> bool:

@@ -1,7 +1,6 @@
 """Custom resources over an update: the transition rules of their CRDs (`self == oldSelf`).
 
-Such a rule runs only where both objects have the value: a field that is added or removed passes. Versions: JobSet
-0.12, Trainer 2.3, training-operator 1.9.
+Such a rule runs only where both objects have the value: a field that is added or removed passes.
 """
 
 from __future__ import annotations
@@ -14,55 +13,13 @@ from ptcompile.diffing.applying.told import ANEW, fixed
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.untyped import kind_of
+from ptcompile.operators import all as operators
 from ptcompile.validate.definitions import Definition, shipped
 from ptcompile.validate.definitions.rules import filled, rule_problems
 from ptcompile.validate.schemas import CUSTOM
 
 if TYPE_CHECKING:
     from ptcompile.diffing.applying import Update
-
-_VALUE: Final = "Value is immutable"
-_FIELD: Final = "field is immutable"
-_JOBSET: Final = tuple(
-    (path, _VALUE)
-    for path in (
-        "failurePolicy",
-        "network",
-        "startupPolicy",
-        "successPolicy",
-        "volumeClaimPolicies",
-        "replicatedJobs.*.dependsOn",
-    )
-)
-_PATCH: Final = "runtimePatches.*.trainingRuntimeSpec.template.spec.replicatedJobs.*.template.spec.template.spec."
-_RUNTIME: Final = tuple((f"spec.template.spec.{path}", why) for path, why in _JOBSET)
-
-FIXED: Final[dict[tuple[str, str], tuple[tuple[str, str], ...]]] = {
-    ("jobset.x-k8s.io/v1alpha2", "JobSet"): tuple((f"spec.{path}", why) for path, why in _JOBSET),
-    ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime"): _RUNTIME,
-    ("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime"): _RUNTIME,
-    ("trainer.kubeflow.org/v1alpha1", "TrainJob"): tuple(
-        (f"spec.{path}", _FIELD)
-        for path in (
-            "runtimeRef",
-            "initializer",
-            "trainer",
-            "activeDeadlineSeconds",
-            "managedBy",
-            f"{_PATCH}serviceAccountName",
-            f"{_PATCH}volumes",
-            f"{_PATCH}initContainers",
-            f"{_PATCH}containers",
-            f"{_PATCH}imagePullSecrets",
-            f"{_PATCH}securityContext",
-            f"{_PATCH}terminationGracePeriodSeconds",
-        )
-    ),
-    ("kubeflow.org/v1", "PyTorchJob"): (
-        ("spec.runPolicy.schedulingPolicy.queue", "spec.runPolicy.schedulingPolicy.queue is immutable"),
-    ),
-}
-"""By apiVersion and kind: paths, with `*` for the items of a list that have keys, and the CRD's words."""
 
 _KEYS: Final = ("name", "manager")
 
@@ -89,7 +46,7 @@ def custom_update(kind: tuple[str, str], update: Update) -> Iterator[Problem]:
     if kind in CUSTOM:
         schema, document = load(CUSTOM[kind]), CUSTOM[kind]
         old, new = (filled(schema, document, one) for one in (update.old, update.new))
-        for path, why in FIXED.get(kind, ()):
+        for path, why in operators.part(kind, "fixed") or ():
             for place, before, after in _pairs(old, new, path.split("."), ()):
                 if before != after:
                     yield fixed(place, None, ANEW, why)

@@ -9,6 +9,20 @@ from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import at
 from ptcompile.kubernetes.versions import Versions
 
+_VALUE: Final = "Value is immutable"
+FIXED_FIELDS: Final = (
+    "failurePolicy",
+    "network",
+    "startupPolicy",
+    "successPolicy",
+    "volumeClaimPolicies",
+    "replicatedJobs.*.dependsOn",
+)
+"""Of a JobSet's spec, which a runtime holds too."""
+
+FIXED: Final = tuple((f"spec.{path}", _VALUE) for path in FIXED_FIELDS)
+"""What the CRD lets nobody change (JobSet 0.12)."""
+
 _STEERING: Final = (
     ("metadata", "labels"),
     ("metadata", "annotations"),
@@ -22,7 +36,7 @@ _TEMPLATE: Final = ("template", "spec", "template")
 _ANEW: Final = "delete the JobSet and apply again, or give it another name for each run"
 
 
-def jobset_update(
+def check(
     old: Mapping[str, Any], new: Mapping[str, Any], touched: tuple[tuple[str, ...], ...], versions: Versions
 ) -> Iterator[Problem]:
     """What the webhook answers to a change; `touched` are the paths that differ."""

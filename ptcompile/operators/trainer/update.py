@@ -8,6 +8,30 @@ from typing import Any, Final
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import at
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.jobset.update import FIXED_FIELDS
+
+_POD: Final = "runtimePatches.*.trainingRuntimeSpec.template.spec.replicatedJobs.*.template.spec.template.spec"
+FIXED: Final = tuple(
+    (f"spec.{path}", "field is immutable")
+    for path in (
+        "runtimeRef",
+        "initializer",
+        "trainer",
+        "activeDeadlineSeconds",
+        "managedBy",
+        f"{_POD}.serviceAccountName",
+        f"{_POD}.volumes",
+        f"{_POD}.initContainers",
+        f"{_POD}.containers",
+        f"{_POD}.imagePullSecrets",
+        f"{_POD}.securityContext",
+        f"{_POD}.terminationGracePeriodSeconds",
+    )
+)
+"""What the CRD of TrainJob lets nobody change (Trainer 2.3)."""
+
+FIXED_IN_RUNTIMES: Final = tuple((f"spec.template.spec.{path}", "Value is immutable") for path in FIXED_FIELDS)
+"""What the CRDs of runtimes let nobody change: they hold a JobSet's spec."""
 
 _PATCHES: Final = {
     "podSpecOverrides": "PodSpecOverrides",
@@ -17,7 +41,7 @@ _PATCHES: Final = {
 """The field of each release, newest last, and what the webhook calls it."""
 
 
-def train_job_update(
+def check(
     old: Mapping[str, Any], new: Mapping[str, Any], touched: tuple[tuple[str, ...], ...], versions: Versions
 ) -> Iterator[Problem]:
     """What the webhook answers to a change; `touched` are the paths that differ."""

@@ -16,7 +16,7 @@ _FREE: Final = ("minAvailable", "priorityClassName")
 _FREE_OF_TASKS: Final = ("replicas", "minAvailable")
 
 
-def volcano_update(
+def check(
     old: Mapping[str, Any], new: Mapping[str, Any], touched: tuple[tuple[str, ...], ...], versions: Versions
 ) -> Iterator[Problem]:
     """What the webhook answers to a change; `touched` are the paths that differ."""
