@@ -101,6 +101,11 @@ CODES: dict[str, str] = {
     "gang-without-scheduler": "PTC244",
     "gang-counts-initializers": "PTC245",
     "runtime-queue-misplaced": "PTC246",
+    "never-fits-queue": "PTC290",
+    "exceeds-cohort": "PTC291",
+    "missing-queue": "PTC292",
+    "breaks-limit-range": "PTC293",
+    "exceeds-quota": "PTC294",
     # 3xx: storage and shared memory
     "shm-above-memory-limit": "PTC301",
     "missing-shm": "PTC302",

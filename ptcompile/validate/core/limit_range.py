@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.names import is_native_resource
 from ptcompile.kubernetes.quantity import NANO, Quantity, parse
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.metadata import why_not_key
 from ptcompile.validate.core.quota_names import why_not_resource_type
-from ptcompile.validate.core.resources import is_native, why_not_resource
+from ptcompile.validate.core.resources import why_not_resource
 
 _TYPES: Final = ("Pod", "Container", "PersistentVolumeClaim")
 _AMOUNTS: Final = ("max", "min", "default", "defaultRequest", "maxLimitRequestRatio")
@@ -91,7 +92,7 @@ def _check_order(resource: str, amounts: dict[str, _Amounts], path: Path, found:
         if ratio.nano * of["min"].nano > of["max"].nano * NANO:
             why = f"ratio {ratio} is greater than max/min"
             f.invalid(found, here, str(ratio), why, at=f.key_path(here))
-    firm = not is_native(resource) or resource.startswith("hugepages-")
+    firm = not is_native_resource(resource) or resource.startswith("hugepages-")
     if firm and "default" in of and "defaultRequest" in of and of["default"] != of["defaultRequest"]:
         here, why = (*path, "defaultRequest", resource), "default value must equal to defaultRequest value"
         f.invalid(found, here, str(of["defaultRequest"]), why, at=f.key_path(here))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ptcompile.validate.core.metadata import why_not_key
-from ptcompile.validate.core.resources import is_native
+from ptcompile.kubernetes.names import is_native_resource
 
 COMPUTE: Final = frozenset({"cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"})
 _EPHEMERAL: Final = frozenset({"ephemeral-storage", "requests.ephemeral-storage", "limits.ephemeral-storage"})
@@ -33,7 +33,7 @@ def is_standard(name: str) -> bool:
 
 def is_whole(name: str) -> bool:
     """Whether amounts of a resource are whole numbers."""
-    extended = not is_native(name) and not name.startswith("requests.") and not why_not_key(f"requests.{name}")
+    extended = not is_native_resource(name) and not name.startswith("requests.") and not why_not_key(f"requests.{name}")
     return name in _COUNTED or extended
 
 
