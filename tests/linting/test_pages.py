@@ -36,7 +36,7 @@ def test_good_is_clean(rule: Rule) -> None:
 def test_manners(rule: Rule) -> None:
     assert rule.name in CODES
     assert rule.check.__module__.rpartition(".")[2] == rule.name.replace("-", "_")
-    assert rule.stage in ("run", "style")
+    assert rule.stage in ("pod", "run", "style")
     for found in ptcompile.lint(page(rule).bad).diagnostics:
         assert found.message[0].islower()
         assert found.help is not None

@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any, Final, NamedTuple
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.untyped import Json, at, items, mapping, namespace, object_name, string_map
+from ptcompile.kubernetes.untyped import Json, at, items, namespace, object_name, string_map
 
 _GROUP: Final = "kueue.x-k8s.io/"
 _MOST_WAYS: Final = 4096
@@ -58,7 +58,7 @@ class Queues:
 
     def _potential(self, node: Json, flavor: str, resource: str, seen: tuple[str, ...]) -> int:
         spec = at(node, "spec")
-        own, quota = self._subtree(node, flavor, resource, seen), _quota(spec, flavor, resource)
+        own, quota = self._subtree(node, flavor, resource, ()), _quota(spec, flavor, resource)
         name = _cohort(spec)
         if not name or name in seen:
             return own
@@ -71,8 +71,9 @@ class Queues:
         own = _nano(_quota(at(node, "spec"), flavor, resource).get("nominalQuota"))
         if node.get("kind") != "Cohort":
             return own
-        for child in self._children(object_name(node), seen):
-            share = self._subtree(child, flavor, resource, (*seen, object_name(child)))
+        above = (*seen, object_name(node))
+        for child in self._children(object_name(node), above):
+            share = self._subtree(child, flavor, resource, above)
             own += share - _kept(share, _quota(at(child, "spec"), flavor, resource))
         return own
 
@@ -89,17 +90,17 @@ def _cohort(spec: Json) -> str:
 
 
 def _quota(spec: Json, flavor: str, resource: str) -> Json:
-    for group in _mappings(spec.get("resourceGroups")):
-        for one in _mappings(group.get("flavors")):
+    for group in items(spec.get("resourceGroups")):
+        for one in items(group.get("flavors")):
             if one.get("name") == flavor:
-                for amount in _mappings(one.get("resources")):
+                for amount in items(one.get("resources")):
                     if amount.get("name") == resource:
                         return amount
     return {}
 
 
-def _mappings(value: Any) -> list[Json]:
-    return [mapping(one) for one in items(value)]
+def _words(value: Any) -> list[str]:
+    return [one for one in value if isinstance(one, str)] if isinstance(value, list) else []
 
 
 def _nano(value: Any) -> int:
@@ -115,8 +116,8 @@ def _kept(share: int, quota: Json) -> int:
 
 def shortage(queues: Queues, name: str, pods: Sequence[PodSet]) -> Shortage | None:
     """Why a ClusterQueue can never admit a job of these pods; None where it could."""
-    groups = _mappings(at(queues.cluster[name], "spec").get("resourceGroups"))
-    covered = {resource for group in groups for resource in items(group.get("coveredResources"))}
+    groups = items(at(queues.cluster[name], "spec").get("resourceGroups"))
+    covered = {resource for group in groups for resource in _words(group.get("coveredResources"))}
     for one in pods:
         for resource, amount in one.requests.items():
             if amount > 0 and resource not in covered:
@@ -130,8 +131,8 @@ def shortage(queues: Queues, name: str, pods: Sequence[PodSet]) -> Shortage | No
 
 def _of_group(queues: Queues, name: str, group: Json, pods: Sequence[PodSet]) -> Shortage | None:
     """Why the flavors of one resource group cannot take the pods: each pod set takes all from one flavor."""
-    resources = [one for one in items(group.get("coveredResources")) if isinstance(one, str)]
-    flavors = [str(one.get("name")) for one in _mappings(group.get("flavors"))]
+    resources = _words(group.get("coveredResources"))
+    flavors = [str(one.get("name")) for one in items(group.get("flavors"))]
     wanted = [(one, _of_all(one, resources)) for one in pods]
     wanted = [(one, amounts) for one, amounts in wanted if any(amounts.values())]
     choices = [[flavor for flavor in flavors if _suits(one.spec, queues.flavors.get(flavor))] for one, _ in wanted]
@@ -178,8 +179,8 @@ def _suits(pod: Json, flavor: Json | None) -> bool:
     labels, selector = string_map(spec.get("nodeLabels")), string_map(pod.get("nodeSelector"))
     if any(labels[key] != value for key, value in selector.items() if key in labels):
         return False
-    tolerations = [*_mappings(pod.get("tolerations")), *_mappings(spec.get("tolerations"))]
-    taints = [one for one in _mappings(spec.get("nodeTaints")) if one.get("effect") in ("NoSchedule", "NoExecute")]
+    tolerations = [*items(pod.get("tolerations")), *items(spec.get("tolerations"))]
+    taints = [one for one in items(spec.get("nodeTaints")) if one.get("effect") in ("NoSchedule", "NoExecute")]
     return all(any(_tolerates(one, taint) for one in tolerations) for taint in taints)
 
 

@@ -18,10 +18,10 @@ Bad:
     spec:
       cohortName: everyone
       resourceGroups:
-        - coveredResources: [cpu, nvidia.com/gpu]
+        - coveredResources: [cpu, memory]
           flavors:
-            - name: h100
-              resources: [{name: cpu, nominalQuota: 64}, {name: nvidia.com/gpu, nominalQuota: 4}]
+            - name: epyc
+              resources: [{name: cpu, nominalQuota: 4}, {name: memory, nominalQuota: 1Ti}]
     ---
     apiVersion: batch/v1
     kind: Job
@@ -39,8 +39,7 @@ Bad:
             - name: pytorch
               image: ghcr.io/acme/train:1.0
               command: [python, train.py]
-              resources: {limits: {cpu: 8, nvidia.com/gpu: 8}}
-          tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Good:
 
@@ -55,10 +54,10 @@ Good:
     spec:
       cohortName: everyone
       resourceGroups:
-        - coveredResources: [cpu, nvidia.com/gpu]
+        - coveredResources: [cpu, memory]
           flavors:
-            - name: h100
-              resources: [{name: cpu, nominalQuota: 64}, {name: nvidia.com/gpu, nominalQuota: 16}]
+            - name: epyc
+              resources: [{name: cpu, nominalQuota: 16}, {name: memory, nominalQuota: 1Ti}]
     ---
     apiVersion: batch/v1
     kind: Job
@@ -76,8 +75,7 @@ Good:
             - name: pytorch
               image: ghcr.io/acme/train:1.0
               command: [python, train.py]
-              resources: {limits: {cpu: 8, nvidia.com/gpu: 8}}
-          tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: ask for less, name another queue, or raise a quota of the cohort.
 

@@ -17,10 +17,10 @@ Bad:
     metadata: {name: research}
     spec:
       resourceGroups:
-        - coveredResources: [cpu, nvidia.com/gpu]
+        - coveredResources: [cpu, memory]
           flavors:
-            - name: h100
-              resources: [{name: cpu, nominalQuota: 64}, {name: nvidia.com/gpu, nominalQuota: 4}]
+            - name: epyc
+              resources: [{name: cpu, nominalQuota: 4}, {name: memory, nominalQuota: 1Ti}]
     ---
     apiVersion: batch/v1
     kind: Job
@@ -38,8 +38,7 @@ Bad:
             - name: pytorch
               image: ghcr.io/acme/train:1.0
               command: [python, train.py]
-              resources: {limits: {cpu: 8, nvidia.com/gpu: 8}}
-          tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Good:
 
@@ -53,10 +52,10 @@ Good:
     metadata: {name: research}
     spec:
       resourceGroups:
-        - coveredResources: [cpu, nvidia.com/gpu]
+        - coveredResources: [cpu, memory]
           flavors:
-            - name: h100
-              resources: [{name: cpu, nominalQuota: 64}, {name: nvidia.com/gpu, nominalQuota: 16}]
+            - name: epyc
+              resources: [{name: cpu, nominalQuota: 16}, {name: memory, nominalQuota: 1Ti}]
     ---
     apiVersion: batch/v1
     kind: Job
@@ -74,8 +73,7 @@ Good:
             - name: pytorch
               image: ghcr.io/acme/train:1.0
               command: [python, train.py]
-              resources: {limits: {cpu: 8, nvidia.com/gpu: 8}}
-          tolerations: [{key: nvidia.com/gpu, operator: Exists}]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: ask for less, name another queue, or raise the quota.
 
