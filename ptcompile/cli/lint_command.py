@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
@@ -46,8 +46,11 @@ def run(options: argparse.Namespace) -> int:
         from ptcompile.cli import fixes
 
         return fixes.run(_told(inputs), lambda file: _report(file, config, profile, options), findings, options)
+    from ptcompile.cli.beside import Beside
+
+    others = Beside(inputs)
     for file in _told(inputs):
-        report = _report(file, config, profile, options)
+        report = _report(file, config, profile, options, others.of(file))
         findings.add(file, report.diagnostics, documents=report.documents, unchecked=report.unchecked)
         findings.meant += len(report.meant)
     return findings.finish(always=True)
@@ -99,7 +102,13 @@ def _split(values: Sequence[str]) -> list[str]:
     return [one for value in values for one in value.split(",")]
 
 
-def _report(file: File, config: Config, profile: ClusterProfile | None, options: argparse.Namespace) -> lint.Report:
+def _report(
+    file: File,
+    config: Config,
+    profile: ClusterProfile | None,
+    options: argparse.Namespace,
+    beside: Sequence[Mapping[str, Any]] = (),
+) -> lint.Report:
     return lint.lint(
         file.content,
         filename=file.name,
@@ -110,6 +119,7 @@ def _report(file: File, config: Config, profile: ClusterProfile | None, options:
         select=None if config.select is None else [*config.select, *config.extend_select],
         ignore=[*config.ignore, *config.ignored_in(file.name)],
         schemas=config.schemas,
+        beside=beside,
     )
 
 

@@ -66,6 +66,7 @@ def lint(
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
     schemas: Iterable[str | os.PathLike[str]] = (),
+    beside: Sequence[Mapping[str, Any]] = (),
 ) -> Report:
     """Say what an API server, the operators, the kubelet and torchrun would say of every object of a stream.
 
@@ -76,7 +77,8 @@ def lint(
     `unknown_kinds="error"` makes a finding of each kind that nobody here knows; they are counted in any case.
     `select` and `ignore` are codes, beginnings of codes, or names. What would be refused is told whatever is selected,
     unless it is ignored. `schemas` are files and folders of CRDs or JSON Schemas, for kinds that ptcompile does not know;
-    CRDs in the stream itself count too.
+    CRDs in the stream itself count too. `beside` are objects of other files that decide what happens to these, and are
+    not judged themselves: namespaces, queues, quotas, limit ranges.
 
     Raises ValueError for a selector that selects nothing, for a version that is none, and for a path in `schemas` that
     cannot be read or holds no definition.
@@ -92,7 +94,7 @@ def lint(
     versions = _versions(profile, kubernetes)
     asked = _Asked(profile, versions, webhooks, selection(select, ignore), _definitions(read, schemas))
     unchecked: list[str] = []
-    found += _all(read, filename, asked, unchecked, unknown_kinds)
+    found += _all(read, filename, asked, unchecked, unknown_kinds, beside)
     if not read.documents and not read.problems:
         found.append(streams.stamp(streams.nothing(), None, filename))
     found = [d for d in found if asked.selection.tells(d.name, d.stage)]
@@ -106,11 +108,12 @@ def lint(
 
 
 def _all(
-    read: Source, filename: str | None, asked: _Asked, unchecked: list[str], unknown_kinds: Literal["count", "error"]
+    read: Source, filename: str | None, asked: _Asked, unchecked: list[str], unknown_kinds: Literal["count", "error"],
+    beside: Sequence[Mapping[str, Any]],
 ) -> Iterator[Diagnostic]:
     """What is found in the objects of a stream; those that nobody here can judge are noted in `unchecked`."""
     objects = [(document, at, one) for document in read.documents for at, one in streams.objects(document.data)]
-    everything = Stream([manifest for _, _, manifest in objects])
+    everything = Stream([*(manifest for _, _, manifest in objects), *beside])
     for document in read.documents:
         for problem in streams.not_objects(document.data):
             yield streams.stamp(problem, document, filename)
