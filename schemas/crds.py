@@ -15,7 +15,7 @@ from typing import Any
 import yaml
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from ptcompile.validate.definitions import SHIPPED  # noqa: E402
+from ptcompile.validate.definitions import SHIPPED
 from ptcompile.validate.definitions.crd import is_crd, kinds_of
 
 METADATA = {"$ref": "../kubernetes/core.json#/$defs/ObjectMeta", "x-decoded": True}
@@ -87,5 +87,5 @@ def _shared(node: dict[str, Any], counts: Counter[str], defs: dict[str, Any], *,
         return out
     name = hashlib.sha256(text.encode()).hexdigest()[:8]
     defs[name] = out
-    beside = {key: out[key] for key in ("default", "nullable", "x-ruled") if key in out}
+    beside: dict[str, Any] = {key: out[key] for key in ("default", "nullable", "x-ruled") if key in out}
     return {"$ref": f"#/$defs/{name}", **beside}

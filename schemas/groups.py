@@ -70,7 +70,7 @@ def kinds(definitions: Definitions) -> dict[tuple[str, str], dict[int, str]]:
 
 
 def index(found: Mapping[tuple[str, str], Mapping[int, str]], places: Places, marks: Marks) -> str:
-    """The text of `kinds.json`: each apiVersion with its kinds, where the schema of each is, and since when until when."""
+    """The text of `kinds.json`: each apiVersion with its kinds, where the schema of each is, and in which versions."""
     table: dict[str, Schema] = defaultdict(dict)
     for (api_version, kind), names in sorted(found.items()):
         file, key = places.file_and_key(names[max(names)])

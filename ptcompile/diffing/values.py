@@ -109,9 +109,10 @@ class Difference(NamedTuple):
     """What the two sides are called."""
     objects: tuple[ObjectDifference, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
-    """What is wrong with a text, or with a spec that does not compile, so that nothing is compared; and what an apply of
-    the second side over the first would be refused for."""
+    """What is wrong with a text, or with a spec that does not compile, so that nothing is compared; and what an apply
+    of the second side over the first would be refused for."""
     compared: bool = True
+    """Whether the two sides could be compared."""
 
     @property
     def ok(self) -> bool:

@@ -75,8 +75,8 @@ ANSWERS: Final[dict[str, Answer]] = {
         "leave it out, or say the newer release in the profile",
     ),
     "no-such-kind": Answer(
-        "The server has no such kind under this apiVersion: it is of another group or version, or the server is too old or "
-        "too new for it.",
+        "The server has no such kind under this apiVersion: it is of another group or version, or the server is too "
+        "old or too new for it.",
         "write the apiVersion that the help names",
     ),
     "unread-rule": Answer(
@@ -84,8 +84,8 @@ ANSWERS: Final[dict[str, Answer]] = {
         "ask the API server: kubectl apply --dry-run=server",
     ),
     "pod-security": Answer(
-        "The Pod Security level of the namespace, by its labels in the stream or by podSecurity of the profile, does not "
-        "allow the pod. A Pod is refused; of a job the pods are, and the job waits.",
+        "The Pod Security level of the namespace, by its labels in the stream or by podSecurity of the profile, does "
+        "not allow the pod. A Pod is refused; of a job the pods are, and the job waits.",
         "change the field as the help says, or run in a namespace of a wider level",
     ),
     "wrong-type": Answer(

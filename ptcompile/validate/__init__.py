@@ -59,7 +59,8 @@ def validate(
 
     `versions` are the cluster's releases, the newest known where absent; `kubernetes`, such as `"1.34"`, goes before
     it. `others` are the objects that are created beside this one: a TrainJob's runtime may be among them.
-    `definitions` are those of kinds that users brought. A kind that is not `supported` gives no problems. Raises ValueError when `kubernetes` is no version.
+    `definitions` are those of kinds that users brought. A kind that is not `supported` gives no problems. Raises
+    ValueError when `kubernetes` is no version.
     """
     kind = _kind(manifest)
     if kind is None:
@@ -88,9 +89,7 @@ def _kind(manifest: Mapping[str, Any]) -> Kind | None:
     return version, kind
 
 
-def _other(
-    manifest: Mapping[str, Any], kind: Kind, context: Context, definitions: Definitions | None
-) -> list[Problem]:
+def _other(manifest: Mapping[str, Any], kind: Kind, context: Context, definitions: Definitions | None) -> list[Problem]:
     """An object of a kind that no training job is made of: one of the server's own, or one that a CRD defines."""
     from ptcompile.validate.kinds import other_kind, unserved
 

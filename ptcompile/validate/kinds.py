@@ -52,7 +52,7 @@ def unserved(kind: tuple[str, str], kubernetes: Version) -> Problem:
 
 
 def misplaced(manifest: Mapping[str, Any], kubernetes: Version) -> list[Problem] | None:
-    """What is said of an object whose kind is known under another apiVersion only; None where nothing is known of it."""
+    """What is said of an object whose kind is known under another apiVersion; None where nothing is known of it."""
     kind = str(manifest.get("apiVersion")), str(manifest.get("kind"))
     group = kind[0].rpartition("/")[0]
     if kind[0] in _OLDER:

@@ -22,7 +22,8 @@ _UNKNOWN: Final = frozenset({"unknown-field", "version-unknown-field"})
 def structure(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str) -> list[Fault]:
     """What the server's decoder, or the CRD's schema, has against a manifest of a known kind.
 
-    `kind`: a key of `schemas.BUILT_IN` or `schemas.CUSTOM`, or one that `kinds.other_kind` knows; `kubernetes`: one of `schemas.versions()`.
+    `kind`: a key of `schemas.BUILT_IN` or `schemas.CUSTOM`, or one that `kinds.other_kind` knows; `kubernetes`: one of
+    `schemas.versions()`.
     """
     return root_check(kind, kubernetes)(manifest if isinstance(manifest, dict) else dict(manifest)) or []
 

@@ -39,13 +39,16 @@ _PLAIN: Final[dict[str, type]] = {"string": str, "boolean": bool}
 _BOUNDS: Final = ("enum", "pattern", "minLength", "maxLength", "format", "x-logic")
 
 
+NEWEST: Final = Versions().kubernetes
+
+
 class Scope(NamedTuple):
     """How a schema is read: which file it is in, for which Kubernetes version, and whether as a CRD's."""
 
     document: str
     version: str
     crd: bool
-    server: Version = Versions().kubernetes
+    server: Version = NEWEST
     """The API server that holds an object to the CRD; `version` is the one whose types the CRD was made of."""
 
 
@@ -73,7 +76,7 @@ def in_version(field: Schema, version: str) -> bool:
 
 
 @cache
-def definition(document: str, name: str, version: str, crd: bool, server: Version = Versions().kubernetes) -> Check:
+def definition(document: str, name: str, version: str, crd: bool, server: Version = NEWEST) -> Check:
     """The compiled definition of a schema file."""
     if document == CORE and (name, crd) in NAMED:
         return NAMED[name, crd]
@@ -140,7 +143,6 @@ def _fields(schema: Schema, scope: Scope) -> Check:
     checks = Checks(properties, scope)
     plain = {k: t for k, s in properties.items() if (t := _plain_type(s)) and in_version(s, scope.version)}
     required = tuple(schema.get("required", ())) if scope.crd else ()
-    least = least_properties(schema) if scope.crd else 0
     any_other = bool(schema.get("x-kubernetes-preserve-unknown-fields"))
 
     def check(value: Any) -> Found:
@@ -151,9 +153,9 @@ def _fields(schema: Schema, scope: Scope) -> Check:
             if type(item) is plain.get(key):
                 continue
             field = checks[key]
+            if field is None and any_other:
+                continue
             if field is None:
-                if any_other:
-                    continue
                 found = [_unknown(key, properties, scope, value)]
             elif item is None or (found := field(item)) is None:  # type: ignore[assignment]
                 continue
@@ -164,11 +166,22 @@ def _fields(schema: Schema, scope: Scope) -> Check:
         for name in required:
             if value.get(name) is None:
                 faults = _missing(name, faults)
-        if least and not faults and sum(item is not None for item in value.values()) < least:
+        return faults
+
+    least = least_properties(schema) if scope.crd else 0
+    return _with_least(check, least) if least else check
+
+
+def _with_least(check: Check, least: int) -> Check:
+    """The check with `minProperties`, which is asked where nothing else is wrong."""
+
+    def checked(value: Any) -> Found:
+        faults = check(value)
+        if not faults and sum(item is not None for item in value.values()) < least:
             return [Fault("invalid-value", f"Invalid value: must have at least {least} properties", "fill it in")]
         return faults
 
-    return check
+    return checked
 
 
 def _adopt(found: list[Fault], key: str | int) -> None:

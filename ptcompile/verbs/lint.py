@@ -76,9 +76,9 @@ def lint(
     `webhooks=False` is the API server with the CRDs alone, as on a cluster without the operators' webhooks.
     `unknown_kinds="error"` makes a finding of each kind that nobody here knows; they are counted in any case.
     `select` and `ignore` are codes, beginnings of codes, or names. What would be refused is told whatever is selected,
-    unless it is ignored. `schemas` are files and folders of CRDs or JSON Schemas, for kinds that ptcompile does not know;
-    CRDs in the stream itself count too. `beside` are objects of other files that decide what happens to these, and are
-    not judged themselves: namespaces, queues, quotas, limit ranges.
+    unless it is ignored. `schemas` are files and folders of CRDs or JSON Schemas, for kinds that ptcompile does not
+    know; CRDs in the stream itself count too. `beside` are objects of other files that decide what happens to these,
+    and are not judged themselves: namespaces, queues, quotas, limit ranges.
 
     Raises ValueError for a selector that selects nothing, for a version that is none, and for a path in `schemas` that
     cannot be read or holds no definition.
@@ -108,7 +108,11 @@ def lint(
 
 
 def _all(
-    read: Source, filename: str | None, asked: _Asked, unchecked: list[str], unknown_kinds: Literal["count", "error"],
+    read: Source,
+    filename: str | None,
+    asked: _Asked,
+    unchecked: list[str],
+    unknown_kinds: Literal["count", "error"],
     beside: Sequence[Mapping[str, Any]],
 ) -> Iterator[Diagnostic]:
     """What is found in the objects of a stream; those that nobody here can judge are noted in `unchecked`."""
@@ -168,8 +172,8 @@ def _secured(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iter
     return pod_security_problems(manifest, namespaces, profile, asked.versions.kubernetes)
 
 
-def _namespaces(stream: Stream) -> list[Mapping[str, Any]]:
-    return [one for one in stream.objects if one.get("kind") == "Namespace"]
+def _namespaces(stream: Stream) -> Sequence[Mapping[str, Any]]:
+    return stream.objects.of(("v1", "Namespace"))
 
 
 def _advised(

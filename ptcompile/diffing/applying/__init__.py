@@ -92,9 +92,7 @@ def _valid(update: Update, *, webhooks: bool) -> Iterator[Problem]:
     """What the server has against the new object by itself, and had not against the old one."""
     if not supported(update.new):
         return
-    before, after = (
-        validate(one, versions=update.versions, webhooks=webhooks) for one in (update.old, update.new)
-    )
+    before, after = (validate(one, versions=update.versions, webhooks=webhooks) for one in (update.old, update.new))
     kept = {(one.name, one.path, one.message) for one in before}
     for problem in after:
         if problem.stage == "apply" and (problem.name, problem.path, problem.message) not in kept:

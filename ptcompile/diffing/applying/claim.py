@@ -29,7 +29,11 @@ def claim_update(update: Update) -> Iterator[Problem]:
 
     Whether it is bound stands in `status.phase`, which files do not have: kubectl get -o yaml does.
     """
-    touched = [path for path in update.under("spec") if not _set_once(path, *(at(one, "spec") for one in (update.old, update.new)))]
+    touched = [
+        path
+        for path in update.under("spec")
+        if not _set_once(path, *(at(one, "spec") for one in (update.old, update.new)))
+    ]
     if not touched:
         return
     bound = update.old.get("status") is None or at(update.old, "status").get("phase") == "Bound"

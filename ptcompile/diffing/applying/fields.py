@@ -41,10 +41,17 @@ _FIXED: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]]] = 
 }
 """By API group and kind: paths, and the server's words where they are not `field is immutable`."""
 
-_SOURCES: Final = (
-    "capacity accessModes persistentVolumeReclaimPolicy mountOptions storageClassName nodeAffinity claimRef "
-    "volumeMode volumeAttributesClassName"
-).split()
+_SOURCES: Final = [
+    "capacity",
+    "accessModes",
+    "persistentVolumeReclaimPolicy",
+    "mountOptions",
+    "storageClassName",
+    "nodeAffinity",
+    "claimRef",
+    "volumeMode",
+    "volumeAttributesClassName",
+]
 """What of a PersistentVolume's spec is not its source."""
 
 _STATEFUL: Final = (

@@ -72,8 +72,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     space = namespace(subject.manifest)
     limits = [
         mapping(one)
-        for found in subject.stream.objects.of(_LIMIT_RANGE)
-        if namespace(found) == space
+        for found in subject.stream.objects.within(space).of(_LIMIT_RANGE)
         for one in items(at(found, "spec").get("limits"))
         if mapping(one).get("type") == "Container"
     ]

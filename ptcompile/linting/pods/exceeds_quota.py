@@ -76,22 +76,23 @@ _QUOTA: Final = ("v1", "ResourceQuota")
 
 def _check(subject: Subject) -> Iterator[Found]:
     space = namespace(subject.manifest)
-    quotas = [one for one in subject.stream.objects.of(_QUOTA) if namespace(one) == space]
+    quotas = subject.stream.objects.within(space).of(_QUOTA)
     if not quotas or subject.job is None:
         return
+    totals = subject.job.totals()
     for one in quotas:
         spec = at(one, "spec")
         if spec.get("scopes") or spec.get("scopeSelector"):
             continue
         for name, bound in mapping(spec.get("hard")).items():
-            allowed, asked = quantity.parse(bound), _asked(subject, name)
+            allowed, asked = quantity.parse(bound), _asked(subject, name, totals)
             if allowed is not None and asked is not None and asked > allowed:
                 path = _place(subject)
                 said = f"exceeded quota: requested {name}={asked}, limited: {name}={allowed}"
                 yield Found(path, f"{field_path(path)}: {said}", "ask for less, use fewer pods, or raise the quota")
 
 
-def _asked(subject: Subject, name: str) -> Quantity | None:
+def _asked(subject: Subject, name: str, totals: dict[str, Quantity]) -> Quantity | None:
     """What the pods together ask of what a quota limits; None for what is no matter of pods."""
     job = subject.job
     if job is None:
@@ -103,7 +104,7 @@ def _asked(subject: Subject, name: str) -> Quantity | None:
         counts = {role.name: role.count for role in job.roles}
         return _limits(subject, resource, counts)
     plain = resource if side == "requests" and resource else name
-    return job.totals().get(plain)
+    return totals.get(plain)
 
 
 def _limits(subject: Subject, resource: str, counts: dict[str, int]) -> Quantity | None:

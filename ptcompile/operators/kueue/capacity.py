@@ -1,6 +1,6 @@
 """What Kueue's queues could ever give a job: quotas, cohorts, borrowing and lending (Kueue 0.19).
 
-`pkg/cache/scheduler/resource_node.go`, `pkg/scheduler/flavorassigner`. Amounts are in billionths, as `Quantity.nano` is.
+`pkg/cache/scheduler/resource_node.go`, `pkg/scheduler/flavorassigner`. Amounts are in billionths, as `Quantity.nano`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class PodSet(NamedTuple):
     """Equal pods of a job."""
 
     name: str
-    count: int
+    pods: int
     requests: Amounts
     """Of one pod."""
     spec: Json
@@ -152,9 +152,9 @@ def _of_group(queues: Queues, name: str, group: Json, pods: Sequence[PodSet]) ->
 
 
 def _of_all(one: PodSet, resources: Sequence[str]) -> dict[str, int]:
-    amounts = {resource: one.requests.get(resource, 0) * one.count for resource in resources}
+    amounts = {resource: one.requests.get(resource, 0) * one.pods for resource in resources}
     if "pods" in amounts:
-        amounts["pods"] = one.count * 10**9
+        amounts["pods"] = one.pods * 10**9
     return amounts
 
 

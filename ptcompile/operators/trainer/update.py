@@ -52,7 +52,9 @@ def check(
         name = path[1] if path[:1] == ("spec",) and len(path) > 1 else ""
         if name in _PATCHES:
             when = "before or after the update" if versions.trainer >= (2, 3) else ""
-            text = f"spec.{name}: Forbidden: {_PATCHES[name]} can only be modified when the TrainJob is suspended {when}"
+            text = (
+                f"spec.{name}: Forbidden: {_PATCHES[name]} can only be modified when the TrainJob is suspended {when}"
+            )
             help = "suspend the TrainJob first (spec.suspend: true), or give it another name for each run"
             yield Problem("webhook-refusal", ("spec", name), text.rstrip(), help, authority="trainer")
             return

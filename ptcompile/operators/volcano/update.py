@@ -10,7 +10,8 @@ from ptcompile.kubernetes.untyped import at
 from ptcompile.kubernetes.versions import Versions
 
 _WHY: Final = (
-    "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` and `PriorityClassName`"
+    "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` "
+    "and `PriorityClassName`"
 )
 _FREE: Final = ("minAvailable", "priorityClassName")
 _FREE_OF_TASKS: Final = ("replicas", "minAvailable")
@@ -23,7 +24,9 @@ def check(
     help = "delete the job and apply again, or give it another name for each run"
     before, after = (at(one, "spec").get("tasks") for one in (old, new))
     if isinstance(before, list) and isinstance(after, list) and len(before) != len(after):
-        yield Problem("webhook-refusal", ("spec", "tasks"), "job updates may not add or remove tasks", help, authority="volcano")
+        yield Problem(
+            "webhook-refusal", ("spec", "tasks"), "job updates may not add or remove tasks", help, authority="volcano"
+        )
         return
     for path in touched:
         if path[:1] != ("spec",) or path[1:2] in tuple((name,) for name in _FREE):

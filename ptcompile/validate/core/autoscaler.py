@@ -90,11 +90,7 @@ def _check_source(source: dict[str, Any], field: str, path: Path, context: Conte
         reference = f.mapping(source.get("describedObject"))
         _check_reference(reference, (*path, "describedObject"), context, found, scaled=False)
     if field in ("object", "external", "pods"):
-        name, here = f.mapping(source.get("metric")).get("name"), (*path, "metric", "name")
-        if name is None or name == "":
-            f.required(found, here, "must specify a metric name")
-        elif type(name) is str and (why := why_not_path_segment(name)):
-            f.invalid(found, here, name, why)
+        _check_metric_name(f.mapping(source.get("metric")).get("name"), (*path, "metric", "name"), found)
     if field == "containerResource" and f.is_empty(source.get("container")):
         f.required(found, (*path, "container"), "must specify a container")
     if field in ("resource", "containerResource") and f.is_empty(source.get("name")):
@@ -111,6 +107,13 @@ def _check_source(source: dict[str, Any], field: str, path: Path, context: Conte
         f.required(found, (*here, "averageValue"), "must set either a target value or averageValue")
     elif field == "external" and value is not None and average is not None:
         f.forbidden(found, (*here, "value"), "may not set both a target value for metric and a per-pod target")
+
+
+def _check_metric_name(name: Any, path: Path, found: f.Found) -> None:
+    if name is None or name == "":
+        f.required(found, path, "must specify a metric name")
+    elif type(name) is str and (why := why_not_path_segment(name)):
+        f.invalid(found, path, name, why)
 
 
 def _check_one_of_two(target: dict[str, Any], path: Path, found: f.Found) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-_FIELDS: Final = (
+_FIELDS: Final[tuple[tuple[str, int, int, dict[str, int]], ...]] = (
     ("minute", 0, 59, {}),
     ("hour", 0, 23, {}),
     ("day of month", 1, 31, {}),

@@ -88,11 +88,16 @@ def _check_order(resource: str, amounts: dict[str, _Amounts], path: Path, found:
     ratio, here = of.get("maxLimitRequestRatio"), (*path, "maxLimitRequestRatio", resource)
     if ratio is not None and ratio.nano < NANO:
         f.invalid(found, here, str(ratio), f"ratio {ratio} is less than 1", at=f.key_path(here))
-    elif ratio is not None and "min" in of and "max" in of and of["min"].nano:
-        if ratio.nano * of["min"].nano > of["max"].nano * NANO:
-            why = f"ratio {ratio} is greater than max/min"
-            f.invalid(found, here, str(ratio), why, at=f.key_path(here))
+    elif ratio is not None and _is_above_all(ratio, of):
+        f.invalid(found, here, str(ratio), f"ratio {ratio} is greater than max/min", at=f.key_path(here))
     firm = not is_native_resource(resource) or resource.startswith("hugepages-")
     if firm and "default" in of and "defaultRequest" in of and of["default"] != of["defaultRequest"]:
         here, why = (*path, "defaultRequest", resource), "default value must equal to defaultRequest value"
         f.invalid(found, here, str(of["defaultRequest"]), why, at=f.key_path(here))
+
+
+def _is_above_all(ratio: Quantity, of: dict[str, Quantity]) -> bool:
+    """Whether no request and limit between `min` and `max` could have a ratio."""
+    if "min" not in of or "max" not in of or not of["min"].nano:
+        return False
+    return ratio.nano * of["min"].nano > of["max"].nano * NANO

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path, field_path
@@ -31,16 +32,17 @@ def check_claim_spec(spec: Any, path: Path, found: f.Found, context: Context = N
     check_selector(spec.get("selector"), (*path, "selector"), found)
     for name in ("storageClassName", "volumeAttributesClassName"):
         value = spec.get(name)
-        if type(value) is str and value and not is_dropped(name, context):
-            if why := names.why_not_dns_subdomain(value):
-                f.invalid(found, (*path, name), value, why)
+        if type(value) is not str or not value or is_dropped(name, context):
+            continue
+        if why := names.why_not_dns_subdomain(value):
+            f.invalid(found, (*path, name), value, why)
     f.check_choice(found, (*path, "volumeMode"), spec.get("volumeMode"), ("Block", "Filesystem"))
     for name in ("dataSource", "dataSourceRef"):
         if type(spec.get(name)) is dict and not drops_source(name, spec[name]):
             _check_source(spec[name], (*path, name), found)
 
 
-def drops_source(name: str, source: dict[str, Any]) -> bool:
+def drops_source(name: str, source: Mapping[str, Any]) -> bool:
     """Whether the server drops a source: a `dataSource` that is no claim and no snapshot, a `dataSourceRef` into
     another namespace, whose gate is off."""
     if name == "dataSourceRef":

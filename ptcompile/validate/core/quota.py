@@ -80,8 +80,7 @@ def _check_requirement(requirement: dict[str, Any], path: Path, found: f.Found) 
     if type(scope) is not str or type(operator) is not str:
         return
     if scope in _ONLY_EXISTS and operator != "Exists":
-        why = "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, ResourceQuotaScopeNotTerminating, "
-        why += "ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or ResourceQuotaScopeCrossNamespacePodAffinity"
+        why = f"must be 'Exists' when scope is any of {', '.join(sorted(_ONLY_EXISTS))}"
         f.invalid(found, (*path, "operator"), operator, why, "set operator: Exists")
     if operator in ("In", "NotIn"):
         if not values:

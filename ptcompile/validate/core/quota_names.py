@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ptcompile.validate.core.metadata import why_not_key
 from ptcompile.kubernetes.names import is_native_resource
+from ptcompile.validate.core.metadata import why_not_key
 
 COMPUTE: Final = frozenset({"cpu", "memory", "limits.cpu", "limits.memory", "requests.cpu", "requests.memory"})
 _EPHEMERAL: Final = frozenset({"ephemeral-storage", "requests.ephemeral-storage", "limits.ephemeral-storage"})

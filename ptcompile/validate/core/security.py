@@ -140,7 +140,10 @@ def _check_sysctl_host(name: str, path: Path, scope: Scope) -> None:
 
 def check_host_process(spec: Any, path: Path, found: f.Found) -> None:
     """Windows' host processes share the host's network."""
-    options = (spec.get("securityContext"), *(one.get("securityContext") for _, one in f.objects(spec.get("containers"))))
+    options = (
+        spec.get("securityContext"),
+        *(one.get("securityContext") for _, one in f.objects(spec.get("containers"))),
+    )
     if spec.get("hostNetwork") is not True and any(
         f.mapping(f.mapping(one).get("windowsOptions")).get("hostProcess") is True for one in options
     ):

@@ -6,6 +6,7 @@ A quantity is its text here: the functions that compare quantities read it.
 from __future__ import annotations
 
 import ipaddress
+import itertools
 import re
 from collections.abc import Callable
 from typing import Any, Final
@@ -70,9 +71,9 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "isGreaterThan": lambda one, other: _compare(one, other) > 0,
     "isLessThan": lambda one, other: _compare(one, other) < 0,
     "compareTo": _compare,
-    "asInteger": lambda text: _amount(text).value(),
+    "asInteger": lambda text: _amount(text).value,
     "asApproximateFloat": lambda text: _amount(text).nano / 10**9,
-    "isInteger": lambda text: _amount(text).is_integer(),
+    "isInteger": lambda text: _amount(text).is_integer,
     "sign": lambda text: (_amount(text).nano > 0) - (_amount(text).nano < 0),
     "isURL": _is_url,
     "url": lambda text: text,
@@ -85,7 +86,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "isCIDR": _is_cidr,
     "find": _find,
     "findAll": lambda text, pattern: [found.group() for found in re.finditer(pattern, text, re.ASCII)],
-    "isSorted": lambda items: all(one <= other for one, other in zip(items, items[1:], strict=False)),
+    "isSorted": lambda items: all(one <= other for one, other in itertools.pairwise(items)),
     "sum": sum,
     "min": lambda *items: min(items[0] if len(items) == 1 else items),
     "max": lambda *items: max(items[0] if len(items) == 1 else items),

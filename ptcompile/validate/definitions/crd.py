@@ -65,14 +65,7 @@ def kinds_of(crd: Mapping[str, Any], metadata: Schema = _METADATA) -> Iterator[t
 
 def dialect(node: Mapping[str, Any]) -> Schema:
     """One node of a structural schema in our dialect: no prose; what a default fills in is not required."""
-    out: Schema = {key: node[key] for key in _KEPT if key in node}
-    if node.get("x-kubernetes-int-or-string"):
-        out["type"] = "int-or-string"
-    else:
-        if isinstance(node.get("type"), str):
-            out["type"] = node["type"]
-        if logic := {key: node[key] for key in LOGIC if key in node}:
-            out["x-logic"] = logic
+    out = _itself(node)
     children = {name: dialect(one) for name, one in _object(node.get("properties")).items() if isinstance(one, dict)}
     if node.get("x-kubernetes-embedded-resource"):
         children = {**children, "apiVersion": _TEXT, "kind": _TEXT, "metadata": _METADATA}
@@ -95,6 +88,19 @@ def dialect(node: Mapping[str, Any]) -> Schema:
     below = [*children.values(), *(out[key] for key in ("items", "additionalProperties") if key in out)]
     if rules or any(child.get("x-ruled") for child in below):
         out["x-ruled"] = True
+    return out
+
+
+def _itself(node: Mapping[str, Any]) -> Schema:
+    """What a node says of its own value, without its parts."""
+    out: Schema = {key: node[key] for key in _KEPT if key in node}
+    if node.get("x-kubernetes-int-or-string"):
+        out["type"] = "int-or-string"
+        return out
+    if isinstance(node.get("type"), str):
+        out["type"] = node["type"]
+    if logic := {key: node[key] for key in LOGIC if key in node}:
+        out["x-logic"] = logic
     return out
 
 

@@ -23,7 +23,8 @@ def json_schema_problems(manifest: Mapping[str, Any], schema: Mapping[str, Any],
         elif error.validator == "additionalProperties":
             name, on_key = "unknown-field", True
             known = schema_properties(error.schema)
-            unknown = next((key for key in error.instance if key not in known), None)
+            here = error.instance if isinstance(error.instance, dict) else {}
+            unknown = next((key for key in here if key not in known), None)
             path = (*path, unknown) if isinstance(unknown, str) else path
         where = field_path(path)
         message = f"{where}: {error.message}" if where else str(error.message)

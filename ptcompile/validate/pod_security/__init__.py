@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from ptcompile.findings.diagnostics import Path, Problem, field_path
+from ptcompile.findings.diagnostics import Path, Problem, Severity, field_path
 from ptcompile.kubernetes.versions import Version
 from ptcompile.validate.pod_security.checks import Violation, violations
 from ptcompile.validate.pod_security.places import pods_of
@@ -60,13 +60,12 @@ def pod_security_problems(
 
 def _problem(one: Violation, level: Level, mode: str, pod: Path) -> Problem:
     path = (*pod, *one.path)
-    stage = "apply" if not pod else "pod"
     said = f'violates PodSecurity "{level.name}:{level.version}": {one.reason}'
     if mode != "enforce":
         said = f"would {said.replace('violates', 'violate', 1)} (mode {mode})"
     message = f"{field_path(path)}: {said} ({one.detail})"
-    severity = "error" if mode == "enforce" else "warning"
-    return Problem("pod-security", path, message, one.help, severity, "apply" if stage == "apply" else "pod")
+    severity: Severity = "error" if mode == "enforce" else "warning"
+    return Problem("pod-security", path, message, one.help, severity, "pod" if pod else "apply")
 
 
 def _modes(manifest: Json, others: Sequence[Json], profile: str | None) -> dict[str, Level]:

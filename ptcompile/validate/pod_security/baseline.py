@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ptcompile.validate.pod_security.checks import Check, Pod, Violation, items, mapping
+from ptcompile.findings.diagnostics import Path
+from ptcompile.validate.pod_security.checks import Check, Json, Pod, Violation, items, mapping
 
 _APP_ARMOR: Final = "container.apparmor.security.beta.kubernetes.io/"
 _CAPABILITIES: Final = frozenset(
@@ -55,9 +56,9 @@ def _app_armor(pod: Pod) -> Iterator[Violation]:
             detail = f'{who} must not set AppArmor profile type to "{kind}"'
             yield Violation((*path, "appArmorProfile", "type"), reason, detail, help)
     for key, value in mapping(pod.meta.get("annotations")).items():
-        if str(key).startswith(_APP_ARMOR) and value not in ("", "runtime/default"):
-            if not str(value).startswith("localhost/"):
-                yield Violation(("metadata", "annotations", key), reason, f'annotation "{key}={value}"', help)
+        allowed = value in ("", "runtime/default") or str(value).startswith("localhost/")
+        if str(key).startswith(_APP_ARMOR) and not allowed:
+            yield Violation(("metadata", "annotations", key), reason, f'annotation "{key}={value}"', help)
 
 
 def _capabilities(pod: Pod) -> Iterator[Violation]:
@@ -97,7 +98,7 @@ def _hosts(pod: Pod) -> Iterator[Violation]:
     if pod.minor < 34:
         return
     for path, name, container in pod.containers():
-        handlers = [((probe,), mapping(container.get(probe))) for probe in _PROBES]
+        handlers: list[tuple[Path, Json]] = [((probe,), mapping(container.get(probe))) for probe in _PROBES]
         lifecycle = mapping(container.get("lifecycle"))
         handlers += [(("lifecycle", hook), mapping(lifecycle.get(hook))) for hook in _HOOKS]
         for steps, handler in handlers:

@@ -12,7 +12,17 @@ OVERRIDDEN: Final = frozenset({"capabilities_baseline", "hostPathVolumes", "proc
 """Checks of baseline in whose place stricter ones stand."""
 
 _VOLUMES: Final = frozenset(
-    {"configMap", "csi", "downwardAPI", "emptyDir", "ephemeral", "image", "persistentVolumeClaim", "projected", "secret"}
+    {
+        "configMap",
+        "csi",
+        "downwardAPI",
+        "emptyDir",
+        "ephemeral",
+        "image",
+        "persistentVolumeClaim",
+        "projected",
+        "secret",
+    }
 )
 _PROFILES: Final = ("Localhost", "RuntimeDefault")
 

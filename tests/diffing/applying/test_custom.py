@@ -140,7 +140,12 @@ DEPLOYED = _object(
     [
         (PYTORCH, "spec.pytorchReplicaSpecs.Worker.replicas", 3, "ignored"),
         (PYTORCH, "spec.runPolicy", {"suspend": True}, "in-place"),
-        (changed(PYTORCH, "spec.runPolicy", {"suspend": True}), "spec.pytorchReplicaSpecs.Worker.replicas", 3, "in-place"),
+        (
+            changed(PYTORCH, "spec.runPolicy", {"suspend": True}),
+            "spec.pytorchReplicaSpecs.Worker.replicas",
+            3,
+            "in-place",
+        ),
         (DEPLOYED, "spec.template.spec.containers.0.image", "j", "restarts"),
         (DEPLOYED, "spec.replicas", 3, "in-place"),
         (DEPLOYED, "spec.selector.matchLabels", {"a": "c"}, "refused"),

@@ -1,4 +1,4 @@
-"""What an apply of a changed file would be refused for: one change to an object that is there, and the server's answer."""
+"""What an apply of a changed file would be refused for: one change to an object that is there."""
 
 from __future__ import annotations
 

@@ -25,7 +25,9 @@ GOOD: dict[str, Json] = {
     "deployment": _kind("apps/v1", "Deployment", spec={"selector": SELECTOR, "template": TEMPLATE}),
     "replica-set": _kind("apps/v1", "ReplicaSet", spec={"selector": SELECTOR, "template": TEMPLATE}),
     "daemon-set": _kind("apps/v1", "DaemonSet", spec={"selector": SELECTOR, "template": TEMPLATE}),
-    "stateful-set": _kind("apps/v1", "StatefulSet", spec={"serviceName": "s", "selector": SELECTOR, "template": TEMPLATE}),
+    "stateful-set": _kind(
+        "apps/v1", "StatefulSet", spec={"serviceName": "s", "selector": SELECTOR, "template": TEMPLATE}
+    ),
     "controller": _kind("v1", "ReplicationController", spec={"template": TEMPLATE}),
     "pod-template": _kind("v1", "PodTemplate", template=TEMPLATE),
     "cron-job": _kind(
@@ -234,7 +236,9 @@ def test_a_schedule_is_read_as_the_servers_library_reads_it(schedule: str) -> No
 
 
 def test_a_field_behind_a_gate_is_not_looked_at_before_it_is_on() -> None:
-    pod = _kind("v1", "Pod", spec=changed({"spec": POD}, "spec.containers.0.resizePolicy", [{"resourceName": "x"}])["spec"])
+    pod = _kind(
+        "v1", "Pod", spec=changed({"spec": POD}, "spec.containers.0.resizePolicy", [{"resourceName": "x"}])["spec"]
+    )
     assert validate(pod, kubernetes="1.36")
     assert validate(pod, kubernetes="1.32") == []
 

@@ -61,7 +61,12 @@ ROWS: list[tuple[str, str, dict[str, Any], list[str]]] = [
         [f"spec.sessionAffinityConfig {F}"],
     ),
     ("Service ok", "service", {"spec.sessionAffinityConfig": {"clientIP": {}}}, []),
-    ("Service", "service", {"spec.ipFamilies": ["IPv4", "IPv4"]}, [f"spec.ipFamilies[1] {D}", f"spec.ipFamilyPolicy {INV}"]),
+    (
+        "Service",
+        "service",
+        {"spec.ipFamilies": ["IPv4", "IPv4"]},
+        [f"spec.ipFamilies[1] {D}", f"spec.ipFamilyPolicy {INV}"],
+    ),
     ("Service", "service", {"spec.ipFamilies": ["IPv5"]}, [f"spec.ipFamilies[0] {NS}"]),
     ("Service", "service", {"spec.clusterIPs": ["10.0.0.1"]}, [f"spec.clusterIPs {INV}"]),
     ("Service", "service", {"spec.clusterIP": "010.0.0.1"}, [f"spec.clusterIPs[0] {INV}"]),

@@ -240,7 +240,7 @@ def test_a_kind_of_people_we_do_not_know_is_counted(kind: tuple[str, str]) -> No
 def test_neither_library_is_loaded_for_kinds_that_need_none() -> None:
     code = (
         "import sys, ptcompile\n"
-        "ptcompile.lint('apiVersion: v1\\nkind: Pod\\nmetadata: {name: a}\\nspec: {containers: [{name: c, image: i}]}')\n"
+        "ptcompile.lint({'apiVersion': 'v1', 'kind': 'Pod', 'metadata': {'name': 'a'}, 'spec': {}})\n"
         "names = ('cel', 'jsonschema', 'ptcompile.validate.definitions', 'ptcompile.validate.kinds')\n"
         "print([name for name in names if name in sys.modules])\n"
     )

@@ -33,7 +33,10 @@ def said(level: str, body: Json, minor: int = 36, meta: Json | None = None) -> l
 
 C = "spec.containers.0"
 BASELINE: list[tuple[Json, str]] = [
-    (spec({"capabilities": {"add": ["IPC_LOCK"]}}), f"non-default capabilities at {C}.securityContext.capabilities.add.0"),
+    (
+        spec({"capabilities": {"add": ["IPC_LOCK"]}}),
+        f"non-default capabilities at {C}.securityContext.capabilities.add.0",
+    ),
     (spec(pod={"hostNetwork": True}), "host namespaces at spec.hostNetwork"),
     (spec(pod={"hostIPC": True}), "host namespaces at spec.hostIPC"),
     (spec(pod={"volumes": [{"name": "v", "hostPath": {"path": "/x"}}]}), "hostPath volumes at spec.volumes.0.hostPath"),
@@ -107,11 +110,16 @@ def test_a_check_of_some_versions(body: Json, before: int, since: int) -> None:
 
 
 def _namespace(**labels: str) -> str:
-    rows = "".join(f"\n    pod-security.kubernetes.io/{key.replace('_', '-')}: {value}" for key, value in labels.items())
+    rows = "".join(
+        f"\n    pod-security.kubernetes.io/{key.replace('_', '-')}: {value}" for key, value in labels.items()
+    )
     return f"apiVersion: v1\nkind: Namespace\nmetadata:\n  name: ns\n  labels:{rows}\n"
 
 
-BARE = "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: ns}\nspec:\n  hostIPC: true\n  containers: [{name: c, image: i}]\n"
+BARE = (
+    "apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: ns}\n"
+    "spec:\n  hostIPC: true\n  containers: [{name: c, image: i}]\n"
+)
 DEPLOYED = (
     "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d, namespace: ns}\nspec:\n"
     "  selector: {matchLabels: {a: b}}\n  template:\n    metadata: {labels: {a: b}}\n"
