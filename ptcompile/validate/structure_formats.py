@@ -72,7 +72,7 @@ FORMATS: Final[dict[str, Holds]] = {
     "duration": _pattern(
         r"[+-]?(?:\d+\s*(?:ns|us|µs|μs|ms|s|m|h|d|w|[a-z]+)\s*)+|[+-]?(?:[0-9]*(?:\.[0-9]*)?[a-zµμ]+)+|0"
     ),
-    "email": _pattern(r"[^@\s<>]+@[^@\s<>]+"),
+    "email": _pattern(r"(?:[^<>]*<)?[^@\s<>]+@[^@\s<>]+>?"),
     "hostname": _pattern(
         r"(?=.{1,255})[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*\.?"
     ),

@@ -54,8 +54,10 @@ def ask(text: str, names: Mapping[str, Any]) -> bool:
 
     Raises KeyError where it reads a key that is not there, and Unreadable where it cannot be asked.
     """
-    import cel
-
+    try:
+        import cel
+    except ImportError as error:
+        raise Unreadable("common-expression-language is not installed") from error
     context = cel.Context(variables=dict(names))
     for name, function in functions().items():
         if name in text:
