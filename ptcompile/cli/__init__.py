@@ -6,6 +6,7 @@ Exit status: 0 clean, 1 findings or a spec that does not compile, 2 usage, unrea
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -18,6 +19,8 @@ from ptcompile.cli.options import add_output_format
 if TYPE_CHECKING:
     import argparse
 
+    from ptcompile.cli.sets import Set
+
     _Add = Callable[[argparse._SubParsersAction[argparse.ArgumentParser]], None]
     """Puts a command and its options into the parser."""
 
@@ -27,6 +30,8 @@ COMMANDS = (
     "simulate",
     "explain",
     "diff",
+    "import",
+    "convert",
     "platform",
     "requires",
     "schema",
@@ -34,8 +39,6 @@ COMMANDS = (
     "rules",
     "init",
 )
-RESERVED = ("convert",)
-"""Words that are commands of their own in a coming version, and so never files here."""
 
 EPILOG = """\
 examples:
@@ -43,32 +46,46 @@ examples:
   ptcompile spec.yaml --target volcano     the same job for another operator
   ptcompile spec.yaml --cluster prod.yaml  with the platform's profile
   ptcompile specs/ -o manifests/           one file of manifests for each file of specs
+  ptcompile spec.yaml --target all -o out/ a folder of manifests for each target
+  ptcompile spec.yaml --name sft-7         the job under another name, for this run
   ptcompile lint manifests/                what an API server would say of any manifest, offline
   helm template . | ptcompile lint -       the same for rendered templates
   ptcompile simulate spec.yaml             what every pod would see, on every operator
   ptcompile explain spec.yaml volumes      which pass, rule and line of the spec wrote that part
   ptcompile explain PTC302                 what a finding means, with an example
   ptcompile diff old.yaml new.yaml         what a change means for the pods, then path by path
+  ptcompile import job.yaml -o specs/      the specs of manifests that are there, proved to mean the same
+  ptcompile convert job.yaml --target trainjob   the same job for another operator
   ptcompile specs/ -o manifests/ --check   whether the manifests in git are what the specs say
   ptcompile platform cluster.yaml specs/   what the cluster must have before these jobs run
   ptcompile init -o spec.yaml              a spec to start from
 
-The first word may be a command (compile, lint, simulate, explain, diff, platform, requires, schema, targets, rules,
-init); without one it is compile. `ptcompile COMMAND --help` tells more. A file called like a command is ./compile.
+The first word may be a command (compile, lint, simulate, explain, diff, import, convert, platform, requires, schema,
+targets, rules, init); without one it is compile. `ptcompile COMMAND --help` tells more. A file called like a command is
+./compile.
 """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
-    if words and words[0] in RESERVED:
-        sys.stderr.write(f"ptcompile: this version has no command {words[0]!r} yet (a file: ./{words[0]})\n")
-        return 2
     if not words or words[0] not in (*COMMANDS, "-h", "--help", "--version"):
+        if words and (near := _meant(words[0])):
+            files.say(f"ptcompile: no command and no file {words[0]!r}; did you mean {near}?\n")
+            return 2
         words.insert(0, "compile")
     options = _parser(words[0]).parse_args(words)
     command: Callable[[argparse.Namespace], int] = options.run
     return command(options)
+
+
+def _meant(word: str) -> str | None:
+    """The command that a first word was meant to be, which is none and names no file."""
+    if not word.isalpha() or os.path.exists(word):
+        return None
+    from ptcompile.kubernetes.names import suggest
+
+    return suggest(word, COMMANDS)
 
 
 def _parser(first: str) -> argparse.ArgumentParser:
@@ -95,17 +112,48 @@ def _parser(first: str) -> argparse.ArgumentParser:
 def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     one = commands.add_parser("compile", help="specs into manifests (the default)", allow_abbrev=False)
     one.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, or - for standard input")
-    one.add_argument("--target", metavar="T", help="the operator's API to write (see ptcompile targets)")
     one.add_argument(
-        "--set", action="append", default=[], metavar="PATH=VALUE", help="such as spec.nodes=4, repeatable"
+        "--target",
+        action="append",
+        default=[],
+        metavar="T",
+        help="the operator's API to write (see ptcompile targets); several, or all, with -o DIR/ or --format json",
     )
+    one.add_argument("--name", metavar="NAME", help="the job's name in this run, before any is derived from it")
+    one.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        type=_set,
+        metavar="PATH=VALUE",
+        help='set a value before compiling, such as spec.nodes=4 or metadata.labels."a.b/c"=d (repeatable)',
+    )
+    one.add_argument(
+        "--set-string", action="append", default=[], dest="set", type=_set_string, metavar="PATH=TEXT",
+        help="the same, with the value as text, whatever it looks like",
+    )  # fmt: skip
     one.add_argument("-o", "--output", metavar="OUT", help="a file, or a directory with / at its end")
     one.add_argument(
         "--check", action="store_true", help="write nothing: 1 with a diff where OUT is not what would be written"
     )
     one.add_argument("--format", choices=("yaml", "json"), default="yaml", help="of the manifests (yaml)")
+    one.add_argument("--no-lint", action="store_true", help="do not ask the rules about what was compiled")
     _add_common(one)
     one.set_defaults(run=_compile)
+
+
+def _set(text: str) -> Set:
+    """What --set reads."""
+    from ptcompile.cli import sets
+
+    return sets.yaml(text)
+
+
+def _set_string(text: str) -> Set:
+    """What --set-string reads."""
+    from ptcompile.cli import sets
+
+    return sets.string(text)
 
 
 def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -142,7 +190,7 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 def _add_schema(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     one = commands.add_parser("schema", help="print a JSON Schema: of our own kinds for editors, of JSON results")
-    one.add_argument("what", choices=("spec", "cluster", "report", "world", "diff", "explanation"))
+    one.add_argument("what", choices=("spec", "cluster", "report", "world", "diff", "explanation", "handle"))
     one.set_defaults(run=_schema)
 
 
@@ -169,6 +217,8 @@ _ADD: Final[dict[str, _Add]] = {
     "simulate": _add_of("simulate_command"),
     "explain": _add_of("explain_command"),
     "diff": _add_of("diff_command"),
+    "import": _add_of("import_command"),
+    "convert": _add_of("convert_command"),
     "platform": _PLATFORM,
     "requires": _PLATFORM,
     "rules": _add_of("rules_command"),
@@ -197,21 +247,25 @@ def _lint(options: argparse.Namespace) -> int:
 
 
 def _schema(options: argparse.Namespace) -> int:
-    from ptcompile.cli.schema_command import SCHEMAS
+    import json
 
-    return files.write_stdout(SCHEMAS[options.what]())
+    from ptcompile.verbs.schema import schema
+
+    return files.write_stdout(json.dumps(schema(options.what), indent=2) + "\n")
 
 
 def _targets(options: argparse.Namespace) -> int:
     import json
 
     from ptcompile.prerequisites import capabilities
+    from ptcompile.verbs.targets import targets
 
     if options.versions:
         return files.write_stdout(capabilities.versions())
-    if options.format == "json":
-        return files.write_stdout(json.dumps(capabilities.to_dict(), indent=2) + "\n")
-    return files.write_stdout(capabilities.text())
+    found = targets()
+    return files.write_stdout(
+        json.dumps(found.to_dict(), indent=2) + "\n" if options.format == "json" else found.text()
+    )
 
 
 def run() -> None:

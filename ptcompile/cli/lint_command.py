@@ -116,7 +116,7 @@ def _report(
         kubernetes=config.kubernetes_version,
         webhooks=not options.no_webhooks,
         unknown_kinds=options.unknown_kinds,
-        select=None if config.select is None else [*config.select, *config.extend_select],
+        select=config.selected(),
         ignore=[*config.ignore, *config.ignored_in(file.name)],
         schemas=config.schemas,
         beside=beside,

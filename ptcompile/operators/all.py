@@ -8,7 +8,7 @@ from typing import Any, Final
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.record import Key, Kind, Operator, resolve
 
-_PODS: Final = ("linting.containers", "linting.pods")
+_PODS: Final = ("linting.containers", "linting.pods", "linting.image")
 _LAUNCH: Final = ("linting.launch", "operators.kueue.rules")
 _TRAINER: Final = "trainer.kubeflow.org/v1alpha1"
 _RUNTIME: Final[dict[str, Any]] = {
@@ -35,7 +35,10 @@ OPERATORS: Final = (
                 rules=(*_PODS, *_LAUNCH),
                 templates="templates:of",
                 pods="pods:expand",
+                read="read:read",
                 failure="failure:sentences",
+                status="status:status",
+                following="following:FOLLOWING",
             ),
         ),
     ),
@@ -55,7 +58,10 @@ OPERATORS: Final = (
                 rules=(*_PODS, "operators.batch.rules", *_LAUNCH),
                 templates="templates:of",
                 pods="pods:expand",
+                read="read:read",
                 failure="failure:sentences",
+                status="status:status",
+                following="following:FOLLOWING",
             ),
         ),
     ),
@@ -69,6 +75,13 @@ OPERATORS: Final = (
         defaults="defaults:DEFAULTS",
         changes="changes:CHANGES",
         software="training-operator",
+        kubernetes=(  # README, Version Matrix; from 1.8 on kubeflow.org, legacy v1, Installation
+            ((1, 0), (1, 16)),
+            ((1, 3), (1, 18)),
+            ((1, 4), (1, 23)),
+            ((1, 7), (1, 25)),
+            ((1, 8), (1, 28)),
+        ),
         crds=("pytorchjobs.kubeflow.org/v1",),
         kinds=(
             Kind(
@@ -78,12 +91,15 @@ OPERATORS: Final = (
                 rules=(*_PODS, "operators.pytorchjob.rules", *_LAUNCH),
                 templates="templates:of",
                 pods="pods:expand",
+                read="read:read",
                 crd="crd:pytorch_job_rules",
                 webhook="webhook:check",
                 controller="webhook:later",
                 pod_checks="pod_checks:check",
                 fixed="update:FIXED",
                 failure="failure:sentences",
+                status="status:status",
+                following="following:FOLLOWING",
                 gang="gang:counted",
                 options="options:OPTIONS",
             ),
@@ -99,6 +115,7 @@ OPERATORS: Final = (
         defaults="defaults:DEFAULTS",
         changes="changes:CHANGES",
         software="volcano",
+        kubernetes=(((1, 0), (1, 16)),),  # README: CRDs of apiextensions.k8s.io/v1
         crds=(
             "jobs.batch.volcano.sh/v1alpha1",
             "podgroups.scheduling.volcano.sh/v1beta1",
@@ -112,12 +129,15 @@ OPERATORS: Final = (
                 rules=(*_PODS, "operators.volcano.rules", *_LAUNCH),
                 templates="templates:of",
                 pods="pods:expand",
+                read="read:read",
                 default="webhook:default",
                 webhook="webhook:check",
                 controller="controller:later",
                 pod_checks="pod_checks:check",
                 update="update:check",
                 failure="failure:sentences",
+                status="status:status",
+                following="following:FOLLOWING",
                 gang="gang:counted",
             ),
             Kind("scheduling.volcano.sh/v1beta1", "PodGroup", schema="scheduling.volcano.sh/podgroup_v1beta1.json"),
@@ -133,6 +153,7 @@ OPERATORS: Final = (
         defaults="defaults:DEFAULTS",
         changes="changes:CHANGES",
         software="trainer",
+        kubernetes=(((2, 0), (1, 31)),),  # kubeflow.org, Trainer, Installation
         crds=(
             "trainjobs.trainer.kubeflow.org/v1alpha1",
             "clustertrainingruntimes.trainer.kubeflow.org/v1alpha1",
@@ -144,8 +165,9 @@ OPERATORS: Final = (
                 _TRAINER,
                 "TrainJob",
                 schema="trainer.kubeflow.org/trainjob_v1alpha1.json",
-                rules=("operators.trainer.rules.trainjob", *_LAUNCH),
+                rules=("operators.trainer.rules.trainjob", "linting.image", *_LAUNCH),
                 pods="pods:expand",
+                read="read:read",
                 crd="crd:train_job_rules",
                 default="webhook:default",
                 webhook="webhook:check",
@@ -154,6 +176,8 @@ OPERATORS: Final = (
                 fixed="update:FIXED",
                 update="update:check",
                 failure="failure:sentences",
+                status="status:status",
+                following="following:FOLLOWING",
                 in_newest_words="older_releases:today",
                 in_written_words="older_releases:written",
                 options="options:OPTIONS",
@@ -181,6 +205,7 @@ OPERATORS: Final = (
         sentences="sentences:SENTENCES",
         defaults="defaults:DEFAULTS",
         software="jobset",
+        kubernetes=(((0, 1), (1, 21)),),  # site, Installation
         crds=("jobsets.jobset.x-k8s.io/v1alpha2",),
         kinds=(
             Kind(
@@ -190,6 +215,7 @@ OPERATORS: Final = (
                 rules=(*_PODS, "operators.jobset.rules", *_LAUNCH),
                 templates="templates:of",
                 pods="pods:expand",
+                read="read:read",
                 crd="crd:jobset_rules",
                 default="webhook:default",
                 webhook="webhook:check",
@@ -198,6 +224,8 @@ OPERATORS: Final = (
                 fixed="update:FIXED",
                 update="update:check",
                 failure="failure:sentences",
+                status="status:status",
+                following="following:FOLLOWING",
             ),
         ),
     ),
@@ -228,6 +256,7 @@ OPERATORS: Final = (
         version="kueue",
         changes="changes:CHANGES",
         software="kueue",
+        kubernetes=(((0, 11), (1, 29)),),  # site, Installation
         crds=("clusterqueues.{kueue_api}", "localqueues.{kueue_api}", "workloads.{kueue_api}"),
     ),
     Operator(
