@@ -162,6 +162,9 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     one.add_argument("--kubernetes-version", metavar="V", help="such as 1.34: the server's (the newest known)")
     one.add_argument("--no-webhooks", action="store_true", help="the API server and the CRDs alone")
     one.add_argument(
+        "--schemas", action="append", default=[], metavar="PATH", help="CRDs or JSON Schemas of more kinds; repeatable"
+    )
+    one.add_argument(
         "--unknown-kinds", choices=("count", "error"), default="count", help="kinds that nobody here knows"
     )
     one.add_argument(

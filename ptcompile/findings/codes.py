@@ -104,6 +104,11 @@ CODES: dict[str, str] = {
     "gang-without-scheduler": "PTC244",
     "gang-counts-initializers": "PTC245",
     "runtime-queue-misplaced": "PTC246",
+    "never-fits-queue": "PTC290",
+    "exceeds-cohort": "PTC291",
+    "missing-queue": "PTC292",
+    "breaks-limit-range": "PTC293",
+    "exceeds-quota": "PTC294",
     # 3xx: storage and shared memory
     "shm-above-memory-limit": "PTC301",
     "missing-shm": "PTC302",
@@ -197,6 +202,9 @@ CODES: dict[str, str] = {
     "too-long-value": "PTC516",
     "too-many-items": "PTC517",
     "version-unknown-field": "PTC518",
+    "no-such-kind": "PTC590",
+    "unread-rule": "PTC591",
+    "pod-security": "PTC592",
     # 55x: what an operator's webhook or controller answers
     "webhook-refusal": "PTC551",
     "refused-child": "PTC552",

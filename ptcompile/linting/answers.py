@@ -91,6 +91,20 @@ ANSWERS: Final[dict[str, Answer]] = {
         "The field exists, and not in the release of Kubernetes or the operator that the profile names.",
         "leave it out, or say the newer release in the profile",
     ),
+    "no-such-kind": Answer(
+        "The server has no such kind under this apiVersion: it is of another group or version, or the server is too "
+        "old or too new for it.",
+        "write the apiVersion that the help names",
+    ),
+    "unread-rule": Answer(
+        "A CEL rule of a CRD uses what the evaluator here does not have, so it was not asked.",
+        "ask the API server: kubectl apply --dry-run=server",
+    ),
+    "pod-security": Answer(
+        "The Pod Security level of the namespace, by its labels in the stream or by podSecurity of the profile, does "
+        "not allow the pod. A Pod is refused; of a job the pods are, and the job waits.",
+        "change the field as the help says, or run in a namespace of a wider level",
+    ),
     "wrong-type": Answer(
         "A value is of another type than the field.",
         "write it as the message says; a text such as on, 1 or 1e3 wants quotes",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.linting import run
+from ptcompile.verbs.lint import run
 
 Json = dict[str, Any]
 
