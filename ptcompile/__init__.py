@@ -26,8 +26,10 @@ if TYPE_CHECKING:
     from ptcompile.simulation import World
     from ptcompile.verbs.check import Checked, check
     from ptcompile.verbs.compile import CompileError, Result, compile, explain
+    from ptcompile.verbs.convert import convert
     from ptcompile.verbs.diff import diff
     from ptcompile.verbs.fix import Fixed, fix
+    from ptcompile.verbs.import_manifests import Imported, import_manifests
     from ptcompile.verbs.init import init
     from ptcompile.verbs.lint import Report, lint
     from ptcompile.verbs.platform import platform
@@ -55,8 +57,10 @@ if TYPE_CHECKING:
         Elastic,
         EnvSource,
         JobSpec,
+        Names,
         RoleSpec,
         RunPolicy,
+        RuntimeRef,
         SideRole,
         Spec,
         Topology,
@@ -80,8 +84,10 @@ __all__ = [
     "Fixed",
     "Gpu",
     "Handle",
+    "Imported",
     "JobSpec",
     "Metadata",
+    "Names",
     "NodeRequirement",
     "OperatorDeployment",
     "OperatorImage",
@@ -99,6 +105,7 @@ __all__ = [
     "RolePods",
     "RoleSpec",
     "RunPolicy",
+    "RuntimeRef",
     "Setup",
     "SideRole",
     "Skipped",
@@ -115,9 +122,11 @@ __all__ = [
     "__version__",
     "check",
     "compile",
+    "convert",
     "diff",
     "explain",
     "fix",
+    "import_manifests",
     "init",
     "lint",
     "platform",
@@ -143,12 +152,14 @@ _FROM = {
     "Elastic": "vocabulary.spec",
     "EnvSource": "vocabulary.spec",
     "Explanation": "explaining.explanation",
+    "Imported": "verbs.import_manifests",
     "Fabric": "vocabulary.cluster.devices",
     "Fixed": "verbs.fix",
     "Gpu": "vocabulary.cluster.devices",
     "Handle": "operators.handles",
     "JobSpec": "vocabulary.spec",
     "Metadata": "vocabulary.model",
+    "Names": "vocabulary.spec",
     "NodeRequirement": "vocabulary.cluster.devices",
     "OperatorDeployment": "vocabulary.cluster.model",
     "OperatorImage": "vocabulary.cluster.model",
@@ -167,6 +178,7 @@ _FROM = {
     "RoleSpec": "vocabulary.spec",
     "RunPolicy": "vocabulary.spec",
     "Setup": "prerequisites.objects",
+    "RuntimeRef": "vocabulary.spec",
     "SideRole": "vocabulary.spec",
     "Skipped": "fixing",
     "Span": "findings.diagnostics",
@@ -181,10 +193,12 @@ _FROM = {
     "World": "simulation",
     "check": "verbs.check",
     "compile": "verbs.compile",
+    "convert": "verbs.convert",
     "diff": "verbs.diff",
     "explain": "verbs.compile",
     "fix": "verbs.fix",
     "init": "verbs.init",
+    "import_manifests": "verbs.import_manifests",
     "lint": "verbs.lint",
     "platform": "verbs.platform",
     "requires": "verbs.requires",

@@ -51,6 +51,8 @@ class Kind(NamedTuple):
     """path, version -> path: from a place in those words back to the place in the file."""
     options: str = ""
     """The fields that the operator turns into options of torchrun, by option."""
+    read: str = ""
+    """manifest, others -> the ways to read it back into a spec, the best first (`common.read.Read`)."""
 
     @property
     def key(self) -> Key:
