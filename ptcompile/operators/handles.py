@@ -17,14 +17,6 @@ from ptcompile.vocabulary.fields import yaml_name
 VERSION = 1
 """Of the JSON form."""
 
-_COMPANIONS: dict[Key, str] = {
-    ("v1", "Service"): "services",
-    ("scheduling.volcano.sh/v1beta1", "PodGroup"): "podgroups",
-    ("scheduling.x-k8s.io/v1alpha1", "PodGroup"): "podgroups",
-    ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime"): "trainingruntimes",
-}
-"""What is written beside jobs, with its plural. All of it is namespaced, and no job owns it."""
-
 _MAIN = ("pytorch", "node")
 """The container that trains, as ptcompile names it: `node` in a TrainJob."""
 
@@ -193,7 +185,7 @@ def _begins_suspended(job: Json) -> bool:
 def _reference(manifest: Json) -> Reference:
     metadata, key = at(manifest, "metadata"), _key(manifest)
     following = operators.part(key, "following")
-    plural = following.plural if following is not None else _COMPANIONS[key]
+    plural = following.plural if following is not None else f"{key[1].lower()}s"  # so are all that stand beside a job
     return Reference(*key, plural, True, text(metadata.get("namespace")) or None, object_name(manifest))
 
 

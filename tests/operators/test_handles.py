@@ -260,3 +260,10 @@ def test_a_job_that_the_server_names_has_no_handle() -> None:
     job["metadata"] = {"generateName": "train-"}
     with pytest.raises(ValueError, match="generateName"):
         list(handles([job]))
+
+
+@pytest.mark.parametrize("target", SUSPEND)
+def test_a_run_s_own_name_is_everywhere(target: str) -> None:
+    found = ptcompile.compile(smallest(""), target=target, name="run-7").handle
+    assert {one.name for one in found.objects} == {"run-7"}
+    assert "run-7" in (found.label_selector or found.field_selector)
