@@ -31,10 +31,28 @@ _Model = TypeVar("_Model", bound="Model")
 def read_spec(data: Any) -> tuple[Spec | None, list[Problem]]:
     """A decoded TrainingJob document as a `Spec`, or as its plain equal; or what is wrong with it."""
     if (spec := from_schema.spec(data)) is not None:
-        return spec, []
+        return with_stand_in(spec), []
     from ptcompile.vocabulary.spec import Spec
 
-    return _validated(Spec, data)
+    read, problems = _validated(Spec, data)
+    return read and with_stand_in(read), problems
+
+
+def with_stand_in(spec: Spec) -> Spec:
+    """The spec with a stand-in for a name that the server will complete."""
+    beginning = spec.metadata.generate_name
+    if beginning is None or "name" in spec.metadata.model_fields_set:
+        return spec
+    return spec.but(metadata=spec.metadata.but(name=stand_in(beginning)))
+
+
+def stand_in(beginning: str) -> str:
+    """What stands for a name that the server completes: as long as it will be, and unlike any other text."""
+    return f"{beginning[:_MOST_OF_A_NAME]}x7k2m"
+
+
+_MOST_OF_A_NAME = 58
+"""Characters of a generateName that the API server keeps, before the five that it adds (Kubernetes 1.36)."""
 
 
 def read_cluster(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
@@ -228,12 +246,15 @@ def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
     own_conf = elastic.rdzv_configs if elastic else {}
     waits = {"timeout": MEETING_SECONDS, "join_timeout": MEETING_SECONDS} if most > 1 else {}
     own_id = elastic is not None and "rdzv_id" in elastic.model_fields_set
+    etcd = elastic is not None and elastic.rdzv_backend in {"etcd", "etcd-v2"}  # one store for all jobs
+    beginning = spec.metadata.generate_name
+    common_id = spec.metadata.name if beginning is None or etcd else beginning.rstrip("-")
     meets_again = most > 1 and (least < most or restarts > 0 or _a_pod_returns(job))
     return ir.Launch(
         entry=entry,
         nproc_per_node=elastic.nproc_per_node if elastic else _by_devices(job, cluster),
         rdzv_backend=(elastic and elastic.rdzv_backend) or ("c10d" if meets_again else "static"),
-        rdzv_id=elastic.rdzv_id if elastic and own_id else spec.metadata.name,
+        rdzv_id=elastic.rdzv_id if elastic and own_id else common_id,
         rdzv_endpoint=elastic.rdzv_endpoint if elastic else None,
         rdzv_conf={key: str(value) for key, value in {**waits, **own_conf}.items() if value is not None},
         monitor_interval=elastic.monitor_interval if elastic else 5,
