@@ -6,6 +6,7 @@ Exit status: 0 clean, 1 findings or a spec that does not compile, 2 usage, unrea
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -69,10 +70,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"ptcompile: this version has no command {words[0]!r} yet (a file: ./{words[0]})\n")
         return 2
     if not words or words[0] not in (*COMMANDS, "-h", "--help", "--version"):
+        if words and (near := _meant(words[0])):
+            files.say(f"ptcompile: no command and no file {words[0]!r}; did you mean {near}?\n")
+            return 2
         words.insert(0, "compile")
     options = _parser(words[0]).parse_args(words)
     command: Callable[[argparse.Namespace], int] = options.run
     return command(options)
+
+
+def _meant(word: str) -> str | None:
+    """The command that a first word was meant to be, which is none and names no file."""
+    if not word.isalpha() or os.path.exists(word):
+        return None
+    from ptcompile.kubernetes.names import suggest
+
+    return suggest(word, COMMANDS)
 
 
 def _parser(first: str) -> argparse.ArgumentParser:
@@ -124,6 +137,7 @@ def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--check", action="store_true", help="write nothing: 1 with a diff where OUT is not what would be written"
     )
     one.add_argument("--format", choices=("yaml", "json"), default="yaml", help="of the manifests (yaml)")
+    one.add_argument("--no-lint", action="store_true", help="do not ask the rules about what was compiled")
     _add_common(one)
     one.set_defaults(run=_compile)
 

@@ -7,6 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from ptcompile.cli import files, sets
+from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import check_target
@@ -28,6 +29,7 @@ ALL = "all"
 def run(options: argparse.Namespace) -> int:
     """Compile every spec of every file. One error anywhere, and nothing is written."""
     targets = _targets(options)
+    config = load(None, isolated=options.no_lint)
     findings = Findings(options.output_format)
     if options.set:
         findings.text(sets.NAME, sets.texts(options.set))
@@ -40,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     profile = findings.profile(options.cluster)
     outputs: Outputs = {}
     for file in inputs if profile is not None else ():
-        for target, manifests in _compiled(file, targets, options, profile, findings).items():
+        for target, manifests in _compiled(file, targets, options, config, profile, findings).items():
             outputs.setdefault(target, {})[file.name] = manifests
     status = findings.finish()
     if status:
@@ -78,6 +80,7 @@ def _compiled(
     file: File,
     targets: list[str | None],
     options: argparse.Namespace,
+    config: Config,
     profile: ClusterProfile | None,
     findings: Findings,
 ) -> dict[str, Manifests]:
@@ -92,6 +95,9 @@ def _compiled(
             name=options.name,
             filename=file.name,
             overrides=overrides,
+            lint=not options.no_lint,
+            select=config.selected(),
+            ignore=[*config.ignore, *config.ignored_in(file.name)],
         )
         pointed = sets.pointed(result.diagnostics, options.set, options.name)
         results[target] = result._replace(diagnostics=tuple(pointed))

@@ -25,4 +25,8 @@ def check_target(name: str | None, *, beside: tuple[str, ...] = ()) -> None:
     from ptcompile.operators.targets import TARGETS  # manifests alone do without
 
     if name not in TARGETS:
-        raise UsageError(f"no target {name!r}; the targets are {', '.join([*TARGETS, *beside])}")
+        from ptcompile.kubernetes.names import suggest
+
+        near = suggest(name, [*TARGETS, *beside])
+        known = f"did you mean {near}?" if near else f"the targets are {', '.join([*TARGETS, *beside])}"
+        raise UsageError(f"no target {name!r}; {known}")

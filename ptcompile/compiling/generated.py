@@ -67,4 +67,6 @@ def _texts(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
 def _about(problem: Problem, stand_in: str, beginning: str) -> Problem:
     """A problem about the name at generateName, in words that a person can know."""
     there = moved(problem, _GENERATE) if problem.path == _NAME else problem
-    return there._replace(message=there.message.replace(stand_in, f"{beginning}{_UNKNOWN}"))
+    added = stand_in.removeprefix(beginning)
+    help = there.help and there.help.replace(added, "")
+    return there._replace(message=there.message.replace(stand_in, f"{beginning}{_UNKNOWN}"), help=help)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from ptcompile.job.model import Context, Job, Json, PodTemplate, map_templates
 from ptcompile.kubernetes import quantity
+from ptcompile.vocabulary.cluster import hardware
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -23,7 +24,7 @@ def tolerations(job: Job, context: Context) -> Job:
     profile = context.cluster.spec
     everywhere = [*profile.defaults.tolerations, *(profile.spot.tolerations if job.spot else ())]
     in_template: list[Json] = profile.defaults.pod_template.get("spec", {}).get("tolerations", [])
-    accelerator = context.cluster.accelerator(job.accelerator)
+    accelerator = hardware.accelerator(context.cluster, job.accelerator)
     of_gpu = profile.gpu.tolerations
     named = accelerator.tolerations if accelerator else ()
 
@@ -46,7 +47,9 @@ def tolerations(job: Job, context: Context) -> Job:
 def _devices(template: PodTemplate, cluster: ClusterProfile) -> list[str]:
     """The accelerators, by resource name, of which the container that trains asks for more than none."""
     limits = template.main.resources.limits
-    return [name for name, amount in limits.items() if cluster.is_accelerator(name) and quantity.parse(amount)]
+    return [
+        name for name, amount in limits.items() if hardware.is_accelerator(cluster, name) and quantity.parse(amount)
+    ]
 
 
 def _own_name(resource: str) -> Json:

@@ -62,7 +62,7 @@ def manifest(config: Any, *, cluster: Any = NO_GPU_TAINTS, **knobs: Any) -> dict
     platform = knobs.get("platform")
     converted = convert(config, **knobs)
     assert converted.ok, converted.problems
-    result = ptcompile.compile(converted.document, cluster=platform.profile if platform else cluster)
+    result = ptcompile.compile(converted.document, cluster=platform.profile if platform else cluster, lint=False)
     return dict(result.unwrap()[0])
 
 

@@ -9,7 +9,7 @@ import pytest
 from pydantic import ValidationError
 
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.vocabulary.cluster import model
+from ptcompile.vocabulary.cluster import hardware, model
 from ptcompile.vocabulary.cluster.devices import Toleration
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from tests import making
@@ -40,7 +40,7 @@ def test_what_counts_as_an_accelerator(name: str, wanted: bool) -> None:
             "accelerators": {"x": {"resourceName": "other.example/npu", "nodeLabels": {}}},
         }
     )
-    assert profile.is_accelerator(name) is wanted
+    assert hardware.is_accelerator(profile, name) is wanted
 
 
 def test_versions_given_and_left_out() -> None:
