@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from ptcompile.diffing.defaults import is_default
 from ptcompile.diffing.normal import Keyed, normal, plain
 from ptcompile.importing.draft import Spec
-from ptcompile.job.pod_template import OBJECT_KEYS
+from ptcompile.kubernetes.merge_keys import OBJECT_KEYS
 from ptcompile.kubernetes.untyped import Json, at, items, kind_of
 from ptcompile.operators.common.read import MAIN, Pods, Read
 

@@ -5,9 +5,10 @@ A new operator is a folder, a record here, and an authority in `findings.diagnos
 
 from typing import Any, Final
 
+from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.record import Key, Kind, Operator, resolve
 
-_PODS: Final = ("linting.containers", "linting.pods")
+_PODS: Final = ("linting.containers", "linting.pods", "linting.image")
 _LAUNCH: Final = ("linting.launch", "operators.kueue.rules")
 _TRAINER: Final = "trainer.kubeflow.org/v1alpha1"
 _RUNTIME: Final[dict[str, Any]] = {
@@ -69,6 +70,13 @@ OPERATORS: Final = (
         defaults="defaults:DEFAULTS",
         changes="changes:CHANGES",
         software="training-operator",
+        kubernetes=(  # README, Version Matrix; from 1.8 on kubeflow.org, legacy v1, Installation
+            ((1, 0), (1, 16)),
+            ((1, 3), (1, 18)),
+            ((1, 4), (1, 23)),
+            ((1, 7), (1, 25)),
+            ((1, 8), (1, 28)),
+        ),
         crds=("pytorchjobs.kubeflow.org/v1",),
         kinds=(
             Kind(
@@ -99,6 +107,7 @@ OPERATORS: Final = (
         defaults="defaults:DEFAULTS",
         changes="changes:CHANGES",
         software="volcano",
+        kubernetes=(((1, 0), (1, 16)),),  # README: CRDs of apiextensions.k8s.io/v1
         crds=(
             "jobs.batch.volcano.sh/v1alpha1",
             "podgroups.scheduling.volcano.sh/v1beta1",
@@ -133,6 +142,7 @@ OPERATORS: Final = (
         defaults="defaults:DEFAULTS",
         changes="changes:CHANGES",
         software="trainer",
+        kubernetes=(((2, 0), (1, 31)),),  # kubeflow.org, Trainer, Installation
         crds=(
             "trainjobs.trainer.kubeflow.org/v1alpha1",
             "clustertrainingruntimes.trainer.kubeflow.org/v1alpha1",
@@ -144,7 +154,7 @@ OPERATORS: Final = (
                 _TRAINER,
                 "TrainJob",
                 schema="trainer.kubeflow.org/trainjob_v1alpha1.json",
-                rules=("operators.trainer.rules.trainjob", *_LAUNCH),
+                rules=("operators.trainer.rules.trainjob", "linting.image", *_LAUNCH),
                 pods="pods:expand",
                 read="read:read",
                 crd="crd:train_job_rules",
@@ -153,6 +163,8 @@ OPERATORS: Final = (
                 controller="controller:later",
                 pod_checks="pod_checks:train_job",
                 failure="failure:sentences",
+                in_newest_words="older_releases:today",
+                in_written_words="older_releases:written",
                 options="options:OPTIONS",
             ),
             Kind(
@@ -178,6 +190,7 @@ OPERATORS: Final = (
         sentences="sentences:SENTENCES",
         defaults="defaults:DEFAULTS",
         software="jobset",
+        kubernetes=(((0, 1), (1, 21)),),  # site, Installation
         crds=("jobsets.jobset.x-k8s.io/v1alpha2",),
         kinds=(
             Kind(
@@ -198,11 +211,33 @@ OPERATORS: Final = (
         ),
     ),
     Operator(
+        "mpijob",
+        authority="mpi-operator",
+        version="mpi_operator",
+        defaults="defaults:DEFAULTS",
+        software="mpi-operator",
+        crds=("mpijobs.kubeflow.org/v2beta1",),
+        kinds=(
+            Kind(
+                "kubeflow.org/v2beta1",
+                "MPIJob",
+                schema="kubeflow.org/mpijob_v2beta1.json",
+                rules=(*_PODS, "operators.mpijob.rules", "operators.kueue.rules"),
+                templates="templates:of",
+                pods="pods:expand",
+                controller="controller:later",
+                pod_checks="pod_checks:check",
+                failure="failure:sentences",
+            ),
+        ),
+    ),
+    Operator(
         "kueue",
         authority="kueue",
         version="kueue",
         changes="changes:CHANGES",
         software="kueue",
+        kubernetes=(((0, 11), (1, 29)),),  # site, Installation
         crds=("clusterqueues.{kueue_api}", "localqueues.{kueue_api}", "workloads.{kueue_api}"),
     ),
     Operator(
@@ -228,6 +263,12 @@ KINDS: Final[dict[Key, tuple[Operator, Kind]]] = {kind.key: (one, kind) for one 
 def having(field: str) -> frozenset[Key]:
     """The kinds whose records say something under a field, such as `pods`."""
     return frozenset(key for key, (_, kind) in KINDS.items() if getattr(kind, field))
+
+
+def version(key: Key, versions: Versions) -> Version:
+    """The release, among a cluster's, of the operator of a known kind."""
+    found: Version = getattr(versions, KINDS[key][0].version)
+    return found
 
 
 def part(key: Key, field: str) -> Any:

@@ -8,6 +8,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from ptcompile.kubernetes.versions import Version
+
 Key = tuple[str, str]
 """apiVersion and kind."""
 
@@ -39,6 +41,10 @@ class Kind(NamedTuple):
     """manifest, others -> sentences: what happens when a pod fails and when the job ends."""
     gang: str = ""
     """pod group, roles -> the pods whose requests the group counts; all of them where empty."""
+    in_newest_words: str = ""
+    """manifest, version -> manifest: one of an older release in the words of the newest, or the manifest itself."""
+    in_written_words: str = ""
+    """path, version -> path: from a place in those words back to the place in the file."""
     options: str = ""
     """The fields that the operator turns into options of torchrun, by option."""
     read: str = ""
@@ -71,6 +77,8 @@ class Operator(NamedTuple):
     """What each of its releases changed, by name (`common.changes.Change`)."""
     software: str = ""
     """The name of the release that a cluster installs; empty where Kubernetes brings it along."""
+    kubernetes: tuple[tuple[Version, Version], ...] = ()
+    """The oldest Kubernetes that its documentation asks for, each from one of its releases on; the oldest first."""
     crds: tuple[str, ...] = ()
     """Its CRDs, `plural.group/version`."""
     beside: str = ""
