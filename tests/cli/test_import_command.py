@@ -32,11 +32,8 @@ def test_a_folder_to_a_folder_with_what_is_kept(tmp_path: Path) -> None:
     (tmp_path / "c.yaml").write_text("apiVersion: v1\nkind: Service\nmetadata: {name: s}\n")
     out = tmp_path / "specs"
     assert main(["import", str(tmp_path), "-o", f"{out}/"]) == 0
-    assert sorted(one.relative_to(out).as_posix() for one in out.rglob("*.yaml")) == [
-        "a.yaml",
-        "b.yaml",
-        "kept/kept.yaml",
-    ]
+    written = sorted(one.relative_to(out).as_posix() for one in out.rglob("*.yaml"))
+    assert written == ["a.yaml", "b.yaml", "kept/kept.yaml"]
     assert yaml.safe_load((out / "kept" / "kept.yaml").read_text())["kind"] == "ConfigMap"
 
 
@@ -46,10 +43,8 @@ def test_what_all_jobs_have_in_common_goes_into_a_profile(tmp_path: Path, capsys
         (tmp_path / f"{name}.yaml").write_text(manifests(name, f"{common}env: {env}"))
     profile = tmp_path / "cluster.yaml"
     out = tmp_path / "specs"
-    assert (
-        main(["import", *(str(tmp_path / f"{one}.yaml") for one in "abc"), "-o", f"{out}/", "--profile", str(profile)])
-        == 0
-    )
+    files = [str(tmp_path / f"{one}.yaml") for one in "abc"]
+    assert main(["import", *files, "-o", f"{out}/", "--profile", str(profile)]) == 0
     defaults = yaml.safe_load(profile.read_text())["spec"]["defaults"]
     assert defaults == {
         "serviceAccountName": "trainer",
@@ -87,9 +82,8 @@ def test_json_tells_all_of_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]
     (tmp_path / "job.yaml").write_text(manifests("a"))
     assert main(["import", str(tmp_path / "job.yaml"), "--format", "json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert [(one["from"], one["sameWorld"], one["sameManifest"]) for one in told["specs"]] == [
-        ("PyTorchJob/a", True, True)
-    ]
+    (one,) = told["specs"]
+    assert (one["from"], one["sameWorld"], one["sameManifest"]) == ("PyTorchJob/a", True, True)
     assert (told["profile"], told["kept"], told["diagnostics"]) == (None, [], [])
 
 
