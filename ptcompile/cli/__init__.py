@@ -187,7 +187,7 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 def _add_schema(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     one = commands.add_parser("schema", help="print a JSON Schema: of our own kinds for editors, of JSON results")
-    one.add_argument("what", choices=("spec", "cluster", "report", "world", "diff", "explanation"))
+    one.add_argument("what", choices=("spec", "cluster", "report", "world", "diff", "explanation", "handle"))
     one.set_defaults(run=_schema)
 
 
@@ -244,21 +244,25 @@ def _lint(options: argparse.Namespace) -> int:
 
 
 def _schema(options: argparse.Namespace) -> int:
-    from ptcompile.cli.schema_command import SCHEMAS
+    import json
 
-    return files.write_stdout(SCHEMAS[options.what]())
+    from ptcompile.verbs.schema import schema
+
+    return files.write_stdout(json.dumps(schema(options.what), indent=2) + "\n")
 
 
 def _targets(options: argparse.Namespace) -> int:
     import json
 
     from ptcompile.prerequisites import capabilities
+    from ptcompile.verbs.targets import targets
 
     if options.versions:
         return files.write_stdout(capabilities.versions())
-    if options.format == "json":
-        return files.write_stdout(json.dumps(capabilities.to_dict(), indent=2) + "\n")
-    return files.write_stdout(capabilities.text())
+    found = targets()
+    return files.write_stdout(
+        json.dumps(found.to_dict(), indent=2) + "\n" if options.format == "json" else found.text()
+    )
 
 
 def run() -> None:

@@ -275,7 +275,7 @@ def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
     )
 
 
-def _interval(elastic: Elastic | None, otherwise: int | None) -> int | None:
+def _interval(elastic: Elastic | None, otherwise: float | None) -> float | None:
     return elastic.monitor_interval if elastic and "monitor_interval" in elastic.model_fields_set else otherwise
 
 

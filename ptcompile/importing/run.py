@@ -18,7 +18,7 @@ from ptcompile.kubernetes.untyped import Json, kind_of
 from ptcompile.operators import all as operators
 from ptcompile.operators.common.read import Read
 from ptcompile.simulation import simulate
-from ptcompile.vocabulary.cluster.hardware import gpu_resource
+from ptcompile.vocabulary.cluster import hardware
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -80,7 +80,7 @@ def _specs(
     manifest: Json, read: Read, beside: Sequence[Json], cluster: ClusterProfile, *, exact: bool
 ) -> Iterator[tuple[Spec, bool]]:
     """The specs to try of one reading: with torchrun's launch in words, then with the command as it is."""
-    gpu = gpu_resource(cluster, None)
+    gpu = hardware.gpu_resource(cluster, None)
     spec = draft(manifest, read, gpu)
     if not exact:
         world = simulate([manifest], versions=cluster.versions(), others=beside)
