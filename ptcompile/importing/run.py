@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.importing.compiled import manifests
-from ptcompile.importing.draft import Spec, draft, without_written
+from ptcompile.importing.draft import Spec, draft, one_name, without_written
 from ptcompile.importing.endings import with_endings
 from ptcompile.importing.launches import lifted
 from ptcompile.importing.proof import Proof, prove
@@ -50,10 +50,11 @@ def run(manifest: Json, beside: Sequence[Json], cluster: ClusterProfile, *, exac
     """
     best: Tried | None = None
     problems: list[Problem] = []
-    for read in operators.part(kind_of(manifest), "read")(manifest, tuple(beside)):
-        problems += read.problems
-        for spec, lifts in () if read.problems else _specs(manifest, read, beside, cluster, exact=exact):
-            tried = _tried(spec, manifest, read, beside, cluster, lifts=lifts)
+    for found in operators.part(kind_of(manifest), "read")(manifest, tuple(beside)):
+        problems += found.problems
+        wanted, read = one_name(manifest, found)
+        for spec, lifts in () if read.problems else _specs(wanted, read, beside, cluster, exact=exact):
+            tried = _tried(spec, manifest, wanted, read, beside, cluster, lifts=lifts)
             if best is None or _rank(tried) < _rank(best) or not best.proof.compiled:
                 best = tried
             if _rank(tried) == 0:
@@ -92,16 +93,24 @@ def _specs(
 
 
 def _tried(
-    spec: Spec, manifest: Json, read: Read, beside: Sequence[Json], cluster: ClusterProfile, *, lifts: bool
+    spec: Spec,
+    manifest: Json,
+    wanted: Json,
+    read: Read,
+    beside: Sequence[Json],
+    cluster: ClusterProfile,
+    *,
+    lifts: bool,
 ) -> Tried:
-    spec = queued(without_written(spec), manifest, beside, cluster)
-    spec = with_endings(spec, manifest, read, cluster)
+    """A spec with words for all that differs from the object that is `wanted`, proved with the one that came in."""
+    spec = queued(without_written(spec), wanted, beside, cluster)
+    spec = with_endings(spec, wanted, read, cluster)
     for _ in range(_ROUNDS):
         made = manifests(spec, cluster)
         if made is None:
             break
-        found = [one for one in all_gaps(made, manifest, read) if not (lifts and _is_start(one))]
-        closed = close(spec, found, manifest, read)
+        found = [one for one in all_gaps(made, wanted, read) if not (lifts and _is_start(one))]
+        closed = close(spec, found, wanted, read)
         if not found or closed.spec == spec:
             break
         spec = closed.spec

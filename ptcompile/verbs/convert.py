@@ -52,7 +52,7 @@ def _one(
 ) -> tuple[list[Json], list[Diagnostic]]:
     spec = {**imported.document, "spec": {**imported.document["spec"], "target": target}}
     told: list[Diagnostic] = []
-    result = compiling.compile(spec, target=target, cluster=profile)
+    result = compiling.compile(spec, target=target, cluster=profile, lint=False)
     for _ in range(_ROUNDS if lossy else 0):
         beyond = [one for one in result.diagnostics if one.severity == "error" and one.name == "unsupported-by-target"]
         left = spec
@@ -62,7 +62,7 @@ def _one(
             break
         told += [_told(one, imported, filename, "warning") for one in beyond]
         spec = left
-        result = compiling.compile(spec, target=target, cluster=profile)
+        result = compiling.compile(spec, target=target, cluster=profile, lint=False)
     for one in result.diagnostics:
         lost = one.name == "not-carried-over" and not lossy
         told.append(_told(one, imported, filename, "error" if lost else one.severity))
@@ -79,7 +79,7 @@ def _differences(
     from ptcompile.simulation.same import same_world
     from ptcompile.verbs.diff import diff
 
-    before = compiling.compile(imported.document, cluster=profile)
+    before = compiling.compile(imported.document, cluster=profile, lint=False)
     if not before.manifests or not result.manifests:
         return
     versions = _versions(profile)

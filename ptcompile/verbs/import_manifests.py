@@ -214,7 +214,7 @@ def _kept(objects: list[_Object], found: list[ImportedSpec], profile: ClusterPro
     made = {
         (*kind_of(one), object_name(one))
         for spec in found
-        for one in compile.compile(spec.document, cluster=profile).manifests
+        for one in compile.compile(spec.document, cluster=profile, lint=False).manifests
     }
     others = [one.data for one in objects if kind_of(one.data) not in _READ]
     return tuple([one for one in others if (*kind_of(one), object_name(one)) not in made])

@@ -215,8 +215,8 @@ def test_a_runtime_s_trainjob_says_only_what_it_says() -> None:
 
 
 def test_any_spec_is_a_value_and_never_an_exception() -> None:
-    job = {"apiVersion": "batch/v1", "kind": "Job", "spec": {"template": []}}
-    values: list[Any] = [None, [], "", 1, {"spec": None}, job]
+    job_of_nothing = {"apiVersion": "batch/v1", "kind": "Job", "spec": {"template": []}}
+    values: list[Any] = [None, [], "", 1, {"spec": None}, job_of_nothing]
     for value in values:
         source = json.dumps(value)
         assert not ptcompile.import_manifests(source).ok

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+import yaml
 
 import ptcompile
 from ptcompile.operators import all as operators
@@ -59,13 +60,14 @@ def test_an_exact_import_of_a_pytorchjob_has_the_same_fields(name: str) -> None:
 
 
 def test_a_spec_is_shorter_than_its_manifest() -> None:
-    """In the median at most 0.6 lines of spec for a line of manifest, as compile writes manifests."""
+    """In the median at most 0.6 lines of spec for a line of manifest, comments included, where the manifest describes
+    its pods. A TrainJob over a runtime of the cluster's is as short as its spec."""
     ratios = []
     for manifest in published().values():
         imported = ptcompile.import_manifests(manifest)
-        if imported.ok:
-            made = ptcompile.compile(imported.yaml(), cluster=imported.profile)
-            ratios.append(len(imported.yaml().splitlines()) / len(made.yaml().splitlines()))
+        if imported.ok and manifest["kind"] != "TrainJob":
+            lines = len(yaml.safe_dump(manifest, sort_keys=False).splitlines())
+            ratios.append(len(imported.yaml().splitlines()) / lines)
     assert sorted(ratios)[len(ratios) // 2] <= 0.6
 
 
