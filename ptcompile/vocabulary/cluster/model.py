@@ -133,7 +133,7 @@ class ProfileSpec(Model):
         default=None, ge=1, description="How long scheduler-plugins holds places for a gang that is not complete."
     )
     pod_security: str | None = Field(
-        None,
+        default=None,
         pattern=r"^(privileged|baseline|restricted)(:(latest|v1\.\d{1,3}))?$",
         description="The Pod Security level of namespaces whose own is not known: restricted, or baseline:v1.34.",
     )
