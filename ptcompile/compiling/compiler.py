@@ -135,7 +135,14 @@ def advised(compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile
     told = {(problem.name, problem.path) for problem in compiled.problems}
     for problem in traced(found, data):
         if (problem.name, problem.path) not in told and not _of_a_pass(problem):
-            yield problem
+            yield problem._replace(help=_HELPS.get(problem.name, problem.help))
+
+
+_HELPS = {
+    "lone-pod-restart": "instead of restartPolicy write runPolicy: {onPodFailure: RestartJob}, which restarts all pods",
+    "job-restarts-alone": "take it out, or take a target that restarts all pods, such as jobset",
+}
+"""What to do in a spec where the rule's own help speaks of the manifest's fields."""
 
 
 def _of_a_pass(problem: Problem) -> bool:
