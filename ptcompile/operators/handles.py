@@ -44,7 +44,7 @@ class RolePods(NamedTuple):
     """The rank of pod 0 of the role; the others follow by index. None where the pods do not train. With a range of
     nodes it is a place in this order alone: ranks are given when nodes meet."""
     index_label: str | None
-    """The label with the index; None for a Pod, which is 0."""
+    """The label with the index; None for a Pod and for a Job that is not Indexed, whose one pod is 0."""
     container: str
     """The one whose log is the role's."""
 
@@ -137,10 +137,17 @@ def _roles(job: Json, before: Sequence[Json], following: Following) -> Iterator[
             selector=_selector(object_name(job), template.role, following),
             replicas=template.replicas,
             first_rank=rank if main is not None else None,
-            index_label=(following.alone_label if alone else following.index_label) or None,
+            index_label=_index_label(job, following, alone=alone),
             container=main or next(iter(containers), ""),
         )
         rank += template.replicas if main is not None else 0
+
+
+def _index_label(job: Json, following: Following, *, alone: bool) -> str | None:
+    """The pods of a batch/v1 Job have an index where the Job is Indexed; JobSet makes its child Jobs so."""
+    if _key(job) == ("batch/v1", "Job") and at(job, "spec").get("completionMode") != "Indexed":
+        return None
+    return (following.alone_label if alone else following.index_label) or None
 
 
 def _templates(job: Json, before: Sequence[Json]) -> Iterator[tuple[Template, bool]]:
