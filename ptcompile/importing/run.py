@@ -17,6 +17,7 @@ from ptcompile.importing.shrink import shrink
 from ptcompile.kubernetes.untyped import Json, kind_of
 from ptcompile.operators import all as operators
 from ptcompile.operators.common.read import Read
+from ptcompile.operators.trainer.read import folded
 from ptcompile.simulation import simulate
 from ptcompile.vocabulary.cluster import hardware
 
@@ -142,3 +143,15 @@ def differences(tried: Tried) -> Iterator[str]:
 def refusals(tried: Tried) -> Iterator[Problem]:
     """Why the spec does not compile."""
     yield from (one for one in tried.proof.problems if one.severity == "error")
+
+
+def without_runtime(spec: Spec, manifest: Json, beside: Sequence[Json], cluster: ClusterProfile) -> Spec | None:
+    """The job of a spec with a runtime as one that brings its pods along; None where there is no runtime to know."""
+    if "runtimeRef" not in spec["spec"]:
+        return None
+    read = folded(manifest, tuple(beside))
+    if read is None:
+        return None
+    whole = draft(manifest, read, hardware.gpu_resource(cluster, None))
+    patches = {word: spec["spec"][word] for word in ("manifest",) if word in spec["spec"]}
+    return {**whole, "spec": {**whole["spec"], **patches}}

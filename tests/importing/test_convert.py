@@ -71,3 +71,22 @@ def test_what_stands_beside_a_job_comes_along() -> None:
     config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}}
     result = ptcompile.convert({"apiVersion": "v1", "kind": "List", "items": [pytorchjob(), config]}, target="job")
     assert [one["kind"] for one in result.manifests] == ["ConfigMap", "Job"]
+
+
+def trainjob(command: list[str], **spec: Any) -> dict[str, Any]:
+    trainer = {"numNodes": 2, "image": "img:1", "command": command}
+    body = {"runtimeRef": {"name": "torch-distributed"}, "trainer": trainer, **spec}
+    return {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "metadata": {"name": "t"}, "spec": body}
+
+
+@pytest.mark.parametrize("target", ["jobset", "pytorchjob", "job"])
+def test_a_runtime_that_is_known_comes_along(target: str) -> None:
+    manifest = trainjob(["torchrun", "train.py"])
+    result = ptcompile.convert(manifest, target=target)
+    assert result.ok, result.diagnostics
+    assert same_world(ptcompile.simulate(manifest), ptcompile.simulate(result.yaml())) == []
+
+
+def test_a_runtime_that_is_not_known_does_not() -> None:
+    result = ptcompile.convert(trainjob(["torchrun", "train.py"], runtimeRef={"name": "ours"}), target="jobset")
+    assert [one.name for one in result.diagnostics if one.severity == "error"] == ["unsupported-by-target"]
