@@ -13,7 +13,7 @@ from ptcompile.findings.diagnostics import Diagnostic, Problem
 from ptcompile.findings.selection import Selection, selection
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.validate import supported, validate
-from ptcompile.verbs.lint import Stream, run
+from ptcompile.linting import Stream, run
 
 if TYPE_CHECKING:
     from ptcompile.validate.definitions import Definitions

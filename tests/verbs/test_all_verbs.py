@@ -59,25 +59,22 @@ def test_requires_of_what_does_not_compile() -> None:
 
 
 def test_platform(capsys: Capture) -> None:
-    setup = ptcompile.prerequisites.objects(CLUSTER, [SPEC])
+    setup = ptcompile.platform(CLUSTER, [SPEC])
     assert setup.text() == printed(capsys, "platform", LLM / "cluster.yaml", LLM / "spec.yaml")
     assert setup.ok
-    assert ptcompile.prerequisites.objects(CLUSTER).text() == printed(capsys, "platform", LLM / "cluster.yaml")
-    assert ptcompile.prerequisites.objects().requirements
+    assert ptcompile.platform(CLUSTER).text() == printed(capsys, "platform", LLM / "cluster.yaml")
+    assert ptcompile.platform().requirements
 
 
 def test_platform_of_what_does_not_compile() -> None:
-    for setup in (
-        ptcompile.prerequisites.objects(CLUSTER, [SPEC, BAD]),
-        ptcompile.prerequisites.objects({"x": 1}, [SPEC]),
-    ):
+    for setup in (ptcompile.platform(CLUSTER, [SPEC, BAD]), ptcompile.platform({"x": 1}, [SPEC])):
         assert (setup.manifests, setup.values, setup.requirements, setup.ok) == ((), {}, (), False)
     with pytest.raises(TypeError, match="specs"):
-        ptcompile.prerequisites.objects(CLUSTER, SPEC)
+        ptcompile.platform(CLUSTER, SPEC)
 
 
 def test_targets(capsys: Capture) -> None:
-    found = ptcompile.operators.targets()
+    found = ptcompile.targets()
     assert found.text() == printed(capsys, "targets")
     assert found.to_dict() == json.loads(printed(capsys, "targets", "--format", "json"))
     assert list(found.titles) == list(TARGETS)
@@ -85,7 +82,7 @@ def test_targets(capsys: Capture) -> None:
 
 
 def test_rules(capsys: Capture) -> None:
-    found = ptcompile.linting()
+    found = ptcompile.rules()
     assert found == json.loads(printed(capsys, "rules", "--output-format", "json"))
     assert {one["name"] for one in found} == {rule.name for rule in every_rule()}
     assert all(one["title"] and one["bad"] and yaml.safe_load_all(one["good"]) for one in found)
@@ -146,7 +143,7 @@ def test_fix(tmp_path: Path, capsys: Capture) -> None:
 
 
 def test_fixes_that_may_change_the_job_are_asked_for() -> None:
-    rule = next(one for one in ptcompile.linting() if one["name"] == "too-little-parallelism")
+    rule = next(one for one in ptcompile.rules() if one["name"] == "too-little-parallelism")
     safe, unsafe = ptcompile.fix(rule["bad"]), ptcompile.fix(rule["bad"], unsafe=True)
     assert "too-little-parallelism" not in {one.name for one in safe.applied}
     assert "too-little-parallelism" in {one.name for one in unsafe.applied}

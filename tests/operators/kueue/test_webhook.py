@@ -9,8 +9,8 @@ import pytest
 
 import ptcompile
 from ptcompile.findings.diagnostics import Path
+from ptcompile.linting import run
 from ptcompile.validate import validate
-from ptcompile.verbs.lint import run
 from tests.linting.launch.making import job, jobset, pod, pytorchjob, role
 
 Json = dict[str, Any]
