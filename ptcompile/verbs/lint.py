@@ -12,8 +12,8 @@ from ptcompile.documents.source import Source
 from ptcompile.findings.diagnostics import Diagnostic, Problem
 from ptcompile.findings.selection import Selection, selection
 from ptcompile.kubernetes.versions import Versions, parse_version
-from ptcompile.validate import supported, validate
 from ptcompile.linting import Stream, run
+from ptcompile.validate import supported, validate
 
 if TYPE_CHECKING:
     from ptcompile.validate.definitions import Definitions

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ptcompile.kubernetes.untyped import at, namespace
-from ptcompile.linting.queues import queue
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.kueue.capacity import PodSet, Queues, Shortage, shortage
+from ptcompile.operators.kueue.marks import queue
 
 
 def queues_of(stream: Stream) -> Queues:

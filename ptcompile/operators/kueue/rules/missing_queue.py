@@ -86,10 +86,10 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.names import suggest
 from ptcompile.kubernetes.untyped import at, namespace
-from ptcompile.linting.queues import QUEUE, queue
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.kueue.asked import queues_of
+from ptcompile.operators.kueue.marks import QUEUE, queue
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -84,10 +84,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linting.queues import QUEUE, queue
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.kueue.asked import job_shortage
+from ptcompile.operators.kueue.marks import QUEUE, queue
 
 
 def _check(subject: Subject) -> Iterator[Found]:
