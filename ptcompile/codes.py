@@ -228,6 +228,7 @@ CODES: dict[str, str] = {
     "success-of-any-job": "PTC736",
     "endless-jobset-restarts": "PTC737",
     "shadowed-failure-rule": "PTC738",
+    "node-0-fails-all": "PTC768",
     "dead-failure-rule": "PTC739",
     "done-before-start": "PTC740",
     "runtime-ttl": "PTC741",

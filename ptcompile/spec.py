@@ -60,7 +60,9 @@ class Elastic(Model):
         None, description="HOST:PORT of an etcd server; the others are found by name."
     )
     rdzv_configs: dict[str, str | int] = Field(
-        {}, description="Added to the defaults timeout and join_timeout, 900 seconds each."
+        {},
+        description="Added to the defaults timeout and join_timeout, 900 seconds each, and with c10d read_timeout, "
+        "which is timeout's.",
     )
 
 
@@ -86,7 +88,7 @@ class RunPolicy(Model):
     backoff_limit: Count | None = Field(
         None,
         description="How many failures are retried. 0: none, which is the default, and 6 where restartPolicy OnFailure "
-        "or onPodFailure ask for restarts.",
+        "or onPodFailure ask for restarts; 6 for each node where pods that meet by c10d restart one by one.",
     )
     suspend: bool = Field(False, description="Create the job without starting it.")
     on_pod_failure: Literal["RestartPod", "RestartJob", "FailJob"] | None = Field(

@@ -52,7 +52,8 @@ _BESIDE_COUNTED = "Trainer counts the nodes, and the pods of other roles are cou
 
 _ENDING: Mapping[str, str] = {
     "completionMode": "Indexed gives each pod a number and a host name of its own.",
-    "backoffLimit": f"The Job has {_NOBODY_REJOINS}.",
+    "backoffLimit": f"The Job has {_NOBODY_REJOINS}. Where pods are counted one by one and meet by c10d it is six for "
+    "each node, since the loss of node 0 fails the pods of all.",
     "restartPolicy": _NEVER,
     "successPolicy": _DONE,
     "podFailurePolicy": _DISRUPTED,

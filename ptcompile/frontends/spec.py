@@ -195,20 +195,36 @@ def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
         return None
     least, most = job.node_range()
     restarts = elastic.max_restarts if elastic else 0
-    own_conf = {k: str(v) for k, v in (elastic.rdzv_configs if elastic else {}).items()}
-    waits = {"timeout": str(MEETING_SECONDS), "join_timeout": str(MEETING_SECONDS)} if most > 1 else {}
     meets_again = most > 1 and (least < most or restarts > 0 or _a_pod_returns(job))
+    backend = (elastic and elastic.rdzv_backend) or ("c10d" if meets_again else "static")
     return ir.Launch(
         entry=entry,
         nproc_per_node=elastic.nproc_per_node if elastic else _by_devices(job, cluster),
-        rdzv_backend=(elastic and elastic.rdzv_backend) or ("c10d" if meets_again else "static"),
+        rdzv_backend=backend,
         rdzv_id=(elastic and elastic.rdzv_id) or spec.metadata.name,
         rdzv_endpoint=elastic.rdzv_endpoint if elastic else None,
-        rdzv_conf={**waits, **own_conf},
+        rdzv_conf=_waits(elastic, backend) if most > 1 else _conf(elastic),
         monitor_interval=elastic.monitor_interval if elastic else 5,
         max_restarts=restarts,
         start_method=elastic.start_method if elastic else "spawn",
     )
+
+
+def _conf(elastic: Elastic | None) -> dict[str, str]:
+    return {k: str(v) for k, v in (elastic.rdzv_configs if elastic else {}).items()}
+
+
+def _waits(elastic: Elastic | None, backend: str) -> dict[str, str]:
+    """How long nodes wait for one another, in seconds, the user's words last.
+
+    `timeout` is the static rendezvous' and etcd's. c10d does not read it: there nodes wait for node 0, whose store they
+    connect to, as long as `read_timeout`, 60 seconds by default, and for the others `join_timeout` (PyTorch 2.13).
+    """
+    own = _conf(elastic)
+    conf = {"timeout": str(MEETING_SECONDS), "join_timeout": str(MEETING_SECONDS)}
+    if backend == "c10d":
+        conf["read_timeout"] = own.get("timeout", conf["timeout"])
+    return {**conf, **own}
 
 
 def _a_pod_returns(job: JobSpec) -> bool:

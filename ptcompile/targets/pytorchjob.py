@@ -23,7 +23,7 @@ from ptcompile import podtemplate
 from ptcompile.accepts import split_endpoint
 from ptcompile.diagnostics import Problem
 from ptcompile.ir import Group, Job, PodTemplate, Role, Target, Wiring
-from ptcompile.targets import pytorchjob_endings
+from ptcompile.targets import endings, pytorchjob_endings
 from ptcompile.targets.changes import there
 from ptcompile.targets.common import (
     SPEC,
@@ -32,6 +32,7 @@ from ptcompile.targets.common import (
     managed_by,
     object_metadata,
     only_trainers,
+    own_host_names,
     restart_policies,
 )
 from ptcompile.targets.gang import scheduling_policy
@@ -64,6 +65,8 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         yield cannot((*SPEC, "elastic", "nprocPerNode"), message, "write a number")
     yield from restart_policies(job, ("Never", "OnFailure", "Always", "ExitCode"), "the operator has four policies")
     yield from dns_1035(job, "the pods' Services")
+    if endings.meets_by_c10d(job):  # which hands out the name that /etc/hosts gives a pod, and that is this one
+        yield from own_host_names(job, "the operator")
     yield from pytorchjob_endings.unsupported(job)
 
 
