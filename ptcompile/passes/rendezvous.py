@@ -18,8 +18,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from ptcompile.ir import Context, Job, Json, Launch, PodTemplate, Wiring, map_templates, unchanged
-from ptcompile.versions import OWN_STORE, SHARED_STORE, torch_of
+from ptcompile.job.model import Context, Job, Json, Launch, PodTemplate, Wiring, map_templates, unchanged
+from ptcompile.kubernetes.versions import OWN_STORE, SHARED_STORE, torch_of
 
 
 def rendezvous(job: Job, context: Context) -> Job:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ptcompile.goflags import atoi
-from ptcompile.plain import text
+from ptcompile.kubernetes.goflags import atoi
+from ptcompile.kubernetes.untyped import text
+from ptcompile.kubernetes.versions import OWN_STORE, SHARED_STORE, torch_of
 from ptcompile.simulation.meeting import Lead, Meeting, names, training
 from ptcompile.simulation.pod import Job, Pod
-from ptcompile.versions import OWN_STORE, SHARED_STORE, torch_of
 
 _JOIN, _READ, _STATIC = 600, 60, 600
 """torchrun's own waits in seconds: join_timeout and read_timeout of c10d, timeout of a static rendezvous."""

@@ -24,7 +24,7 @@ START = 5
 
 Kind = Literal["late", "kill", "drain", "fail-process", "dns-lag"]
 End = Literal["all", "fewer", "fail"]
-"""How a job ends: with all pods training to the end, with fewer of them, or with torchrun failing on every other pod."""
+"""How a job ends: all pods train to the end, or fewer of them, or torchrun fails on the other pods."""
 
 
 class Fault(NamedTuple):
@@ -132,9 +132,11 @@ def sentences(agents: Agents) -> Iterator[str]:
             f"{agents.count - 1} pods has failed; they meet again only if all of them are made again"
         )
     first, others = agents.wait_for_first, agents.wait_for_others
-    yield f"torchrun waits {first} seconds for node 0, and {others} seconds for enough other nodes" if (
-        first != others
-    ) else f"torchrun waits {first} seconds for the other nodes"
+    yield (
+        f"torchrun waits {first} seconds for node 0, and {others} seconds for enough other nodes"
+        if (first != others)
+        else f"torchrun waits {first} seconds for the other nodes"
+    )
     if agents.elastic:
         yield f"torchrun starts with fewer than {agents.high} nodes where the others are over {LAST_CALL} seconds late"
     if not agents.known_at_start:

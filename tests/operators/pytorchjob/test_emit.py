@@ -1,0 +1,191 @@
+"""Target pytorchjob: what the training-operator 1.9 takes, injects and refuses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests import making
+from tests.making import compiled, manifest, smallest, text
+
+RANGE = "elastic: {nnodes: '2:4', nprocPerNode: 8, maxRestarts: 3}\nresources: {gpu: 8}"
+VOLCANO_QUEUES = making.profile({"queueSystem": "volcano"})
+
+
+def spec(body: str = "", cluster: Any = None) -> dict[str, Any]:
+    inner: dict[str, Any] = manifest(smallest(body), "pytorchjob", *([cluster] if cluster else []))["spec"]
+    return inner
+
+
+def replicas(body: str) -> dict[str, Any]:
+    return {key: role["replicas"] for key, role in spec(body)["pytorchReplicaSpecs"].items()}
+
+
+def test_the_container_that_trains_is_called_pytorch() -> None:
+    """kubeflow.md 1.3: the webhook refuses a role without one."""
+    body = "nodes: 2\npodTemplate: {spec: {containers: [{name: log, image: log:1}]}}"
+    for role in spec(body)["pytorchReplicaSpecs"].values():
+        assert [one["name"] for one in role["template"]["spec"]["containers"]] == ["pytorch", "log"]
+
+
+@pytest.mark.parametrize(
+    ("body", "wanted"),
+    [
+        ("", {"Master": 1}),  # kubeflow.md 1.3: Worker.replicas 0 is refused, so the key is left out
+        ("nodes: 2", {"Master": 1, "Worker": 1}),
+        ("nodes: 4", {"Master": 1, "Worker": 3}),
+        ("elastic: {nnodes: '4:4'}", {"Master": 1, "Worker": 3}),
+        ("master: {}\nworker: {replicas: 2}", {"Master": 1, "Worker": 2}),  # reference document 000
+        ("worker: {replicas: 2}", {"Master": 1, "Worker": 2}),
+        ("worker: {replicas: 0}", {"Master": 1}),  # flyte issue 5417
+        ("elastic: {nnodes: '2:4'}", {"Worker": 4}),  # kubeflow.md 1.5: a Master would be one torchrun too many
+    ],
+)
+def test_roles(body: str, wanted: dict[str, int]) -> None:
+    assert replicas(body) == wanted
+
+
+@pytest.mark.parametrize(("nproc", "wanted"), [("4", "4"), ("auto", "auto"), ("gpu", "gpu"), ("cpu", "cpu")])
+def test_nproc_is_a_string_of_the_spec(nproc: str, wanted: str) -> None:
+    """kubeflow.md 1.1: spec.nprocPerNode is a string; elasticPolicy.nProcPerNode excludes it (1.3)."""
+    job = spec(f"elastic: {{nnodes: '2:4', nprocPerNode: {nproc}}}\nresources: {{gpu: 4}}")
+    assert job["nprocPerNode"] == wanted
+    assert "nProcPerNode" not in job["elasticPolicy"]
+
+
+def test_a_plain_command_leaves_nproc_out() -> None:
+    job = manifest(text("image: img:1\ncommand: [python, x.py]\nnodes: 2"), "pytorchjob")["spec"]
+    assert "nprocPerNode" not in job
+    assert "elasticPolicy" not in job
+
+
+def test_the_meeting_of_a_range_is_the_operator_s() -> None:
+    """flyte.md 1.4, and 6.2 defect 6: what runs is what was reviewed."""
+    assert spec(RANGE)["elasticPolicy"] == {
+        "minReplicas": 2,
+        "maxReplicas": 4,
+        "maxRestarts": 3,
+        "rdzvBackend": "c10d",
+        "rdzvId": "train",
+        "rdzvConf": [{"key": key, "value": "900"} for key in ("timeout", "join_timeout", "read_timeout")],
+    }
+
+
+def test_rdzv_conf_is_never_an_empty_list() -> None:
+    """kubeflow.md 8: `rdzvConf: []` panics the controller."""
+    assert spec(RANGE)["elasticPolicy"]["rdzvConf"]
+
+
+def test_an_etcd_server() -> None:
+    """kubeflow.md 1.5: etcd backends need rdzvHost."""
+    body = "elastic: {nnodes: '2:4', rdzvBackend: etcd, rdzvEndpoint: 'etcd.infra:2379'}"
+    policy = spec(body)["elasticPolicy"]
+    assert (policy["rdzvBackend"], policy["rdzvHost"], policy["rdzvPort"]) == ("etcd", "etcd.infra", 2379)
+
+
+def test_a_fixed_number_has_no_elastic_policy() -> None:
+    assert "elasticPolicy" not in spec("elastic: {nnodes: 4, maxRestarts: 3}")
+
+
+@pytest.mark.parametrize(
+    ("body", "policy"),
+    [
+        ("", "Never"),
+        ("runPolicy: {backoffLimit: 0}", "Never"),
+        ("runPolicy: {backoffLimit: 3}", "OnFailure"),  # kubeflow.md 1.7: only such pods are counted
+        ("runPolicy: {backoffLimit: 3}\nrestartPolicy: Never", "Never"),
+        ("restartPolicy: Always", "Always"),
+        ("restartPolicy: ExitCode", "ExitCode"),
+    ],
+)
+def test_the_restart_policy_is_always_written(body: str, policy: str) -> None:
+    """kubeflow.md 1.1: the controller's default is OnFailure, the CRD's text says Never."""
+    roles = spec(f"nodes: 2\n{body}")["pytorchReplicaSpecs"]
+    assert {role["restartPolicy"] for role in roles.values()} == {policy}
+    assert all("restartPolicy" not in role["template"]["spec"] for role in roles.values())
+
+
+def test_roles_with_their_own_words() -> None:
+    """flyte.md 5 cases 3 and 12."""
+    body = """
+      master: {image: m:1, restartPolicy: Always, resources: {requests: {cpu: 250m}, limits: {cpu: 500m}}}
+      worker: {replicas: 5, restartPolicy: OnFailure, resources: {requests: {cpu: 2}, limits: {cpu: 4}}}
+    """
+    master, worker = spec(body)["pytorchReplicaSpecs"].values()
+    assert (master["restartPolicy"], worker["restartPolicy"], worker["replicas"]) == ("Always", "OnFailure", 5)
+    first, second = (role["template"]["spec"]["containers"][0] for role in (master, worker))
+    assert (first["image"], second["image"]) == ("m:1", "img:1")
+    assert first["resources"] == {"requests": {"cpu": "250m"}, "limits": {"cpu": "500m"}}
+    assert second["resources"] == {"requests": {"cpu": "2"}, "limits": {"cpu": "4"}}
+
+
+@pytest.mark.parametrize("zero", ["ttlSecondsAfterFinished", "backoffLimit"])
+def test_zeros_of_a_run_policy_are_values(zero: str) -> None:
+    """flyte.md 6.2 defect 1."""
+    assert spec(f"runPolicy: {{{zero}: 0}}")["runPolicy"] == {zero: 0}
+
+
+def test_a_whole_run_policy() -> None:
+    """flyte.md 5 case 5."""
+    body = "{cleanPodPolicy: All, backoffLimit: 100, activeDeadlineSeconds: 1000, ttlSecondsAfterFinished: 10000}"
+    assert spec(f"runPolicy: {body}")["runPolicy"] == {
+        "cleanPodPolicy": "All",
+        "ttlSecondsAfterFinished": 10000,
+        "activeDeadlineSeconds": 1000,
+        "backoffLimit": 100,
+    }
+
+
+def test_an_absent_run_policy_is_absent() -> None:
+    assert "runPolicy" not in spec()
+    assert spec("runPolicy: {suspend: true}")["runPolicy"] == {"suspend": True}
+
+
+def test_a_port_of_one_s_own_is_the_one_that_the_operator_reads() -> None:
+    """kubeflow.md 1.2, 1.5: the port is found by its name."""
+    (role,) = spec("masterPort: 29500")["pytorchReplicaSpecs"].values()
+    (container,) = role["template"]["spec"]["containers"]
+    assert container["ports"] == [{"name": "pytorchjob-port", "containerPort": 29500}]
+    (role,) = spec()["pytorchReplicaSpecs"].values()
+    assert "ports" not in role["template"]["spec"]["containers"][0]
+
+
+def test_queues() -> None:
+    """kubeflow.md 4 and 1.9: Kueue reads a label, Volcano's PodGroup the scheduling policy."""
+    labels = manifest(smallest("queue: q"), "pytorchjob")["metadata"]["labels"]
+    assert labels == {"kueue.x-k8s.io/queue-name": "q"}
+    policy = spec("nodes: 4\nqueue: q", VOLCANO_QUEUES)["runPolicy"]["schedulingPolicy"]
+    assert policy == {"minAvailable": 4, "queue": "q"}
+
+
+def errors(body: str, name: str) -> list[tuple[str, tuple[Any, ...]]]:
+    return [(p.name, p.path) for p in compiled(smallest(body, name), "pytorchjob").problems if p.severity == "error"]
+
+
+BUDGETS = [
+    ("", 54), ("nodes: 2", 54), ("nodes: 11", 54), ("nodes: 12", 53), ("nodes: 101", 53), ("nodes: 102", 52),
+    ("elastic: {nnodes: '1:10'}", 54), ("elastic: {nnodes: '1:11'}", 53),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("body", "room"), BUDGETS)
+def test_names_at_the_boundary(body: str, room: int) -> None:
+    """kubeflow.md 1.4: Services `<job>-master-0` and `<job>-worker-<i>` have at most 63 characters."""
+    assert errors(body, "a" * room) == []
+    assert errors(body, "a" * (room + 1)) == [("name-too-long", ("metadata", "name"))]
+
+
+def test_the_name_begins_with_a_letter_on_every_kubernetes() -> None:
+    """kubeflow.md 1.3: the webhook wants a DNS-1035 label; flyte.md 6.2 defect 16."""
+    assert errors("", "7b-sft") == [("spec-invalid-value", ("metadata", "name"))]
+
+
+@pytest.mark.parametrize("field", ["subdomain", "hostname"])
+def test_names_of_one_s_own_are_refused_where_c10d_hands_them_out(field: str) -> None:
+    """kubelet's /etc/hosts makes them the pod's full name, and no Service serves that: three pods of three exit with 1
+    after 69 seconds (PyTorch 2.13, measured)."""
+    body = f"podTemplate: {{spec: {{{field}: other}}}}"
+    (problem,) = compiled(smallest("elastic: {nnodes: '2:3'}\n" + body), "pytorchjob").problems
+    assert (problem.name, problem.path) == ("unsupported-by-target", ("spec", "podTemplate", "spec", field))
+    assert compiled(smallest("nodes: 3\n" + body), "pytorchjob").problems == ()  # a static rendezvous looks at neither
