@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ptcompile.verbs.compile import CompileError, Result, compile, explain
     from ptcompile.verbs.diff import diff
     from ptcompile.verbs.lint import Report, lint
+    from ptcompile.verbs.rehearse import rehearse
     from ptcompile.verbs.simulate import simulate
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
@@ -41,6 +42,7 @@ __all__ = [
     "diff",
     "explain",
     "lint",
+    "rehearse",
     "simulate",
 ]
 
@@ -60,6 +62,7 @@ _FROM = {
     "diff": "verbs.diff",
     "explain": "verbs.compile",
     "lint": "verbs.lint",
+    "rehearse": "verbs.rehearse",
     "simulate": "verbs.simulate",
 }
 """The module of each public name, imported when it is asked for: linting needs no compiler, compiling no rules."""

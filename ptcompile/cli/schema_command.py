@@ -44,6 +44,13 @@ def _explanation() -> str:
     return schema_text("explanation.schema.json")
 
 
+def _rehearsal() -> str:
+    """Written by hand, and so printed as it stands."""
+    from ptcompile.documents.schema_files import schema_text
+
+    return schema_text("rehearsal.schema.json")
+
+
 SCHEMAS: dict[str, Callable[[], str]] = {
     "spec": _spec,
     "cluster": _cluster,
@@ -51,5 +58,6 @@ SCHEMAS: dict[str, Callable[[], str]] = {
     "world": _world,
     "diff": _diff,
     "explanation": _explanation,
+    "rehearsal": _rehearsal,
 }
 """What each word prints."""

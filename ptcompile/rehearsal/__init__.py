@@ -5,11 +5,10 @@ end (`namespaces`, whose programs are `stage` and `inside`), `judge` compares wi
 tells it.
 """
 
-from ptcompile.rehearsal.actors import Cannot
-from ptcompile.rehearsal.namespaces import Unable
+from ptcompile.rehearsal.errors import RehearsalError
 from ptcompile.rehearsal.places import Settings
 from ptcompile.rehearsal.rehearse import Rehearsal, interpreter, rehearse
 from ptcompile.rehearsal.report import text, to_dict
 from ptcompile.rehearsal.words import FORMS, fault
 
-__all__ = ["FORMS", "Cannot", "Rehearsal", "Settings", "Unable", "fault", "interpreter", "rehearse", "text", "to_dict"]
+__all__ = ["FORMS", "Rehearsal", "RehearsalError", "Settings", "fault", "interpreter", "rehearse", "text", "to_dict"]

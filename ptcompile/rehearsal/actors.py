@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.untyped import at, items, object_name, text
 from ptcompile.linting.torchrun import SWITCHES, option_name
+from ptcompile.rehearsal.errors import RehearsalError
 from ptcompile.simulation.meeting import short_names, training
 from ptcompile.simulation.pod import Job, Pod
 
@@ -16,10 +17,6 @@ SCRIPT = "stand_in.py"
 MOST_PODS = 32
 """More are refused: each is a process of torch's at least."""
 _INTERFACES = ("GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
-
-
-class Cannot(Exception):
-    """This job cannot be rehearsed so; the text says why."""
 
 
 class Actor(NamedTuple):
@@ -53,14 +50,14 @@ def cast(job: Job, *, most: int, own_command: bool) -> Cast:
     """The pods of a job that train, with at most this many processes each.
 
     Raises:
-        Cannot: nobody can play it, such as the job of an unknown launcher.
+        RehearsalError: nobody can play it, such as the job of an unknown launcher.
     """
     roles = [role for role, _, _ in training(job)]
     pods = [job.pod(role, index) for role in roles for index in range(min(role.count, MOST_PODS + 1))]
     if not pods:
-        raise Cannot("no pod trains here")
+        raise RehearsalError("no pod trains here")
     if len(pods) > MOST_PODS:
-        raise Cannot(f"{sum(role.count for role in roles)} pods are too many to play: {MOST_PODS} at most")
+        raise RehearsalError(f"{sum(role.count for role in roles)} pods are too many to play: {MOST_PODS} at most")
     actors = tuple(_actor(number, pod, most, own_command=own_command) for number, pod in enumerate(pods))
     return Cast(actors, tuple(dict.fromkeys(_stand_ins(job, pods, actors, own_command=own_command))))
 
@@ -73,7 +70,7 @@ def _actor(number: int, pod: Pod, most: int, *, own_command: bool) -> Actor:
     if own_command:
         argv = (*(pod.command or ()), *(pod.args or ()))
         if not argv:
-            raise Cannot("the image's own command is not known: --own-command needs one in the manifest")
+            raise RehearsalError("the image's own command is not known: --own-command needs one in the manifest")
     else:
         argv = _argv(pod, processes)
         env = {**{k: v for k, v in pod.launch.env.items() if k not in _INTERFACES and k != "HOSTNAME"}, **env}
@@ -101,7 +98,7 @@ def _argv(pod: Pod, processes: int) -> tuple[str, ...]:
     if launch.launcher in ("command", "image") and not by_image:
         return ("python", SCRIPT)
     if launch.launcher != "torchrun" and not by_image:
-        raise Cannot(f"{launch.launcher} starts the processes, and there is no stand-in for that: use --own-command")
+        raise RehearsalError(f"{launch.launcher} starts the processes, which has no stand-in: use --own-command")
     return ("torchrun", *_options(launch.words, processes), SCRIPT, *_arguments(pod))
 
 

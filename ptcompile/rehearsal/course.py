@@ -18,6 +18,8 @@ GRACE = 30.0
 """Seconds from SIGTERM to SIGKILL: a pod's terminationGracePeriodSeconds (Kubernetes 1.36)."""
 QUIET = 90.0
 """Seconds without news after which nothing more is expected of pods that train."""
+LINGER = 20.0
+"""Seconds without news that the others have to end, once a pod has failed that no fault took."""
 _TICK = 0.1
 _ERROR = re.compile(r"^\s*((?:[\w.]*\.)?\w*(?:Error|Exception|Timeout)\w*: .+|torchrun: error: .+)$", re.MULTILINE)
 
@@ -77,6 +79,8 @@ class Course:
         self._since = dict.fromkeys(self._pods, 0.0)
         """When each pod's last start was."""
         self._due: list[tuple[float, Callable[[], None]]] = []
+        self._draining: dict[int, float] = {}
+        """Pods that were told to end, and when they are made to."""
         self._begun = time.monotonic()
         self._wall = time.time()
         self._last_fault = 0.0
@@ -141,6 +145,11 @@ class Course:
             if pod in self._expected_to_go:
                 self._places.gone(pod)
                 self._places.write_hosts()
+        for pod, until in list(self._draining.items()):
+            if pod in self._exits or self.now > until:
+                del self._draining[pod]
+            if pod not in self._exits and self.now > until:
+                self._backend.signal(pod, signal.SIGKILL)
         for when, what in sorted(self._due, key=lambda one: one[0]):
             if when <= self.now:
                 self._due = [one for one in self._due if one[1] is not what]
@@ -160,13 +169,9 @@ class Course:
         draining = fault.kind == "drain"
         self._backend.signal(fault.pod, signal.SIGTERM if draining else signal.SIGKILL)
         if draining:
-            self._due.append((self.now + GRACE, lambda: self._end(fault.pod)))
+            self._draining[fault.pod] = self.now + GRACE
         if fault.back is not None:
             self._due.append((self.now + self._scaled(fault.back), lambda: self._make_again(fault.pod)))
-
-    def _end(self, pod: int) -> None:
-        if pod in self._expected_to_go and pod not in self._exits:
-            self._backend.signal(pod, signal.SIGKILL)
 
     def _make_again(self, pod: int) -> None:
         if pod not in self._exits:  # it is still going: a moment later
@@ -188,7 +193,10 @@ class Course:
         return [pod for pod in self._pods if pod not in self._exits]
 
     def _over(self) -> bool:
-        return len(self._exits) == len(self._pods) and not self._due
+        if self._due:
+            return False
+        failed = any(code for pod, code in self._exits.items() if pod not in self._expected_to_go)
+        return len(self._exits) == len(self._pods) or (failed and self.now - self._news > LINGER)
 
     def _all_train(self) -> bool:
         """Whether all pods that live have met one another since the last fault."""

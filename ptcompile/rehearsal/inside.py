@@ -24,16 +24,16 @@ _STARTING = 97
 
 def main(config: dict[str, Any], ready: int, go: int) -> None:
     """Make the surroundings of a pod and become its process. `ready` and `go` are pipes to and from the stage."""
-    _run("mount", "--make-rprivate", "/")
+    _mount("--make-rprivate", "/")
     os.write(ready, b"x")
     os.read(go, 1)  # eth0 is there
     _network(config["address"])
     socket.sethostname(config["hostname"])
-    _run("mount", "-t", "proc", "proc", "/proc")
+    _mount("-t", "proc", "proc", "/proc")
     for name, path in config["files"].items():
         target = os.path.realpath(name)
         if os.path.exists(target):
-            _run("mount", "--bind", path, target)
+            _mount("--bind", path, target)
     _freeze(config["folder"])
     _drop_capabilities()
     time.sleep(config["hold"])
@@ -42,6 +42,10 @@ def main(config: dict[str, Any], ready: int, go: int) -> None:
     os.dup2(log, 2)
     os.chdir(config["folder"])
     os.execvpe(config["argv"][0], config["argv"], config["env"])  # noqa: S606 - that is the point
+
+
+def _mount(*words: str) -> None:
+    _run("mount", "--no-mtab", *words)
 
 
 def _run(*words: str) -> None:
@@ -62,10 +66,10 @@ def _network(address: str) -> None:
 
 def _freeze(folder: str) -> None:
     """Make every mount read-only, and the pod's folder writable."""
-    _run("mount", "--bind", folder, folder)
+    _mount("--bind", folder, folder)
     for path in ("/dev/shm", "/run"):  # noqa: S108 - mounts; in /run are the sockets of the machine's services
         if os.path.isdir(path):
-            _run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", path)
+            _mount("-t", "tmpfs", "-o", "mode=1777", "tmpfs", path)
     with open("/proc/self/mountinfo", encoding="utf-8") as file:
         mounts = [line.split(" ")[4:6] for line in file]
     for where, options in mounts:
@@ -73,7 +77,7 @@ def _freeze(folder: str) -> None:
         if path in (folder, "/run") or path.startswith(_UNCHANGED) or not os.path.exists(path):
             continue
         kept = [flag for flag in options.split(",") if flag in _KEPT_FLAGS]
-        _run("mount", "-o", ",".join(["remount", "bind", "ro", *kept]), path)
+        _mount("-o", ",".join(["remount", "bind", "ro", *kept]), path)
 
 
 def _drop_capabilities() -> None:

@@ -11,14 +11,14 @@ import sys
 from collections.abc import Iterator
 from typing import IO, Any
 
+from ptcompile.rehearsal.errors import RehearsalError
+
 _STAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stage.py")
 _TOOLS = {"unshare": "util-linux", "mount": "util-linux", "ip": "iproute2"}
 """What it runs, by the package that has it on most distributions."""
+_ENDING = 10
+"""Seconds that the stage has to end by itself."""
 _SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
-
-
-class Unable(Exception):
-    """This machine cannot rehearse; the text says what is missing."""
 
 
 class Namespaces:
@@ -27,10 +27,10 @@ class Namespaces:
     def __init__(self, folder: str) -> None:
         path = f"{os.environ.get('PATH', os.defpath)}:{_SBIN}"
         if not sys.platform.startswith("linux"):
-            raise Unable("a rehearsal needs Linux: each pod runs in namespaces of the kernel's")
+            raise RehearsalError("a rehearsal needs Linux: each pod runs in namespaces of the kernel's")
         for tool, package in _TOOLS.items():
             if shutil.which(tool, path=path) is None:
-                raise Unable(f"a rehearsal needs the program {tool}: install the package {package}")
+                raise RehearsalError(f"a rehearsal needs the program {tool}: install the package {package}")
         self._folder = folder
         user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
         words = ["unshare", *user, "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
@@ -41,9 +41,9 @@ class Namespaces:
         )  # fmt: skip
         first = self._line(_pipe(self._process.stdout))
         if first.get("event") != "ready":
-            self.close()
             why = first.get("why") or _pipe(self._process.stderr).read().strip()
-            raise Unable(f"this machine lets nobody make the namespaces of a rehearsal: {why}{_hint()}")
+            self.close()
+            raise RehearsalError(f"this machine lets nobody make the namespaces of a rehearsal: {why}{_hint()}")
         self._events = _pipe(self._process.stdout).fileno()
         os.set_blocking(self._events, False)
         self._pending = b""
@@ -69,13 +69,13 @@ class Namespaces:
         """The pods that have ended since the last call, each with its exit status.
 
         Raises:
-            Unable: the stage itself has ended.
+            RehearsalError: the stage itself has ended.
         """
         read = b""
         with contextlib.suppress(BlockingIOError):
             read = os.read(self._events, 1 << 16)
         if self._process.poll() is not None:
-            raise Unable(f"the rehearsal broke down: {_pipe(self._process.stderr).read().strip()[-500:]}")
+            raise RehearsalError(f"the rehearsal broke down: {_pipe(self._process.stderr).read().strip()[-500:]}")
         *lines, self._pending = (self._pending + read).split(b"\n")
         for line in lines:
             event = json.loads(line)
@@ -87,18 +87,26 @@ class Namespaces:
         stdin.flush()
 
     def close(self) -> None:
-        """End all pods, and wait until the kernel has."""
-        if self._process.poll() is None:
-            self._process.kill()  # with --kill-child the first process of the namespace goes too, and all with it
-        self._process.wait()
+        """End all pods: with its first process the kernel ends all of a PID namespace, before that has ended."""
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            with contextlib.suppress(OSError):
+                _pipe(pipe).close()
+        try:
+            self._process.wait(_ENDING)  # the stage ends with its input
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
 
 
 def _pipe(stream: IO[str] | None) -> IO[str]:
-    assert stream is not None
+    if stream is None:
+        raise RehearsalError("the stage has no pipes")
     return stream
 
 
 def _hint() -> str:
     if os.geteuid() == 0:
         return " (in a container: it needs the capability SYS_ADMIN and NET_ADMIN)"
-    return " (as root it may; else sysctl kernel.unprivileged_userns_clone, or AppArmor's restriction of user namespaces)"
+    return (
+        " (as root it may; else sysctl kernel.unprivileged_userns_clone, or AppArmor's restriction of user namespaces)"
+    )

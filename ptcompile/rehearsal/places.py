@@ -115,7 +115,11 @@ class Places:
             if actor.number in self.named and actor.names
         ]
         for actor in self._actors:
-            own = [f"{self._addresses[actor.number]} {' '.join(actor.own_names)}"] if actor.number in self._addresses else []
+            own = (
+                [f"{self._addresses[actor.number]} {' '.join(actor.own_names)}"]
+                if actor.number in self._addresses
+                else []
+            )
             _overwrite(os.path.join(self._root, f"hosts{actor.number}"), "\n".join([*_LOCAL, *own, *known]) + "\n")
 
 

@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, closing
 from typing import NamedTuple
 
-from ptcompile.rehearsal.actors import Actor, Cannot, cast
+from ptcompile.rehearsal.actors import Actor, cast
 from ptcompile.rehearsal.course import Backend, Course, Progress, Seen
+from ptcompile.rehearsal.errors import RehearsalError
 from ptcompile.rehearsal.judge import Verdict, judge
-from ptcompile.rehearsal.namespaces import Namespaces, Unable
+from ptcompile.rehearsal.namespaces import Namespaces
 from ptcompile.rehearsal.places import Places, Settings
 from ptcompile.simulation.faults import Fault
 from ptcompile.simulation.pod import Job
@@ -43,7 +44,7 @@ def torch_version(python: str) -> str:
     """The version of the PyTorch that an interpreter has.
 
     Raises:
-        Unable: there is no such interpreter, or it has none.
+        RehearsalError: there is no such interpreter, or it has none.
     """
     code = "import importlib.metadata as m; print(m.version('torch'))"
     try:
@@ -51,9 +52,9 @@ def torch_version(python: str) -> str:
             [python, "-c", code], capture_output=True, text=True, timeout=60, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unable(f"{python} does not run: {error}") from error
+        raise RehearsalError(f"{python} does not run: {error}") from error
     if done.returncode:
-        raise Unable(
+        raise RehearsalError(
             f"{python} has no torch: name an interpreter that has with --python, such as that of an environment where "
             "`pip install torch --index-url https://download.pytorch.org/whl/cpu` was run"
         )
@@ -77,13 +78,12 @@ def rehearse(
     """Play a job. `most` is how many processes a pod has at most.
 
     Raises:
-        Cannot: the job, or a fault, is one that nobody can play.
-        Unable: this machine cannot.
+        RehearsalError: nobody can play the job or a fault, or this machine cannot.
     """
     played = cast(job, most=most, own_command=settings.own_command)
     for one in faults:
         if one.pod >= len(played.actors):
-            raise Cannot(f"no pod {one.pod} to {one.kind}: {len(played.actors)} train, counted from 0")
+            raise RehearsalError(f"no pod {one.pod} to {one.kind}: {len(played.actors)} train, counted from 0")
     torch = torch_version(settings.python)
     begun = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="ptcompile-rehearsal-") as folder:
@@ -106,11 +106,11 @@ def interpreter(given: str | None) -> str:
     """The interpreter that trains: the one given, else the `python` of the environment that is active.
 
     Raises:
-        Unable: there is none.
+        RehearsalError: there is none.
     """
     import shutil
 
     found = shutil.which(given or "python") or shutil.which("python3" if given is None else given)
     if found is None:
-        raise Unable(f"there is no program {given or 'python'}: name the interpreter that has torch with --python")
+        raise RehearsalError(f"there is no program {given or 'python'}: name one that has torch with --python")
     return os.path.abspath(found)

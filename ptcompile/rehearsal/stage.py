@@ -23,6 +23,8 @@ class Stage:
 
     def __init__(self) -> None:
         self.running: dict[int, subprocess.Popen[str]] = {}
+        self.killed: set[int] = set()
+        """Those that SIGKILL was sent to: some versions of unshare do not pass that on as their own end."""
         self.links = 0
 
     def start(self, pod: int, config: str, log: str) -> None:
@@ -54,6 +56,8 @@ class Stage:
             return
         with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
             inner = file.read().split()
+        if number == signal.SIGKILL:
+            self.killed.add(pod)
         for pid in inner[:1]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(pid), number)
@@ -63,11 +67,13 @@ class Stage:
         found = [(pod, process.returncode) for pod, process in self.running.items() if process.poll() is not None]
         for pod, _ in found:
             del self.running[pod]
-        return [(pod, code if code >= 0 else 128 - code) for pod, code in found]
+        ended = [(pod, code if code >= 0 else 128 - code) for pod, code in found]
+        killed, self.killed = self.killed, self.killed - {pod for pod, _ in ended}
+        return [(pod, 128 + signal.SIGKILL if pod in killed else code) for pod, code in ended]
 
 
 def _ip(*words: str) -> None:
-    subprocess.run(("ip", *words), check=True, capture_output=True, text=True)  # noqa: S603
+    subprocess.run(("ip", *words), check=True, capture_output=True, text=True)  # noqa: S603, S607
 
 
 def _say(**event: Any) -> None:
