@@ -75,6 +75,8 @@ def _late(agents: Agents, pod: int, seconds: float) -> Claim:
 
 def _joins(agents: Agents) -> Claim:
     """A new agent at a later meeting."""
+    if agents.own_store and not agents.restarts:
+        return Claim(None, "maxRestarts is 0: as one node stops its processes for the new one, others' may fail first")
     if agents.own_store:
         return Claim("all", "each meeting has a store of its own, so a new agent can join")
     return Claim("fail", f"the agents keep the store of the first meeting, and give up after {STALE} seconds")
@@ -120,6 +122,8 @@ def sentences(agents: Agents) -> Iterator[str]:
     yield f"torchrun, a pod that goes: {gone.why}"
     if back.end == "all":
         yield f"torchrun, a pod that is made again or comes late: it joins within {GROW[0]} to {GROW[1]} seconds"
+    elif agents.elastic and not agents.restarts and agents.own_store:
+        yield f"torchrun, a pod that comes late: a matter of chance, as {_joins(agents).why}"
     elif agents.backend == "c10d" and not agents.own_store and (agents.restarts or agents.elastic):
         yield (
             f"torchrun, a pod that is made again or comes to a later meeting: all pods exit with 1 after {STALE} "
