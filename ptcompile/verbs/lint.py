@@ -11,8 +11,8 @@ from ptcompile.documents.source import Source
 from ptcompile.findings.diagnostics import Diagnostic, Problem
 from ptcompile.findings.selection import Selection, selection
 from ptcompile.kubernetes.versions import Versions, parse_version
+from ptcompile.linting import Stream, run
 from ptcompile.validate import supported, validate
-from ptcompile.verbs.lint import Stream, run
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile

@@ -8,9 +8,8 @@ from typing import Any
 import yaml
 
 from ptcompile.findings.diagnostics import Edit, Path, Problem
-from ptcompile.linting import every_rule
+from ptcompile.linting import every_rule, run
 from ptcompile.linting.rule import Rule
-from ptcompile.verbs.lint import run
 
 Json = dict[str, Any]
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.verbs.lint import run
+from ptcompile.linting import run
 
 Json = dict[str, Any]
 

@@ -9,9 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptcompile.findings.diagnostics import field_path
-from ptcompile.linting import every_rule
+from ptcompile.linting import every_rule, run
 from ptcompile.linting.pages import page
-from ptcompile.verbs.lint import run
 from tests.strategies import mutated
 
 STREAMS = [list(yaml.safe_load_all(page(rule).bad)) for rule in every_rule()]

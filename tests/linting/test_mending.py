@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from ptcompile.linting import every_rule
+from ptcompile.linting import every_rule, run
 from ptcompile.linting.pages import page
 from ptcompile.linting.rule import Rule
-from ptcompile.verbs.lint import run
 from tests.linting.asking import applied
 
 FIRST_FOUR = ("containers", "pods", "jobs", "services")

@@ -18,8 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptcompile import streams
-from ptcompile.linting import FAMILIES, Subject, every_rule
-from ptcompile.verbs.lint import Stream, run
+from ptcompile.linting import FAMILIES, Stream, Subject, every_rule, run
 from ptcompile.linting.pages import page
 from ptcompile.linting.words import words_of
 from tests import recorded

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ptcompile.verbs.lint import run
+from ptcompile.linting import run
 from tests.linting.asking import of_families
 
 Json = dict[str, Any]

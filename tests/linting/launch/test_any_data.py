@@ -10,8 +10,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ptcompile.linting import run
 from ptcompile.linting.pages import page
-from ptcompile.verbs.lint import run
 from tests.linting.asking import of_families
 from tests.oracle import rows
 from tests.strategies import mutated

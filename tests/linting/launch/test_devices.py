@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.verbs.lint import run
+from ptcompile.linting import run
 from tests.linting.launch.making import messages, names, pod, pytorchjob
 
 Json = dict[str, Any]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.verbs.lint import run
+from ptcompile.linting import run
 from tests.linting.launch.making import jobset, names, pod, pytorchjob, role
 
 Json = dict[str, Any]

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.verbs.lint import run
+from ptcompile.linting import run
 from tests.linting.manifests import found, paths, task, template, volcano
 
 FAILED = [{"events": ["PodFailed", "PodEvicted"], "action": "RestartJob"}]
