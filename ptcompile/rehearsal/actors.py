@@ -26,7 +26,8 @@ class Actor(NamedTuple):
     """Counted over the pods that train."""
     name: str
     role: str
-    index: int
+    place: int
+    """The index within the role."""
     hostname: str
     own_names: tuple[str, ...]
     """The names behind its address in its own /etc/hosts, as the kubelet writes them."""
@@ -80,7 +81,7 @@ def _actor(number: int, pod: Pod, most: int, *, own_command: bool) -> Actor:
         number=number,
         name=pod.shown,
         role=pod.role,
-        index=pod.index,
+        place=pod.index,
         hostname=hostname,
         own_names=(full, hostname) if full else (hostname,),
         names=tuple(_names(pod, hostname)),

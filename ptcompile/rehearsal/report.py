@@ -104,7 +104,7 @@ def _pod(actor: Actor, seen: Seen) -> dict[str, Any]:
     return {
         "name": actor.name,
         "role": actor.role,
-        "index": actor.index,
+        "index": actor.place,
         "rank": actor.rank,
         "processes": actor.processes,
         "rounds": [_round(one) for one in seen.rounds],

@@ -27,7 +27,7 @@ def main() -> int:
     dist.all_reduce(total)
     hosts = [None] * world
     dist.all_gather_object(hosts, socket.gethostname())
-    seen = {name: os.environ.get(name) for name in _NAMES}
+    seen: dict[str, object] = {name: os.environ.get(name) for name in _NAMES}
     seen |= {"rank": rank, "world": world, "hosts": len(set(hosts)), "sum": int(total.item()), "args": sys.argv[1:]}
     first = os.environ.get("LOCAL_RANK", "0") == "0"
     _say(os.path.join(folder, "seen.jsonl"), seen)

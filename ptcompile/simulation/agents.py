@@ -22,7 +22,7 @@ class Agents(NamedTuple):
     low: int
     high: int
     """The fewest and the most nodes."""
-    count: int
+    pods: int
     """Pods that train."""
     restarts: int
     own_store: bool
@@ -37,7 +37,7 @@ class Agents(NamedTuple):
     @property
     def elastic(self) -> bool:
         """Whether fewer nodes than there are pods may train."""
-        return self.backend == "c10d" and self.low < min(self.high, self.count)
+        return self.backend == "c10d" and self.low < min(self.high, self.pods)
 
 
 def agents_of(job: Job, found: Meeting | None) -> Agents | None:
@@ -54,7 +54,7 @@ def agents_of(job: Job, found: Meeting | None) -> Agents | None:
         backend=seen.backend,
         low=seen.nodes[0],
         high=seen.nodes[1],
-        count=found.nodes,
+        pods=found.nodes,
         restarts=atoi(seen.max_restarts) or 0,
         own_store=static or all(_own_store(lead, job) for lead in leads),
         wait_for_first=_seconds(conf, "timeout", _STATIC) if static else _seconds(conf, "read_timeout", _READ),

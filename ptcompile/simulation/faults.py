@@ -65,7 +65,7 @@ def _late(agents: Agents, pod: int, seconds: float) -> Claim:
             return Claim("all", f"the others wait {wait} seconds for node 0 ({word})")
         unsure = agents.backend == "c10d" and seconds < wait * 2.5  # they try again, after a random pause
         return Claim(None if unsure else "fail", f"the others wait {wait} seconds for node 0 ({word})")
-    if not agents.elastic or agents.count - 1 < agents.low:
+    if not agents.elastic or agents.pods - 1 < agents.low:
         meets = seconds < agents.wait_for_others
         return Claim("all" if meets else "fail", f"the others wait {agents.wait_for_others} seconds for enough nodes")
     if seconds < LAST_CALL * 0.6:
@@ -109,7 +109,7 @@ def _gone(agents: Agents, fault: Fault) -> Claim:
     if fault.back is not None:
         in_time = agents.elastic or fault.back < agents.wait_for_others
         return _joins(agents) if in_time else Claim("fail", f"the others wait {agents.wait_for_others} seconds for it")
-    if agents.elastic and agents.count - 1 >= agents.low:
+    if agents.elastic and agents.pods - 1 >= agents.low:
         return Claim("fewer", f"the others go on with at least {agents.low}, after {SHRINK[0]} to {SHRINK[1]} seconds")
     return Claim("fail", f"the others wait {agents.wait_for_others} seconds for {agents.low} nodes")
 
@@ -117,8 +117,8 @@ def _gone(agents: Agents, fault: Fault) -> Claim:
 def sentences(agents: Agents) -> Iterator[str]:
     """What happens, for people: one sentence each, in the order of the faults."""
     yield f"torchrun, a process that fails: {_outcome(_failing(agents))}"
-    gone = _gone(agents, Fault("kill", agents.count - 1))
-    back = _gone(agents, Fault("kill", agents.count - 1, back=GROW[1]))
+    gone = _gone(agents, Fault("kill", agents.pods - 1))
+    back = _gone(agents, Fault("kill", agents.pods - 1, back=GROW[1]))
     yield f"torchrun, a pod that goes: {gone.why}"
     if back.end == "all":
         yield f"torchrun, a pod that is made again or comes late: it joins within {GROW[0]} to {GROW[1]} seconds"
@@ -133,7 +133,7 @@ def sentences(agents: Agents) -> Iterator[str]:
     if agents.backend == "c10d" and agents.restarts:
         yield (
             "torchrun, node 0 goes: it holds the store, so the others exit with 1 within 3 seconds, and each of their "
-            f"{agents.count - 1} pods has failed; they meet again only if all of them are made again"
+            f"{agents.pods - 1} pods has failed; they meet again only if all of them are made again"
         )
     first, others = agents.wait_for_first, agents.wait_for_others
     yield (

@@ -62,7 +62,7 @@ def main() -> int:
         print(f"  {found.verdict.seen} {found.verdict.differences or ''}", file=sys.stderr)
         release = ".".join(found.torch.split("+")[0].split(".")[:2])
         path = FOLDER / f"{release}.json"
-        rows = json.loads(path.read_text()) if path.exists() else {"torch": found.torch, "cases": {}}
+        rows: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"torch": found.torch, "cases": {}}
         rows["torch"] = found.torch
         rows["cases"][name] = row(found)
         rows["cases"] = {one: rows["cases"][one] for one in CASES if one in rows["cases"]}
