@@ -176,6 +176,9 @@ CODES: dict[str, str] = {
     "missing-trainer-step": "PTC456",
     "unused-trainer": "PTC457",
     "runtime-reserved-env": "PTC458",
+    "shared-rendezvous-store": "PTC468",
+    "unread-timeout": "PTC469",
+    "node-names-handed-out": "PTC470",
     # 5xx: what the API server answers, by the server's own kinds of error
     "unknown-field": "PTC501",
     "wrong-type": "PTC502",
@@ -229,6 +232,8 @@ CODES: dict[str, str] = {
     "endless-jobset-restarts": "PTC737",
     "shadowed-failure-rule": "PTC738",
     "node-0-fails-all": "PTC768",
+    "few-retries-for-node-0": "PTC769",
+    "deadline-before-join": "PTC770",
     "dead-failure-rule": "PTC739",
     "done-before-start": "PTC740",
     "runtime-ttl": "PTC741",
