@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING
 
@@ -132,8 +133,10 @@ def _play(options: argparse.Namespace, job: Job, faults: list[Fault], limit: flo
     def progress(line: str) -> None:
         files.say(f"\r\x1b[K{line}" if alive else f"{line}\n", raw=alive)
 
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: nothing is left behind
     try:
         return rehearse(job, faults, settings=settings, most=options.max_processes, progress=progress)
     finally:
+        signal.signal(signal.SIGTERM, before)
         if alive:
             files.say("\r\x1b[K", raw=True)

@@ -47,8 +47,8 @@ class Cast(NamedTuple):
     stand_ins: tuple[str, ...]
 
 
-def cast(job: Job, *, most: int, own_command: bool) -> Cast:
-    """The pods of a job that train, with at most this many processes each.
+def cast(job: Job, *, most: int, own_command: bool = False, script: str | None = None) -> Cast:
+    """The pods of a job that train, with at most this many processes each. `script` trains instead of ours.
 
     Raises:
         RehearsalError: nobody can play it, such as the job of an unknown launcher.
@@ -60,7 +60,7 @@ def cast(job: Job, *, most: int, own_command: bool) -> Cast:
     if len(pods) > MOST_PODS:
         raise RehearsalError(f"{sum(role.count for role in roles)} pods are too many to play: {MOST_PODS} at most")
     actors = tuple(_actor(number, pod, most, own_command=own_command) for number, pod in enumerate(pods))
-    return Cast(actors, tuple(dict.fromkeys(_stand_ins(job, pods, actors, own_command=own_command))))
+    return Cast(actors, tuple(dict.fromkeys(_stand_ins(job, pods, actors, script, own_command=own_command))))
 
 
 def _actor(number: int, pod: Pod, most: int, *, own_command: bool) -> Actor:
@@ -84,7 +84,7 @@ def _actor(number: int, pod: Pod, most: int, *, own_command: bool) -> Actor:
         place=pod.index,
         hostname=hostname,
         own_names=(full, hostname) if full else (hostname,),
-        names=tuple(_names(pod, hostname)),
+        names=tuple(dict.fromkeys(_names(pod))),
         argv=argv,
         env=env,
         processes=processes,
@@ -122,7 +122,7 @@ def _arguments(pod: Pod) -> tuple[str, ...]:
     return tuple(pod.launch.entry[1:]) if pod.launch.launcher == "torchrun" else tuple(pod.args or ())
 
 
-def _names(pod: Pod, hostname: str) -> Iterator[str]:
+def _names(pod: Pod) -> Iterator[str]:
     """By the Services that select the pod: its own name in a headless one that is its subdomain, and the Service's."""
     view = pod.view
     for service in _services(pod.job):
@@ -133,7 +133,7 @@ def _names(pod: Pod, hostname: str) -> Iterator[str]:
         name = object_name(service)
         full = f"{name}.{space}.svc.cluster.local"
         if at(service, "spec").get("clusterIP") == "None" and view.subdomain == name and view.hostname:
-            yield from short_names(f"{hostname}.{full}", space)
+            yield from short_names(f"{pod.hostname}.{full}", space)
         yield from short_names(full, space)
 
 
@@ -142,12 +142,14 @@ def _services(job: Job) -> Iterator[Mapping[str, object]]:
     yield from (one for one in job.given if text(one.get("kind")) == "Service")
 
 
-def _stand_ins(job: Job, pods: list[Pod], actors: tuple[Actor, ...], *, own_command: bool) -> Iterator[str]:
+def _stand_ins(
+    job: Job, pods: list[Pod], actors: tuple[Actor, ...], script: str | None, *, own_command: bool
+) -> Iterator[str]:
     """What is not as in the cluster, one sentence each."""
     first, actor = pods[0], actors[0]
     yield "torch on CPU with gloo stands for the image" + (f" {first.main.image}" if first.main else "")
     if not own_command:
-        yield "a script that checks world, ranks and an all_reduce stands for what the pods run"
+        yield f"{script or 'a script that checks world, ranks and an all_reduce'} stands for what the pods run"
     asked = first.rendezvous.processes_text
     if asked != str(actor.processes):
         yield f"{actor.processes} processes a node stand for {asked}"

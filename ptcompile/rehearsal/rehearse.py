@@ -80,7 +80,7 @@ def rehearse(
     Raises:
         RehearsalError: nobody can play the job or a fault, or this machine cannot.
     """
-    played = cast(job, most=most, own_command=settings.own_command)
+    played = cast(job, most=most, own_command=settings.own_command, script=settings.script)
     for one in faults:
         if one.pod >= len(played.actors):
             raise RehearsalError(f"no pod {one.pod} to {one.kind}: {len(played.actors)} train, counted from 0")
