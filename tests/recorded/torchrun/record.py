@@ -51,23 +51,35 @@ def _pod(pod: dict[str, Any]) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Play the cases that are named, or all, and put them into the file of this torch."""
+    """Play the cases that are named, or all, and put them into the file of this torch, or compare with it."""
     parser = argparse.ArgumentParser(prog="python -m tests.recorded.torchrun.record", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="CASE", help="only these")
     parser.add_argument("--python", required=True, help="the interpreter that has torch")
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing: 1 where simulate claims otherwise"
+    )
     options = parser.parse_args()
+    differs = False
     for name in options.names or CASES:
         print(f"{name}:", file=sys.stderr)
         found = played(CASES[name], options.python)
-        print(f"  {found.verdict.seen} {found.verdict.differences or ''}", file=sys.stderr)
-        release = ".".join(found.torch.split("+")[0].split(".")[:2])
-        path = FOLDER / f"{release}.json"
-        rows: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {"torch": found.torch, "cases": {}}
-        rows["torch"] = found.torch
-        rows["cases"][name] = row(found)
-        rows["cases"] = {one: rows["cases"][one] for one in CASES if one in rows["cases"]}
-        path.write_text(json.dumps(rows, indent=1) + "\n")
-    return 0
+        print(f"  {found.verdict.seen} {' '.join(found.verdict.differences)}", file=sys.stderr)
+        differs |= bool(found.verdict.differences)
+        if not options.check:
+            write(name, found)
+    return int(differs and options.check)
+
+
+def write(name: str, found: Rehearsal) -> None:
+    """Put one case into the file of its torch."""
+    release = ".".join(found.torch.split("+")[0].split(".")[:2])
+    path = FOLDER / f"{release}.json"
+    rows: dict[str, Any] = {"torch": found.torch, "cases": {}}
+    if path.exists():
+        rows["cases"] = json.loads(path.read_text(encoding="utf-8"))["cases"]
+    rows["cases"][name] = row(found)
+    rows["cases"] = {one: rows["cases"][one] for one in CASES if one in rows["cases"]}
+    path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
