@@ -25,6 +25,7 @@ Authority = Literal[
     "jobset",
     "volcano",
     "kueue",
+    "mpi-operator",
     "kubelet",
     "torchrun",
     "ptcompile",

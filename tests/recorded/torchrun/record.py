@@ -55,9 +55,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.recorded.torchrun.record", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="CASE", help="only these")
     parser.add_argument("--python", required=True, help="the interpreter that has torch")
-    parser.add_argument(
-        "--check", action="store_true", help="write nothing: 1 where simulate claims otherwise"
-    )
+    parser.add_argument("--check", action="store_true", help="write nothing: 1 where simulate claims otherwise")
     options = parser.parse_args()
     differs = False
     for name in options.names or CASES:
