@@ -98,7 +98,9 @@ class Course:
         for pod in self._pods:
             self._start(pod)
         self._places.write_hosts()
-        trained, finishing, shown = False, False, ""
+        trained, finishing, shown = self._settings.blind, False, ""
+        if trained:  # nobody will say when: faults count from the start
+            self._plan_faults()
         while not self._over():
             if self.now > self._settings.limit:
                 self.limited = True

@@ -29,6 +29,11 @@ class Settings(NamedTuple):
     limit: float = 600.0
     """Seconds after which it is over."""
 
+    @property
+    def blind(self) -> bool:
+        """Whether what trains does not say what it sees, so that exits alone count."""
+        return self.own_command or self.script is not None
+
 
 class Places:
     """The folders of a rehearsal under one of its own."""

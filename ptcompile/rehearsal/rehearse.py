@@ -91,8 +91,7 @@ def rehearse(
         with opening(folder) as backend:
             course = Course(played.actors, faults, places, backend, settings)
             seen = course.play(progress)
-    blind = settings.own_command or settings.script is not None
-    verdict = judge(job, played.actors, faults, seen, blind=blind)
+    verdict = judge(job, played.actors, faults, seen, blind=settings.blind)
     stand_ins = played.stand_ins
     if settings.scale != 1:
         stand_ins = (*stand_ins, f"torchrun's waits and the times of the faults are {settings.scale:g} times shorter")

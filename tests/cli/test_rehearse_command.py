@@ -19,7 +19,7 @@ from ptcompile.cli import main
 from ptcompile.rehearsal import RehearsalError
 from ptcompile.rehearsal.namespaces import Namespaces
 from tests.cli.running import here
-from tests.making import smallest
+from tests.making import smallest, text
 from tests.rehearsal.jobs import RANGE
 from tests.rehearsal.playing import fake_python
 
@@ -71,6 +71,28 @@ def test_a_script_of_one_s_own_is_judged_by_its_exit(
     script.write_text("print('never run by the fake')")
     assert main(["rehearse", spec, "--python", fake_python(tmp_path), "--script", str(script), "--limit", "60s"]) == 0
     assert "a script that checks" not in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("able")
+def test_the_manifest_s_own_command_finds_the_simulated_environment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = "image: i\nnodes: 2\nenv: {SAID: hello}\ncommand: [sh, -c, 'echo ValueError: $SAID $MASTER_ADDR $RANK']"
+    path = tmp_path / "own.yaml"
+    path.write_text(text(body), encoding="utf-8")
+    words = ["--own-command", "--python", fake_python(tmp_path), "--target", "job", "--format", "json"]
+    assert main(["rehearse", str(path), *words, "--limit", "60s"]) == 0
+    pods = json.loads(capsys.readouterr().out)["pods"]
+    assert [pod["error"] for pod in pods] == [f"ValueError: hello train-0.train {rank}" for rank in (0, 1)]
+
+
+@pytest.mark.usefixtures("able")
+def test_faults_of_an_own_command_count_from_its_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "own.yaml"
+    path.write_text(text("image: i\nnodes: 2\ncommand: [sleep, '5']"), encoding="utf-8")
+    words = ["--own-command", "--python", fake_python(tmp_path), "--kill", "1@1s", "--target", "job"]
+    main(["rehearse", str(path), *words, "--limit", "60s"])
+    assert "lost" in capsys.readouterr().out
 
 
 WRONG: list[tuple[list[str], str]] = [
