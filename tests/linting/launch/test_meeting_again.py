@@ -128,8 +128,8 @@ def test_a_deadline_and_the_wait_for_others(seconds: int, conf: str, there: bool
 
 
 def test_the_deadline_of_a_pytorchjob_is_its_run_policy_s() -> None:
-    policy = {"runPolicy": {"activeDeadlineSeconds": 300}, "elasticPolicy": {"minReplicas": 1, "maxReplicas": 2}}
-    manifest = pytorchjob(worker=["torchrun", "t.py"], **policy)
+    elastic = {"minReplicas": 1, "maxReplicas": 2}
+    manifest = pytorchjob(worker=["torchrun", "t.py"], runPolicy={"activeDeadlineSeconds": 300}, elasticPolicy=elastic)
     assert found(manifest, "deadline-before-join") == ["spec.runPolicy.activeDeadlineSeconds"]
 
 
