@@ -47,7 +47,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     what.add_argument("--own-command", action="store_true", help="run the manifest's own command")
     one.add_argument("--max-processes", type=_positive, default=2, metavar="N", help="of a pod, at most (2)")
     one.add_argument("--scale", type=_factor, default=1.0, metavar="X", help="make all waits X times shorter")
-    one.add_argument("--limit", default="10m", metavar="TIME", help="after which all is over (10m)")
+    one.add_argument("--limit", metavar="TIME", help="after which all is over (10m, and what the faults take)")
     one.add_argument("--format", choices=("text", "json"), default="text", help="of the result (text)")
     add_output_format(one)
     one.set_defaults(run=run)
@@ -86,14 +86,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _times(options: argparse.Namespace) -> tuple[list[Fault], float]:
-    from ptcompile.rehearsal import FORMS, fault
+    from ptcompile.rehearsal import FORMS, enough, fault
     from ptcompile.rehearsal.words import duration
 
     try:
-        limit = duration(options.limit)
         given = {kind: getattr(options, kind.replace("-", "_")) for kind in FORMS}
         words = [(kind, [found] if isinstance(found, str) else found or []) for kind, found in given.items()]
-        return [fault(kind, word) for kind, some in words for word in some], limit
+        faults = [fault(kind, word) for kind, some in words for word in some]
+        return faults, duration(options.limit) if options.limit else enough(faults, options.scale)
     except ValueError as error:
         raise UsageError(str(error)) from error
 

@@ -7,8 +7,19 @@ tells it.
 
 from ptcompile.rehearsal.errors import RehearsalError
 from ptcompile.rehearsal.places import Settings
-from ptcompile.rehearsal.rehearse import Rehearsal, interpreter, rehearse
+from ptcompile.rehearsal.rehearse import Rehearsal, enough, interpreter, rehearse
 from ptcompile.rehearsal.report import text, to_dict
 from ptcompile.rehearsal.words import FORMS, fault
 
-__all__ = ["FORMS", "Rehearsal", "RehearsalError", "Settings", "fault", "interpreter", "rehearse", "text", "to_dict"]
+__all__ = [
+    "FORMS",
+    "Rehearsal",
+    "RehearsalError",
+    "Settings",
+    "enough",
+    "fault",
+    "interpreter",
+    "rehearse",
+    "text",
+    "to_dict",
+]

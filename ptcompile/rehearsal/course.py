@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
-import re
 import signal
 import time
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from ptcompile.rehearsal.actors import Actor
 from ptcompile.rehearsal.places import Places, Settings
+from ptcompile.rehearsal.seen import Round, Seen, first_error, rounds_of
 from ptcompile.simulation.faults import Fault
 
 GRACE = 30.0
@@ -21,7 +20,6 @@ QUIET = 90.0
 LINGER = 20.0
 """Seconds without news that the others have to end, once a pod has failed that no fault took."""
 _TICK = 0.1
-_ERROR = re.compile(r"^\s*((?:[\w.]*\.)?\w*(?:Error|Exception|Timeout)\w*: .+|torchrun: error: .+)$", re.MULTILINE)
 
 Progress = Callable[[str], None]
 
@@ -37,32 +35,6 @@ class Backend(Protocol):
 
     def exits(self) -> Iterable[tuple[int, int]]:
         """The pods that have ended since, each with its exit status."""
-
-
-class Round(NamedTuple):
-    """What a process saw of one meeting; `time` in seconds since the start."""
-
-    time: float
-    rank: int
-    world: int
-    nodes: int
-    group: int
-    """The node's rank."""
-    right: bool
-    """Whether the sum over all ranks was right."""
-
-
-class Seen(NamedTuple):
-    """What was seen of one pod."""
-
-    rounds: tuple[Round, ...]
-    starts: int
-    exit: int | None
-    """The exit status of its last start; None where it was still running when all was over."""
-    lost: bool
-    """Whether a fault took it away for good."""
-    error: str | None
-    """The first line of its log that is an error."""
 
 
 class Course:
@@ -223,30 +195,14 @@ class Course:
         return f"{len(living)} of {len(self._pods)} pods run, {len(training)} have met, world {world}"
 
     def _rounds(self, pod: int) -> list[Round]:
-        try:
-            with open(os.path.join(self._places.folder(pod), "seen.jsonl"), encoding="utf-8") as file:
-                lines = [json.loads(line) for line in file]
-        except FileNotFoundError:
-            return []
-        return [
-            Round(
-                time=one["time"] - self._wall,
-                rank=one["rank"],
-                world=one["world"],
-                nodes=one["hosts"],
-                group=int(one["GROUP_RANK"] or one["rank"]),
-                right=one["sum"] == one["world"] * (one["world"] - 1) // 2,
-            )
-            for one in lines
-        ]
+        return rounds_of(self._places.folder(pod), self._wall)
 
     def _seen(self, pod: int) -> Seen:
-        try:
-            with open(os.path.join(self._places.folder(pod), "log"), encoding="utf-8", errors="replace") as file:
-                log = file.read()
-        except FileNotFoundError:
-            log = ""
-        found = _ERROR.search(log)
-        rounds = tuple(self._rounds(pod))
-        error = found[1].strip()[:200] if found else None
-        return Seen(rounds, self._starts[pod], self._exits.get(pod), pod in self._expected_to_go, error)
+        folder = self._places.folder(pod)
+        return Seen(
+            rounds=tuple(self._rounds(pod)),
+            starts=self._starts[pod],
+            exit=self._exits.get(pod),
+            lost=pod in self._expected_to_go,
+            error=first_error(folder),
+        )

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ptcompile.rehearsal.actors import Actor
-from ptcompile.rehearsal.course import Seen
+from ptcompile.rehearsal.seen import Seen
 from ptcompile.simulation.agents import agents_of
 from ptcompile.simulation.faults import Claim, End, Fault, claim
 from ptcompile.simulation.meeting import meeting, meets

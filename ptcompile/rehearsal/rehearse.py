@@ -11,12 +11,14 @@ from contextlib import AbstractContextManager, closing
 from typing import NamedTuple
 
 from ptcompile.rehearsal.actors import Actor, cast
-from ptcompile.rehearsal.course import Backend, Course, Progress, Seen
+from ptcompile.rehearsal.course import Backend, Course, Progress
 from ptcompile.rehearsal.errors import RehearsalError
 from ptcompile.rehearsal.judge import Verdict, judge
 from ptcompile.rehearsal.namespaces import Namespaces
 from ptcompile.rehearsal.places import Places, Settings
+from ptcompile.rehearsal.seen import Seen
 from ptcompile.simulation.faults import Fault
+from ptcompile.simulation.hidden import firsts, hiding_of
 from ptcompile.simulation.pod import Job
 
 Opening = Callable[[str], AbstractContextManager[Backend]]
@@ -91,6 +93,8 @@ def rehearse(
         with opening(folder) as backend:
             course = Course(played.actors, faults, places, backend, settings)
             seen = course.play(progress)
+    if hide := hiding_of(firsts([job])):
+        seen = tuple(one._replace(error=hide(one.error) if one.error else None) for one in seen)
     verdict = judge(job, played.actors, faults, seen, blind=settings.blind)
     stand_ins = played.stand_ins
     if settings.scale != 1:
@@ -99,6 +103,11 @@ def rehearse(
         job, played.actors, tuple(faults), settings, torch, seen, verdict, stand_ins,
         time.monotonic() - begun, course.limited,
     )  # fmt: skip
+
+
+def enough(faults: Sequence[Fault], scale: float) -> float:
+    """Seconds after which a rehearsal with these faults is over for good: ten minutes, and what the faults take."""
+    return 600.0 + sum(one.at + (one.back or 0) for one in faults) / scale
 
 
 def interpreter(given: str | None) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from ptcompile.rehearsal.actors import Actor
-from ptcompile.rehearsal.course import Round, Seen
 from ptcompile.rehearsal.judge import WORDS
 from ptcompile.rehearsal.rehearse import Rehearsal
+from ptcompile.rehearsal.seen import Round, Seen
 from ptcompile.simulation.faults import Fault
 from ptcompile.simulation.layout import finished, labelled, table
 

@@ -40,6 +40,8 @@ def fault(kind: Kind, text: str) -> Fault:
     Raises:
         ValueError: the word has another form than `FORMS` says.
     """
+    if kind not in FORMS:
+        raise ValueError(f"no fault is called {kind!r}; there are {', '.join(FORMS)}, such as late {_EXAMPLES['late']}")
     if kind == "dns-lag":
         return Fault(kind, 0, duration(text))
     found = (_LATE if kind == "late" else _AGAIN).fullmatch(text)

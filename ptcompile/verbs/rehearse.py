@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ptcompile.verbs import compile as compiling
 from ptcompile.verbs.simulate import simulate
@@ -11,6 +11,7 @@ from ptcompile.verbs.simulate import simulate
 if TYPE_CHECKING:
     from ptcompile.rehearsal import Rehearsal
     from ptcompile.simulation import World
+    from ptcompile.simulation.faults import Kind
     from ptcompile.simulation.pod import Job
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
@@ -29,7 +30,7 @@ def rehearse(
     own_command: bool = False,
     max_processes: int = 2,
     scale: float = 1.0,
-    limit: float = 600.0,
+    limit: float | None = None,
     progress: Callable[[str], None] = lambda line: None,
 ) -> Rehearsal:
     """Play the one job of a stream, a spec's for `target` or for the target that `compile` takes.
@@ -37,7 +38,8 @@ def rehearse(
     `faults` are words such as `"late 0=150s"` or `"kill 2@10s,back=20s"` (`ptcompile.rehearsal.FORMS`). `python` is the
     interpreter that has torch, by default the `python` on the PATH. `script` is the path of a file that trains instead
     of the stand-in; with `own_command` pods run the manifest's own. A pod has at most `max_processes`; waits are
-    `scale` times shorter; after `limit` seconds all is over.
+    `scale` times shorter; after `limit` seconds all is over, by default ten minutes
+    and what the faults take.
 
     It starts processes, in namespaces of their own without a way out, and ends them all. Unlike the other verbs it has
     no result to return where nothing could be played.
@@ -54,8 +56,10 @@ def rehearse(
     if not world.jobs and not world.ok:
         raise compiling.CompileError(world.diagnostics)
     job = the_job(world, source, cluster)
-    settings = rehearsal.Settings(rehearsal.interpreter(python), script, own_command, scale, limit)
-    found = [rehearsal.fault(kind, text.strip()) for kind, _, text in (word.partition(" ") for word in faults)]  # type: ignore[arg-type]
+    words = [word.partition(" ") for word in faults]
+    found = [rehearsal.fault(cast("Kind", kind), text.strip()) for kind, _, text in words]
+    end = rehearsal.enough(found, scale) if limit is None else limit
+    settings = rehearsal.Settings(rehearsal.interpreter(python), script, own_command, scale, end)
     return rehearsal.rehearse(job, found, settings=settings, most=max_processes, progress=progress)
 
 

@@ -99,3 +99,14 @@ def test_an_interpreter_without_torch_is_refused(tmp_path: Path) -> None:
         rehearse(job(RANGE), settings=Settings(str(none)), opening=Scripted().opening())
     with pytest.raises(RehearsalError, match="does not run"):
         rehearse(job(RANGE), settings=Settings(str(tmp_path / "nowhere")), opening=Scripted().opening())
+
+
+def test_a_secret_that_an_error_tells_is_hidden(tmp_path: Path) -> None:
+    class Telling(Scripted):
+        def start(self, pod: int, config: dict[str, Any]) -> None:
+            Path(config["folder"], "log").write_text(f"ValueError: bad token {config['env']['HF_TOKEN']}\n")
+            super().start(pod, config)
+
+    found = play(tmp_path, Telling(), body=RANGE + "\nenv: {HF_TOKEN: hf_abcdefghijkl}")
+    assert "hf_abcdefghijkl" not in text(found) + json.dumps(to_dict(found))
+    assert "ValueError: bad token ***" in text(found)

@@ -28,7 +28,7 @@ def test_a_word_is_a_fault(kind: Kind, text: str, wanted: Fault) -> None:
 @pytest.mark.parametrize(
     ("kind", "text"),
     [("late", "0"), ("late", "0@5s"), ("late", "x=5s"), ("kill", ""), ("kill", "1@"), ("kill", "1,back="),
-     ("kill", "-1"), ("kill", "1@5d"), ("fail-process", "1,back=5s"), ("dns-lag", "0=6s"), ("dns-lag", "")],
+     ("kill", "-1"), ("kill", "1@5d"), ("fail-process", "1,back=5s"), ("dns-lag", "0=6s"), ("dns-lag", ""), ("explode", "1")],
 )  # fmt: skip
 def test_another_form_is_refused(kind: Kind, text: str) -> None:
     with pytest.raises(ValueError, match=r"such as \d"):
