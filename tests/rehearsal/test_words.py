@@ -28,7 +28,7 @@ def test_a_word_is_a_fault(kind: Kind, text: str, wanted: Fault) -> None:
 @pytest.mark.parametrize(
     ("kind", "text"),
     [("late", "0"), ("late", "0@5s"), ("late", "x=5s"), ("kill", ""), ("kill", "1@"), ("kill", "1,back="),
-     ("kill", "-1"), ("kill", "1@5d"), ("fail-process", "1,back=5s"), ("dns-lag", "0=6s"), ("dns-lag", ""), ("explode", "1")],
+     ("kill", "-1"), ("kill", "1@5d"), ("fail-process", "1,back=5s"), ("dns-lag", "0=6s"), ("dns-lag", "")],
 )  # fmt: skip
 def test_another_form_is_refused(kind: Kind, text: str) -> None:
     with pytest.raises(ValueError, match=r"such as \d"):
@@ -38,3 +38,8 @@ def test_another_form_is_refused(kind: Kind, text: str) -> None:
 @pytest.mark.parametrize(("text", "seconds"), [("0", 0), ("20s", 20), ("1.5m", 90), ("1h", 3600)])
 def test_durations(text: str, seconds: float) -> None:
     assert duration(text) == seconds
+
+
+def test_another_fault_is_refused_with_those_that_there_are() -> None:
+    with pytest.raises(ValueError, match="no fault is called 'explode'; there are late, kill, drain"):
+        fault("explode", "1")  # type: ignore[arg-type]
