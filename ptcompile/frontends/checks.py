@@ -177,7 +177,7 @@ def _torchrun(job: JobSpec) -> Iterator[Problem]:
         if "," in f"{key}{value}" or "=" in key:
             message = "torchrun splits its --rdzv-conf at commas and '=', so neither may stand here"
             yield bad((*at, "rdzvConfigs", key), message, None)
-        elif why := why_not_option(key, str(value), elastic.rdzv_backend):
+        elif value is not None and (why := why_not_option(key, str(value), elastic.rdzv_backend)):
             yield bad((*at, "rdzvConfigs", key), f"{value!r} {why}, or torchrun does not start", None)
 
 
