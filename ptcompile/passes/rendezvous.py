@@ -4,6 +4,7 @@ Only what the operator does not hand over by itself is written. One node needs n
 meet at node 0: statically, by rank, where their number is fixed; through torchrun's c10d store where it is a range, or
 where processes or pods are restarted, since nodes that met statically cannot meet again (PyTorch 2.13). A plain command
 gets no torchrun: it gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK, counting nodes, where no operator sets them.
+Beside `elastic` a command starts torchrun itself, and finds the same settings as PET_* variables.
 Pods that do not train take no part.
 
 Nodes that meet through c10d again, since processes restart or pods join late, get two variables more:
@@ -29,10 +30,13 @@ def rendezvous(job: Job, context: Context) -> Job:
     def wire(template: PodTemplate) -> PodTemplate:
         if job.launch is None:
             return _with_env(template, wiring.env)
+        added = _variables(job, job.launch, template, context)
+        if not job.launch.entry:
+            return _with_env(template, (*_told(job, job.launch, wiring), *added))
         if template.main.command is None:
-            command = ("torchrun", *_options(job, job.launch, wiring), *job.launch.entry)
+            command = ("torchrun", *_words(job, job.launch, wiring), *job.launch.entry)
             template = template._replace(main=template.main._replace(command=command))
-        return _with_env(template, _variables(job, job.launch, template, context))
+        return _with_env(template, added)
 
     return map_templates(job, wire, beside=unchanged)
 
@@ -47,7 +51,7 @@ def _with_env(template: PodTemplate, entries: Iterable[Json]) -> PodTemplate:
 
 def _variables(job: Job, launch: Launch, template: PodTemplate, context: Context) -> Iterator[Json]:
     """What torchrun reads from its environment, where nodes meet through c10d."""
-    if job.nodes == 1 or launch.rdzv_backend != "c10d":
+    if job.most_nodes == 1 or launch.rdzv_backend != "c10d":
         return
     torch = torch_of(template.main.image, context.cluster.versions())
     if (job.elastic or launch.max_restarts) and torch >= SHARED_STORE:
@@ -56,20 +60,35 @@ def _variables(job: Job, launch: Launch, template: PodTemplate, context: Context
         yield {"name": "PET_LOCAL_ADDR", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
 
 
-def _options(job: Job, launch: Launch, wiring: Wiring) -> list[str]:
-    """torchrun's options in the order of its own help."""
+def _words(job: Job, launch: Launch, wiring: Wiring) -> list[str]:
+    return [
+        f"--{option}={value}" if value else f"--{option}" for option, value in _options(job, launch, wiring).items()
+    ]
+
+
+def _told(job: Job, launch: Launch, wiring: Wiring) -> Iterator[Json]:
+    """torchrun's options as variables: each option has one called PET_<OPTION> (PyTorch 2.13).
+
+    A variable cannot refer to one that a controller appends, so the rank is read from the pod itself.
+    """
+    for option, value in _options(job, launch, wiring).items():
+        source = wiring.rank_from if option == "node-rank" else {"value": value or "1"}
+        yield {"name": f"PET_{option.upper().replace('-', '_')}", **source}
+
+
+def _options(job: Job, launch: Launch, wiring: Wiring) -> dict[str, str]:
+    """torchrun's options in the order of its own help; a switch has an empty value."""
     given = {
         **_meeting(job, launch, wiring),
         "max-restarts": str(launch.max_restarts) if launch.max_restarts else None,
         "monitor-interval": None if launch.monitor_interval is None else str(launch.monitor_interval),
         "start-method": launch.start_method if launch.start_method != "spawn" else None,
     }
-    said = [(option, value) for option, value in given.items() if value is not None and option not in wiring.injected]
-    return [f"--{option}={value}" if value else f"--{option}" for option, value in said]
+    return {option: value for option, value in given.items() if value is not None and option not in wiring.injected}
 
 
 def _meeting(job: Job, launch: Launch, wiring: Wiring) -> dict[str, str | None]:
-    nodes, processes = job.nodes, str(launch.nproc_per_node)
+    nodes, processes = job.most_nodes, str(launch.nproc_per_node)
     conf = ",".join([f"{k}={v}" for k, v in launch.rdzv_conf.items()]) or None
     if nodes == 1 and "nnodes" not in wiring.injected:
         return {"standalone": "", "nproc-per-node": processes, "rdzv-conf": conf}

@@ -42,13 +42,13 @@ def retries(job: Job) -> int:
     in_place = any(role.restart_policy == "OnFailure" for role in job.trainers)
     if said in {"RestartPod", "RestartJob"} or in_place:
         one_by_one = (in_place or said == "RestartPod") and meets_by_c10d(job)
-        return RETRIES * job.nodes if one_by_one else RETRIES
+        return RETRIES * job.most_nodes if one_by_one else RETRIES
     return 0
 
 
 def meets_by_c10d(job: Job) -> bool:
     """Whether several nodes meet through torchrun's c10d store, which is a process of node 0."""
-    return job.nodes > 1 and job.launch is not None and job.launch.rdzv_backend == "c10d"
+    return job.most_nodes > 1 and job.launch is not None and job.launch.rdzv_backend == "c10d"
 
 
 def restarts(job: Job, role: Role) -> int:
@@ -86,7 +86,7 @@ def alone(job: Job) -> bool:
 def ends_with_node_0(job: Job) -> bool:
     """Whether the success of node 0 is the job's, where the operator leaves the choice."""
     said = job.run_policy.success_policy
-    return job.nodes > 1 and (said == "Node0" or (said is None and job.elastic))
+    return job.most_nodes > 1 and (said == "Node0" or (said is None and job.elastic))
 
 
 def restarts_in_place(role: Role) -> bool:
@@ -114,7 +114,7 @@ def outliving(job: Job) -> Path | None:
 def peers_fail_too(job: Job, *, each: bool) -> Iterator[Problem]:
     """A warning where a lost node takes the other pods with it and their failures count. `each`: one by one."""
     path = outliving(job)
-    if path is None or job.nodes == 1 or job.launch is None or job.launch.max_restarts:
+    if path is None or job.most_nodes == 1 or job.launch is None or job.launch.max_restarts:
         return
     if each and job.run_policy.on_pod_failure == "RestartJob":  # refused: see only_its_pod
         return
@@ -136,8 +136,8 @@ def node_0_fails_all(job: Job, *, each: bool) -> Iterator[Problem]:
     path = outliving(job)
     if path is None or not meets_by_c10d(job) or job.launch is None or not job.launch.max_restarts:
         return  # without maxRestarts the loss of any node fails the others: see peers_fail_too
-    if (each or alone(job)) and retries(job) < job.nodes - 1 and job.run_policy.on_pod_failure != "RestartJob":
-        others = job.nodes - 1
+    if (each or alone(job)) and retries(job) < job.most_nodes - 1 and job.run_policy.on_pod_failure != "RestartJob":
+        others = job.most_nodes - 1
         yield Problem(
             "node-0-fails-all",
             path,

@@ -16,7 +16,7 @@ Why each field (training-operator 1.9.4):
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
@@ -30,6 +30,7 @@ from ptcompile.operators.common.emitting import (
     managed_by,
     object_metadata,
     only_trainers,
+    other_container,
     own_host_names,
     restart_policies,
 )
@@ -69,6 +70,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     if meets_by_c10d(job):  # which hands out the name that /etc/hosts gives a pod, and that is this one
         yield from own_host_names(job, "the operator")
     yield from endings.unsupported(job)
+    yield from other_container(job, "pytorch", "a PyTorchJob")
 
 
 def _replicas(job: Job) -> list[tuple[str, int, Role]]:
@@ -101,13 +103,13 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     if job.elastic and job.launch is not None:
         spec["elasticPolicy"] = {
             "minReplicas": job.min_nodes,
-            "maxReplicas": job.nodes,
+            "maxReplicas": job.most_nodes,
             **({"nProcPerNode": job.launch.nproc_per_node} if by_elastic else {}),
             "maxRestarts": job.launch.max_restarts,
             "rdzvBackend": job.launch.rdzv_backend,
             **_etcd(job.launch.rdzv_endpoint),
             **({} if job.launch.rdzv_id is None else {"rdzvId": job.launch.rdzv_id}),
-            "rdzvConf": [{"key": k, "value": v} for k, v in job.launch.rdzv_conf.items()],
+            **({"rdzvConf": _pairs(job.launch.rdzv_conf)} if job.launch.rdzv_conf else {}),
         }
     spec["pytorchReplicaSpecs"] = {
         key: {
@@ -134,6 +136,10 @@ def _run_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
         "schedulingPolicy": scheduling_policy(job, cluster),
     }
     return {key: value for key, value in out.items() if value is not None}
+
+
+def _pairs(conf: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"key": key, "value": value} for key, value in conf.items()]
 
 
 def _etcd(endpoint: str | None) -> dict[str, Any]:
