@@ -142,25 +142,39 @@ def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
         return None
     least, most = job.node_range()
     restarts = elastic.max_restarts if elastic else 0
-    own_conf = elastic.rdzv_configs if elastic else {}
     told_by_runtime = job.runtime_ref is not None and not entry  # a runtime's command gets what the spec says, no more
-    waits = {"timeout": MEETING_SECONDS, "join_timeout": MEETING_SECONDS} if most > 1 and not told_by_runtime else {}
     own_id = elastic is not None and "rdzv_id" in elastic.model_fields_set
     etcd = elastic is not None and elastic.rdzv_backend in {"etcd", "etcd-v2"}  # one store for all jobs
     beginning = spec.metadata.generate_name
     common_id = spec.metadata.name if beginning is None or etcd else beginning.rstrip("-")
     meets_again = most > 1 and (least < most or restarts > 0 or _a_pod_returns(job))
+    backend = (elastic and elastic.rdzv_backend) or ("c10d" if meets_again else "static")
     return ir.Launch(
         entry=entry,
         nproc_per_node=elastic.nproc_per_node if elastic else _by_devices(job, cluster),
-        rdzv_backend=(elastic and elastic.rdzv_backend) or ("c10d" if meets_again else "static"),
+        rdzv_backend=backend,
         rdzv_id=elastic.rdzv_id if elastic and own_id else common_id,
         rdzv_endpoint=elastic.rdzv_endpoint if elastic else None,
-        rdzv_conf={key: str(value) for key, value in {**waits, **own_conf}.items() if value is not None},
+        rdzv_conf=_conf(elastic, backend, waits=most > 1 and not told_by_runtime),
         monitor_interval=_interval(elastic, None if told_by_runtime else 5),
         max_restarts=restarts,
         start_method=elastic.start_method if elastic else "spawn",
     )
+
+
+def _conf(elastic: Elastic | None, backend: str, *, waits: bool) -> dict[str, str]:
+    """--rdzv-conf: how long nodes wait for one another, in seconds, the user's words last.
+
+    `timeout` is the static rendezvous' and etcd's. c10d does not read it: there nodes wait for node 0, whose store they
+    connect to, as long as `read_timeout`, 60 seconds by default, and for the others `join_timeout` (PyTorch 2.13).
+    """
+    own = elastic.rdzv_configs if elastic else {}
+    seconds: dict[str, str | int | None] = {}
+    if waits:
+        seconds = {"timeout": MEETING_SECONDS, "join_timeout": MEETING_SECONDS}
+        if backend == "c10d":
+            seconds["read_timeout"] = own.get("timeout", MEETING_SECONDS)
+    return {key: str(value) for key, value in {**seconds, **own}.items() if value is not None}
 
 
 def _interval(elastic: Elastic | None, otherwise: float | None) -> float | None:

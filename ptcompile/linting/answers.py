@@ -171,11 +171,15 @@ ANSWERS: Final[dict[str, Answer]] = {
     ),
     "no-retries-left": Answer(
         "The job asks for restarts, and its backoffLimit of 0 allows none.",
-        "give a number above 0, or leave it out: then it is 6",
+        "give a number above 0, or leave it out: then it is 6, or 6 for each node",
     ),
     "peers-fail-too": Answer(
         "The job is to outlive a node, and torchrun on the other nodes fails with the one that goes.",
         "set elastic.maxRestarts, so that torchrun starts its processes again",
+    ),
+    "node-0-fails-all": Answer(
+        "The job outlives the loss of a node, but not that of node 0, whose torchrun holds the store where all meet.",
+        "set runPolicy.backoffLimit to the number of the other nodes or more: then all of them start again",
     ),
     "done-differently": Answer(
         "The operator of this target does roughly what the spec says of restarts and ends; the message says what.",

@@ -67,6 +67,7 @@ class OperatorVersions(Model):
     kueue: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.19".')
     kai: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='KAI Scheduler, such as "0.15".')
     mpi_operator: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.8".')
+    torch: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='PyTorch in the images, such as "2.5".')
 
 
 class OperatorImage(Model):
