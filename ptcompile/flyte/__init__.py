@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ptcompile.flyte.found import FlyteError, FlyteWarning
     from ptcompile.flyte.legacy import pytorch_task
     from ptcompile.flyte.platforms import Platform, platform
+    from ptcompile.flyte.signatures import Types, inputs, outputs
     from ptcompile.flyte.tasks import Task, task
     from ptcompile.flyte.words import (
         CleanPodPolicy,
@@ -44,8 +45,11 @@ __all__ = [
     "RunPolicy",
     "Secret",
     "Task",
+    "Types",
     "Worker",
     "from_task",
+    "inputs",
+    "outputs",
     "platform",
     "pytorch_task",
     "task",
@@ -58,7 +62,10 @@ _ELSEWHERE = {
     "FlyteWarning": "found",
     "Platform": "platforms",
     "Task": "tasks",
+    "Types": "signatures",
     "from_task": "existing",
+    "inputs": "signatures",
+    "outputs": "signatures",
     "platform": "platforms",
     "pytorch_task": "legacy",
     "task": "tasks",

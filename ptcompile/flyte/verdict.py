@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.diagnostics import Diagnostic, Path, Problem, field_path
 
 _CONFIG = ("task_config",)
 _POLICY = (*_CONFIG, "run_policy")
 
 ORIGINS: tuple[tuple[Path, Path], ...] = (
     (("metadata", "name"), ("name",)),
+    (("spec", "image"), ("container_image",)),
+    (("spec", "runPolicy", "cleanPodPolicy"), (*_POLICY, "clean_pod_policy")),
     (("metadata", "namespace"), ("namespace",)),
     (("metadata", "labels"), ("labels",)),
     (("metadata", "annotations"), ("annotations",)),
@@ -59,6 +61,17 @@ def origin(path: Path) -> Path:
         if path[: len(there)] == there:
             return (*here, *path[len(there) :])
     return path
+
+
+def in_flyte_s_words(found: Diagnostic) -> Diagnostic:
+    """A finding about the spec of a task, at the place of the Flyte call that it comes from."""
+    if found.path[:1] not in (("spec",), ("metadata",)):
+        return found
+    path = origin(found.path)
+    if found.name == "spec-missing-field" and path == ("container_image",):
+        message = "container_image: is missing: Flyte would take the project's default image, which is not known here"
+        return found._replace(path=path, message=message, help="add container_image, or give --image")
+    return found._replace(path=path, message=_moved(found.message, found.path, path))
 
 
 def _moved(message: str, old: Path, new: Path) -> str:
