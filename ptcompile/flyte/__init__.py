@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ptcompile.flyte.existing import from_task
     from ptcompile.flyte.found import FlyteError, FlyteWarning
     from ptcompile.flyte.legacy import pytorch_task
+    from ptcompile.flyte.nodes import from_node
     from ptcompile.flyte.platforms import Platform, platform
     from ptcompile.flyte.signatures import Types, inputs, outputs
     from ptcompile.flyte.tasks import Task, task
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
         Secret,
         Worker,
     )
+    from ptcompile.flyte.workflows import Workflow, from_workflow
 
 __all__ = [
     "CleanPodPolicy",
@@ -47,7 +49,10 @@ __all__ = [
     "Task",
     "Types",
     "Worker",
+    "Workflow",
+    "from_node",
     "from_task",
+    "from_workflow",
     "inputs",
     "outputs",
     "platform",
@@ -63,7 +68,10 @@ _ELSEWHERE = {
     "Platform": "platforms",
     "Task": "tasks",
     "Types": "signatures",
+    "Workflow": "workflows",
+    "from_node": "nodes",
     "from_task": "existing",
+    "from_workflow": "workflows",
     "inputs": "signatures",
     "outputs": "signatures",
     "platform": "platforms",

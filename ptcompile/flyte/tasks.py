@@ -41,11 +41,15 @@ class Task:
         """The function, under flytekit's word."""
         return self.function
 
+    @property
+    def job_name(self) -> str:
+        """The name of the job, where none is given."""
+        return self.name or self.function.__name__.replace("_", "-").strip("-").lower()
+
     def convert(self, name: str | None = None, **more: Unpack[Knobs]) -> Converted:
         """The task as a TrainingJob document. The name is the function's, where none is given."""
         check_names(more)
-        name = name or self.name or self.function.__name__.replace("_", "-").strip("-").lower()
-        return self.finish(name, more, entry(self.function, self, self.held, self.function))
+        return self.finish(name or self.job_name, more, entry(self.function, self, self.held, self.function))
 
     def spec(self, name: str | None = None, **more: Unpack[Knobs]) -> Spec:
         """The task as a Spec. Raises `FlyteError` where it has a mistake."""
@@ -63,13 +67,14 @@ class Task:
         Whatever is said stands at a place of the Flyte call: `container_image`, `task_config.nproc_per_node`.
         """
         converted = self.convert(name, **more)
-        said = tuple(stream.stamp(one, None, None) for one in converted.problems)
+        said = tuple(stream.stamp(one, None, None, manifest=converted.document) for one in converted.problems)
         if not converted.ok:
             return api.Result((), said)
         if cluster is None and converted.platform is not None:
             cluster = converted.platform.profile
         result = api.compile(converted.document, cluster=cluster)
-        told = tuple(stream.stamp(one, None, None) for one in surprises(converted.document, result.manifests))
+        about = surprises(converted.document, result.manifests)
+        told = tuple(stream.stamp(one, None, None, manifest=converted.document) for one in about)
         found = (verdict.in_flyte_s_words(one) for one in result.diagnostics)
         manifests = (*converted.objects, *result.manifests) if result.manifests else ()
         return result._replace(manifests=manifests, diagnostics=(*said, *found, *told))
