@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.flyte import texts
 from ptcompile.flyte.found import wrong
 from ptcompile.flyte.knobs import Knobs

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, Unpack, cast
 
-from ptcompile.diagnostics import Problem, field_path
+from ptcompile.findings.diagnostics import Problem, field_path
 from ptcompile.flyte.convert import Converted
 from ptcompile.flyte.existing import from_task
 from ptcompile.flyte.knobs import Knobs, check_names

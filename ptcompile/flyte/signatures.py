@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from functools import wraps
 from typing import Any, NamedTuple
 
-from ptcompile.diagnostics import Problem
+from ptcompile.findings.diagnostics import Problem
 from ptcompile.flyte.found import wrong
 from ptcompile.flyte.tasks import Task
 

@@ -6,16 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
-from ptcompile import api, stream
+from ptcompile import streams
 from ptcompile.flyte import verdict
 from ptcompile.flyte.convert import Converted, convert
 from ptcompile.flyte.knobs import Knobs, check_names
 from ptcompile.flyte.launch import Entry, entry
 from ptcompile.flyte.surprises import surprises
+from ptcompile.verbs import compile as api
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
-    from ptcompile.spec import Spec
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.spec import Spec
 
 Convert = Callable[[str, Knobs, Entry | None], Converted]
 """A task without its name, the keywords that are added last, and the function that is called."""
@@ -67,14 +68,14 @@ class Task:
         Whatever is said stands at a place of the Flyte call: `container_image`, `task_config.nproc_per_node`.
         """
         converted = self.convert(name, **more)
-        said = tuple(stream.stamp(one, None, None, manifest=converted.document) for one in converted.problems)
+        said = tuple(streams.stamp(one, None, None, manifest=converted.document) for one in converted.problems)
         if not converted.ok:
             return api.Result((), said)
         if cluster is None and converted.platform is not None:
             cluster = converted.platform.profile
         result = api.compile(converted.document, cluster=cluster)
         about = surprises(converted.document, result.manifests)
-        told = tuple(stream.stamp(one, None, None, manifest=converted.document) for one in about)
+        told = tuple(streams.stamp(one, None, None, manifest=converted.document) for one in about)
         found = (verdict.in_flyte_s_words(one) for one in result.diagnostics)
         manifests = (*converted.objects, *result.manifests) if result.manifests else ()
         return result._replace(manifests=manifests, diagnostics=(*said, *found, *told))

@@ -8,7 +8,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ptcompile.diagnostics import Problem
+from ptcompile.findings.diagnostics import Problem
 from ptcompile.flyte import run
 from ptcompile.flyte.found import Name, changed, wrong
 

@@ -6,16 +6,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from ptcompile import api, stream
-from ptcompile.diagnostics import Problem
+from ptcompile import streams
+from ptcompile.findings.diagnostics import Problem
 from ptcompile.flyte import run
 from ptcompile.flyte.found import changed, wrong
 from ptcompile.flyte.knobs import Knobs, check_names
 from ptcompile.flyte.nodes import bound, task_of
 from ptcompile.flyte.tasks import Task
+from ptcompile.verbs import compile as api
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _NO_MANIFEST = "and no manifest is made for it"
 
@@ -34,7 +35,7 @@ class Workflow:
     ) -> api.Result:
         """The manifests of all jobs, in order; none where one of them has a mistake."""
         results = [task.compile(cluster=cluster, **more) for task in self.tasks]
-        said = [stream.stamp(one, None, None) for one in self.problems]
+        said = [streams.stamp(one, None, None) for one in self.problems]
         found = (*said, *(one for result in results for one in result.diagnostics))
         broken = any(one.severity == "error" for one in found)
         manifests = () if broken else tuple(one for result in results for one in result.manifests)
