@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
 
         contents, folder = _contents(outputs, options.output, options.format)
         return check(contents, folder if any(not file.named for file in inputs) else None)
-    return _write(outputs, options.output, options.format)
+    return write(outputs, options.output, options.format)
 
 
 def _override(text: str) -> tuple[Path, object]:
@@ -62,7 +62,8 @@ def _override(text: str) -> tuple[Path, object]:
     return parts, read.documents[0].data["value"]
 
 
-def _write(outputs: dict[str, list[dict[str, object]]], output: str | None, form: str) -> int:
+def write(outputs: dict[str, list[dict[str, object]]], output: str | None, form: str) -> int:
+    """Write the manifests of each input where they are to go; the exit status."""
     if output is None:
         return files.write_stdout(_text([one for manifests in outputs.values() for one in manifests], form))
     files.write_files(_contents(outputs, output, form)[0])

@@ -195,6 +195,8 @@ CODES: dict[str, str] = {
     "controller-failure": "PTC553",
     # 6xx: conversion
     "not-carried-over": "PTC601",
+    "image-contents": "PTC672",
+    "unlike-flyte": "PTC673",
     # 7xx: restarts and ends
     "no-retries-left": "PTC701",
     "peers-fail-too": "PTC702",

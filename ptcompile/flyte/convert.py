@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.documents import emit
 from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.flyte import foreign, pods
+from ptcompile.flyte import foreign, images, pods
 from ptcompile.flyte.accelerators import DEVICES, entry_name
 from ptcompile.flyte.amounts import Amounts, plain, spread, to_spec
 from ptcompile.flyte.found import FlyteError, FlyteWarning, changed, wrong
-from ptcompile.flyte.knobs import Knobs, deadline, sound, task_amounts
+from ptcompile.flyte.knobs import Knobs, deadline, named, sound, task_amounts
 from ptcompile.flyte.launch import Entry, launch
 from ptcompile.flyte.roles import Shape, shape
 from ptcompile.flyte.verdict import read
@@ -54,7 +54,8 @@ class Converted:
         if not self.ok:
             raise FlyteError(self.problems)
         for problem in self.problems:
-            warnings.warn(problem.message, FlyteWarning, stacklevel=3)
+            if problem.severity == "warning":
+                warnings.warn(problem.message, FlyteWarning, stacklevel=3)
         return Spec.model_validate(self.document)
 
     def yaml(self) -> str:
@@ -97,7 +98,7 @@ def convert(config: Any, name: str, knobs: Knobs, called: Entry | None = None) -
     platform = knobs.get("platform")
     gpu = platform.profile.spec.gpu.resource_name if platform is not None else "nvidia.com/gpu"
     own_start = "command" in starts.job or "elastic" in form.job
-    template = pods.template(knobs.get("pod_template"), amounts, gpu, starts=own_start, found=found)
+    template = pods.template(knobs.get("pod_template"), amounts, gpu, named(knobs), starts=own_start, found=found)
     if knobs.get("pod_template_name"):
         message = "a PodTemplate object of the cluster cannot be read from here"
         found.append(changed(("pod_template_name",), message, "give its content as pod_template"))
@@ -112,7 +113,10 @@ def convert(config: Any, name: str, knobs: Knobs, called: Entry | None = None) -
         "metadata": _said({"name": name, "namespace": knobs.get("namespace"), **labels}),
         "spec": _said(in_order(spec)),
     }
-    return Converted(document, (*found, *read(document, found)), platform, starts.objects)
+    found += read(document, found)
+    if any(one.severity == "error" for one in found):
+        found = [one for one in found if one.severity != "note"]  # there is no job that they could be about
+    return Converted(document, tuple(found), platform, starts.objects)
 
 
 _ORDER = (
@@ -125,7 +129,7 @@ _ORDER = (
 def _pods(knobs: Knobs, template: pods.Template, found: list[Problem]) -> dict[str, Any]:
     """What the task says of its pods, whatever its shape."""
     secret = pods.secrets(knobs.get("secret_requests") or (), found)
-    image = foreign.image(knobs.get("container_image") or knobs.get("image"), ("container_image",), found)
+    image = images.image(knobs.get("container_image") or knobs.get("image"), ("container_image",), named(knobs), found)
     return {
         "target": knobs.get("target"),
         # the template's image stands over the task's, as in flytekit 1.16

@@ -32,9 +32,11 @@ def changed(path: Path, message: str, help: str | None = None) -> Problem:
     return Problem("not-carried-over", path, text, help, severity="warning", stage="style", authority="ptcompile")
 
 
-def noted(path: Path, message: str, help: str | None = None) -> Problem:
-    """A note: the job is what the task asks for, and brings something that Flyte's user does not expect."""
-    return changed(path, message, help)._replace(severity="note")
+def noted(
+    name: Literal["image-contents", "unlike-flyte"], path: Path, message: str, help: str | None = None
+) -> Problem:
+    """A note: the job is what the task asks for, and Flyte's user may expect something else."""
+    return changed(path, message, help)._replace(name=name, severity="note")
 
 
 def not_whole(value: object) -> bool:

@@ -47,6 +47,8 @@ class Knobs(TypedDict, total=False):
     node_dependency_hints: Any
     task_resolver: Any
     pickle_untyped: bool
+    # not Flyte's: what `{{.image.NAME}}` means; `image` is the default one
+    images: Mapping[str, str] | None
     # not Flyte's: the function's inputs, its module as the image has it, and whether the runner comes along
     inputs: Mapping[str, Any] | None
     module: str | None
@@ -85,7 +87,7 @@ def check_names(knobs: Mapping[str, Any]) -> None:
 
 _LIST, _TEXT, _MAPPING = "list", "text", "mapping"
 _TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
-    **dict.fromkeys(("environment", "labels", "annotations", "inputs"), (_MAPPING, (Mapping,))),
+    **dict.fromkeys(("environment", "labels", "annotations", "images", "inputs"), (_MAPPING, (Mapping,))),
     **dict.fromkeys(("command", "args", "secret_requests"), (_LIST, (list, tuple))),
     **dict.fromkeys(("script", "module", "namespace", "target", "pod_template_name"), (_TEXT, (str,))),
     **dict.fromkeys(("interruptible", "embed"), ("yes or no", (bool,))),
@@ -103,6 +105,12 @@ def sound(knobs: Knobs, found: list[Problem]) -> Knobs:
         else:
             found.append(wrong("spec-wrong-type", (name,), f"{value!r} is no {what}"))
     return cast("Knobs", out)
+
+
+def named(knobs: Knobs) -> dict[str, str]:
+    """The images that templates may name."""
+    default = knobs.get("image")
+    return {**(knobs.get("images") or {}), **({"default": default} if isinstance(default, str) else {})}
 
 
 def task_amounts(knobs: Knobs, found: list[Problem]) -> Amounts:

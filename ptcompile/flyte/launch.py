@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.flyte import texts
-from ptcompile.flyte.found import wrong
+from ptcompile.flyte.found import noted, wrong
 from ptcompile.flyte.knobs import Knobs
 
 RUNNER = "ptcompile.flyte.run"
@@ -93,6 +93,16 @@ def _runner(config: Any, knobs: Knobs, called: Entry, name: str, found: list[Pro
     inputs = texts.words(called.function, knobs.get("inputs") or {}, found, torchrun=torchrun)
     args = [f"{module}:{called.name}", *inputs]
     found += texts.lost_result(called.function)
+    needs = [*(["torch"] if torchrun else []), *([] if knobs.get("embed") else ["ptcompile"]), f"the module {module}"]
+    with_embed = None if knobs.get("embed") else "or embed=True (--embed), which brings ptcompile's part in a ConfigMap"
+    found.append(
+        noted(
+            "image-contents",
+            ("container_image",),
+            f"the image needs {_and(needs)} with all that it imports",
+            with_embed,
+        )
+    )
     file = f"{MOUNT}/{_FILE}" if knobs.get("embed") else None
     if torchrun:
         job: dict[str, Any] = {"script": file} if file else {"module": RUNNER}
@@ -129,6 +139,10 @@ def _torchrun(first: str | None, given: dict[str, Any], found: list[Problem]) ->
         found.append(_missing("script", "torchrun has nothing to start", "give script or module"))
         return {}
     return {first: given[first]}
+
+
+def _and(words: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _missing(word: str, why: str, help: str | None = None) -> Problem:

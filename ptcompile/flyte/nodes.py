@@ -46,9 +46,10 @@ def task_of(node: Any, values: Mapping[str, Any], knobs: Knobs) -> Task:
     inner = from_task(node.flyte_entity, **cast("Knobs", overrides(node)))
 
     def finish(name: str, more: Knobs, called: Entry | None) -> Converted:
-        said = {**knobs, **more}
-        given = {**known, **(said.get("inputs") or {})} if called is not None and "script" not in said else {}
-        converted = inner.finish(name, cast("Knobs", {**said, "inputs": given}), called)
+        said: dict[str, Any] = {**knobs, **more}
+        if not said.get("script") and not said.get("command"):
+            said["inputs"] = {**known, **(said.get("inputs") or {})}
+        converted = inner.finish(name, cast("Knobs", said), called)
         return replace(converted, problems=tuple(_reasoned(one, values, name) for one in converted.problems))
 
     return replace(inner, finish=finish, name=_name(node, inner))
@@ -113,7 +114,7 @@ def _value(binding: Any, scope: Mapping[str, Any]) -> Any:
     if scalar.primitive is not None:
         return scalar.primitive.value
     if scalar.binary is not None and scalar.binary.tag == "msgpack":
-        from msgpack import unpackb  # type: ignore[import-not-found]  # flytekit's own: it packs dataclasses by it
+        from msgpack import unpackb  # flytekit's own: it packs dataclasses by it
 
         return unpackb(scalar.binary.value)
     return Open("it is an object in Flyte's storage")

@@ -21,7 +21,7 @@ def surprises(document: Mapping[str, Any], manifests: Iterable[Mapping[str, Any]
     said = job.get("runPolicy") or {}
     why = _why(job)
     out = [
-        noted((*_POLICY, word), f"the job says {key}: {value}, which Flyte would not write: {why}")
+        noted("unlike-flyte", (*_POLICY, word), f"the job says {key}: {value}, which Flyte would not write: {why}")
         for key, word in _WORDS.items()
         if (value := made.get("runPolicy", {}).get(key)) is not None and key not in said
     ]
@@ -29,7 +29,11 @@ def surprises(document: Mapping[str, Any], manifests: Iterable[Mapping[str, Any]
     roles = made["pytorchReplicaSpecs"].items()
     policies = {role["restartPolicy"] for name, role in roles if name.lower() not in named} - {"Never"}
     for policy in sorted(policies):
-        out.append(noted(("task_config",), f"the pods say restartPolicy: {policy}, and Flyte's say Never: {why}"))
+        out.append(
+            noted(
+                "unlike-flyte", ("task_config",), f"the pods say restartPolicy: {policy}, and Flyte's say Never: {why}"
+            )
+        )
     return out
 
 

@@ -94,7 +94,8 @@ def test_each_word_of_the_legacy_decorator(word: str) -> None:
 @pytest.mark.parametrize("word", ["cache", "cache_version", "deprecated", "cls"])
 def test_words_for_the_engine_are_said_to_be_lost(word: str) -> None:
     converted = LOOSE(**{word: "1"})(_function).convert("job")
-    assert [(one.severity, one.path) for one in converted.problems] == [("warning", (word,))]
+    said = [(one.severity, one.path) for one in converted.problems]
+    assert said == [("warning", (word,)), ("note", ("container_image",))]
     assert word in ENGINE
     with pytest.warns(flyte.FlyteWarning, match=word):
         LOOSE(name="job", **{word: "1"})

@@ -41,7 +41,7 @@ class Run:
         assert result.ok, result.diagnostics
         self.mounted = folder / "mounted"
         for one in result.manifests:
-            for name, text in one["data"].items() if one["kind"] == "ConfigMap" else ():
+            for name, text in one.get("data", {}).items():
                 self.mounted.mkdir(exist_ok=True)
                 (self.mounted / name).write_text(text)
         self.folder = folder
@@ -49,7 +49,7 @@ class Run:
             free.bind(("127.0.0.1", 0))
             self.port = str(free.getsockname()[1])
         pods = ptcompile.simulate(result.yaml()).pods
-        processes = [self.start([*pod.command, *pod.args], dict(pod.env)) for pod in pods]
+        processes = [self.start([*(pod.command or ()), *(pod.args or ())], dict(pod.env)) for pod in pods]
         self.output = [process.communicate(timeout=120)[0] for process in processes]
         self.statuses = [process.returncode for process in processes]
         lines = [line for file in sorted(folder.glob("*.jsonl")) for line in file.read_text().splitlines()]
