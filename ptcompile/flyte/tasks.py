@@ -74,6 +74,8 @@ class Task:
         if cluster is None and converted.platform is not None:
             cluster = converted.platform.profile
         result = api.compile(converted.document, cluster=cluster)
+        if not result.ok:
+            said = tuple(one for one in said if one.severity != "note")
         about = surprises(converted.document, result.manifests)
         told = tuple(streams.stamp(one, None, None, manifest=converted.document) for one in about)
         found = (verdict.in_flyte_s_words(one) for one in result.diagnostics)
