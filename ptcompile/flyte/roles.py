@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.flyte import amounts, foreign, images
 from ptcompile.flyte.amounts import Amounts
-from ptcompile.flyte.found import not_whole, wrong
+from ptcompile.flyte.found import changed, not_whole, wrong
 from ptcompile.flyte.knobs import Knobs, named
 
 CONFIG: Path = ("task_config",)
@@ -84,6 +84,9 @@ def _elastic(config: Any, knobs: Knobs, found: list[Problem]) -> Shape:
     elastic["rdzvConfigs"] = _configs(getattr(config, "rdzv_configs", None), found)
     if not one:
         job["target"] = knobs.get("target") or "pytorchjob"
+    elif not knobs.get("target") and job.get("runPolicy", {}).pop("cleanPodPolicy", "None") not in (None, "None"):
+        message = "a Pod without an operator stays when it has ended; Flyte drops the run policy of one node too"
+        found.append(changed((*CONFIG, "run_policy", "clean_pod_policy"), message, "leave it out"))
     roles = _elastic_roles(nodes, knobs, found)
     if "master" in roles or "worker" in roles:
         del elastic["nnodes"]

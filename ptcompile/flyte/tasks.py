@@ -78,7 +78,9 @@ class Task:
             said = tuple(one for one in said if one.severity != "note")
         about = surprises(converted.document, result.manifests)
         told = tuple(streams.stamp(one, None, None, manifest=converted.document) for one in about)
-        found = (verdict.in_flyte_s_words(one) for one in result.diagnostics)
+        # two roles without an image are one task without
+        found = [verdict.in_flyte_s_words(one) for one in result.diagnostics]
+        found = [one for i, one in enumerate(found) if one not in found[:i]]
         manifests = (*converted.objects, *result.manifests) if result.manifests else ()
         return result._replace(manifests=manifests, diagnostics=(*said, *found, *told))
 
