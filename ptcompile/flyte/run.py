@@ -2,9 +2,8 @@
 
     python -m ptcompile.flyte.run FILE_OR_MODULE:TASK --input epochs=7
 
-The file imports the standard library and the task's own module, nothing else, and runs on Python 3.9: a ConfigMap can
-carry it into an image that has no ptcompile. It calls the function inside the task. Calling the task itself would start
-flytekit's own elastic launch in every process that torchrun has started already.
+Self-contained, for Python 3.9 or newer: a ConfigMap can carry the file into an image without ptcompile. It calls the
+function inside the task; the task itself would start flytekit's elastic launch in every process that torchrun started.
 """
 
 from __future__ import annotations
@@ -39,12 +38,12 @@ class Refused(Exception):  # noqa: N818  what the task's user reads, and no fail
 
 def main(words: Sequence[str] | None = None) -> int:
     """Call the function once. Returns 0, or 2 where it cannot be called; what the function raises is raised."""
-    parser = argparse.ArgumentParser(prog="python -m ptcompile.flyte.run", allow_abbrev=False)
-    parser.description = "Call the function of a Flyte task in this process."
+    what = "Call the function of a Flyte task in this process."
+    parser = argparse.ArgumentParser("python -m ptcompile.flyte.run", description=what, allow_abbrev=False)
     parser.add_argument("task", metavar="FILE_OR_MODULE:TASK", help="such as train.py:train, or acme.train:train")
     parser.add_argument("--input", action="append", default=[], metavar="NAME=VALUE", help="repeatable")
     options = parser.parse_args(words)
-    sys.argv[1:] = []  # the function's own argument parsers see none of ours
+    sys.argv[1:] = []  # the function may parse arguments too
     try:
         function = function_of(loaded(options.task), options.task)
         values, refused = arguments(function, pairs(options.input))
@@ -69,7 +68,7 @@ def loaded(target: str) -> Any:
     """The object that FILE_OR_MODULE:NAME names. Its folder, or the working one, is put on sys.path for good."""
     where, _, name = target.rpartition(":")
     if not where or not name:
-        raise Refused(f"{target!r} names no task: write FILE.py:TASK or MODULE:TASK")
+        raise Refused(f"{target!r} does not name a task: write FILE.py:TASK or MODULE:TASK")
     folder, module = _of_file(where) if where.endswith(".py") else (os.getcwd(), where)
     sys.path.insert(0, folder)
     importlib.invalidate_caches()
@@ -81,7 +80,7 @@ def loaded(target: str) -> Any:
         raise Refused(f"no module {module!r} in {folder}, nor on PYTHONPATH") from None
     file = getattr(found, "__file__", None)
     if where.endswith(".py") and not (file and os.path.realpath(file) == os.path.realpath(where)):
-        raise Refused(f"{where}: another module is called {module!r} already ({file}); rename the file")
+        raise Refused(f"{where}: module name {module!r} is already taken by {file}; rename the file")
     for part in name.split("."):
         if not hasattr(found, part):
             raise Refused(f"{where} has no {name!r}")
@@ -108,7 +107,7 @@ def function_of(task: Any, name: str) -> Callable[..., Any]:
         raise Refused(f"{name} is a {mode.lower()} task, which makes nodes of a workflow and trains nothing itself")
     function = getattr(task, "task_function", task)
     if not inspect.isroutine(function):
-        raise Refused(f"{name} is no task: it is {_article(type(task))}")
+        raise Refused(f"{name} is not a task but {_article(type(task))}")
     return function
 
 
@@ -129,11 +128,8 @@ def _call(function: Callable[..., Any], values: dict[str, Any]) -> None:
 
 def _record(error: Exception) -> None:
     """Write the error file of torch's elastic agent, as torch 2.13's `record` does."""
-    path = os.environ.get("TORCHELASTIC_ERROR_FILE")
-    if not path:
-        return
     extra = {"py_callstack": traceback.format_exc(), "timestamp": str(int(time.time()))}
-    with open(path, "w", encoding="utf-8") as file:
+    with open(os.environ.get("TORCHELASTIC_ERROR_FILE") or os.devnull, "w", encoding="utf-8") as file:
         json.dump({"message": {"message": f"{type(error).__name__}: {error}", "extraInfo": extra}}, file)
 
 
@@ -156,8 +152,8 @@ def arguments(function: Callable[..., Any], given: Mapping[str, str]) -> tuple[d
 
 def parameters(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """The function's inputs: all its parameters but *args and **kwargs."""
-    several = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return {name: one for name, one in inspect.signature(function).parameters.items() if one.kind not in several}
+    found = inspect.signature(function).parameters
+    return {name: one for name, one in found.items() if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
 
 
 def hints_of(function: Callable[..., Any]) -> dict[str, Any]:
@@ -184,31 +180,29 @@ def value_of(text: str, hint: Any) -> Any:
     _check(hint)
     if hint in (bool, int, float, str):
         return _word(text, hint)
-    if _is_enum(hint):
-        return _member(text, hint)
     try:
-        data = json.loads(text)
+        return _made(text if _is_enum(hint) else json.loads(text), hint)
     except ValueError:
         if hint is Any:
             return text
         raise Refused(f"is not JSON, as {_article(hint)} must be") from None
-    return _made(data, hint)
 
 
 def _check(hint: Any) -> None:
     """Refuse a type that no JSON can say."""
     if isinstance(hint, str):
-        raise Refused(f"is {_article(hint)}, which is no name when the module runs: import it there")
+        raise Refused(f"is {_article(hint)}, which is undefined at run time; import it outside TYPE_CHECKING")
     known = hint in (Any, bool, int, float, str, list, dict, type(None)) or _is_enum(hint)
     inner = typing.get_args(hint) if typing.get_origin(hint) in (list, dict, *_UNIONS) else ()
     for one in inner:
         _check(one)
     data = dataclasses.is_dataclass(hint) and not hint.__module__.startswith("flytekit.")
     if not (known or inner or data or hasattr(hint, "model_validate")):
-        raise Refused(f"is {_article(hint)}, which Flyte alone hands over; take a str, such as a path or a URL")
+        raise Refused(f"is {_article(hint)}, which only Flyte can pass; declare a str and pass a path or URL")
 
 
 def _word(text: str, hint: Any) -> Any:
+    """A value of a plain type from a word of a command line."""
     try:
         return _TRUTH[text.strip().lower()] if hint is bool else hint(text)
     except (KeyError, ValueError):
@@ -217,6 +211,7 @@ def _word(text: str, hint: Any) -> Any:
 
 def _made(data: Any, hint: Any) -> Any:
     """A value of a type from JSON data."""
+    _check(hint)
     origin, inner = typing.get_origin(hint) or hint, typing.get_args(hint)
     if origin in _UNIONS:
         return _first(_made, data, inner, hint)
@@ -284,7 +279,6 @@ def _constructed(make: Callable[[], Any], hint: Any) -> Any:
 
 
 def _within(place: str, data: Any, hint: Any) -> Any:
-    """A value inside another; what is wrong with it begins with its place."""
     try:
         return _made(data, hint)
     except Refused as error:

@@ -58,6 +58,11 @@ class FlyteFile:
     """Stand for flytekit's."""
 
 
+@dataclass
+class Bundle:
+    file: FlyteFile
+
+
 @pytest.mark.parametrize(
     ("text", "hint", "value"),
     [
@@ -116,9 +121,14 @@ def test_a_text_is_a_value_of_its_type(text: str, hint: Any, value: object) -> N
         ('{"lr": -1}', Optim, "is not an Optim: ValueError"),
         ('{"layers": "hunter2"}', Model, "is not a Model: ValidationError"),
         ("medium", Mode, "is none of fast, 2"),
-        ("s3://b/x", FlyteFile, "is a FlyteFile, which Flyte alone hands over; take a str, such as a path or a URL"),
-        ("[]", list[FlyteFile], "is a FlyteFile, which Flyte alone hands over; take a str, such as a path or a URL"),
-        ("1", "Later", "is a Later, which is no name when the module runs: import it there"),
+        ("s3://b/x", FlyteFile, "is a FlyteFile, which only Flyte can pass; declare a str and pass a path or URL"),
+        ("[]", list[FlyteFile], "is a FlyteFile, which only Flyte can pass; declare a str and pass a path or URL"),
+        (
+            '{"file": "s3://b/x"}',
+            Bundle,
+            ".file is a FlyteFile, which only Flyte can pass; declare a str and pass a path or URL",
+        ),
+        ("1", "Later", "is a Later, which is undefined at run time; import it outside TYPE_CHECKING"),
     ],
 )
 def test_what_is_no_value_is_refused_without_repeating_it(text: str, hint: Any, why: str) -> None:
@@ -206,10 +216,10 @@ def test_a_task_is_found_by_file_by_module_and_in_a_package(tmp_path: Path, monk
 @pytest.mark.parametrize(
     ("target", "why"),
     [
-        ("train.py", "'train.py' names no task: write FILE.py:TASK or MODULE:TASK"),
+        ("train.py", "'train.py' does not name a task: write FILE.py:TASK or MODULE:TASK"),
         ("nowhere.py:go", "no such file: nowhere.py"),
         ("no_such_module_here:go", "no module 'no_such_module_here' in "),
-        ("json.py:dumps", "json.py: another module is called 'json' already ("),
+        ("json.py:dumps", "json.py: module name 'json' is already taken by "),
         ("json:nothing", "json has no 'nothing'"),
     ],
 )
@@ -237,7 +247,7 @@ def test_only_what_trains_is_unwrapped() -> None:
     dynamic = SimpleNamespace(execution_mode=SimpleNamespace(name="DYNAMIC"), task_function=go)
     with pytest.raises(run.Refused, match="t is a dynamic task, which"):
         run.function_of(dynamic, "t")
-    with pytest.raises(run.Refused, match="t is no task: it is a dict"):
+    with pytest.raises(run.Refused, match="t is not a task but a dict"):
         run.function_of({}, "t")
 
 
@@ -303,7 +313,7 @@ def test_a_copy_of_the_file_does_the_same(tmp_path: Path) -> None:
     [
         (("hello:train",), 2, "python -m ptcompile.flyte.run: input epochs: is missing, an int\n"),
         (("hello:train", "--input", "epochs"), 2, "--input epochs: write NAME=VALUE\n"),
-        (("hello:flyte",), 2, "hello:flyte is no task: it is a module\n"),
+        (("hello:flyte",), 2, "hello:flyte is not a task but a module\n"),
         (("hello:fails",), 1, "OSError: the disk is full\n"),
         (("hello:leaves",), 7, ""),
         (("hello:ignored",), 0, ""),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -37,8 +38,9 @@ def tasks() -> Any:
 class Run:
     """One job, its pods as processes: how they ended, and what every call of the function saw."""
 
-    def __init__(self, result: ptcompile.Result, folder: Path) -> None:
+    def __init__(self, result: ptcompile.Result, folder: Path, cwd: Path = ROOT) -> None:
         assert result.ok, result.diagnostics
+        self.cwd = cwd
         self.mounted = folder / "mounted"
         for one in result.manifests:
             for name, text in one.get("data", {}).items():
@@ -50,7 +52,7 @@ class Run:
             self.port = str(free.getsockname()[1])
         pods = ptcompile.simulate(result.yaml()).pods
         processes = [self.start([*(pod.command or ()), *(pod.args or ())], dict(pod.env)) for pod in pods]
-        self.output = [process.communicate(timeout=120)[0] for process in processes]
+        self.output = [process.communicate(timeout=300)[0] for process in processes]
         self.statuses = [process.returncode for process in processes]
         lines = [line for file in sorted(folder.glob("*.jsonl")) for line in file.read_text().splitlines()]
         self.seen = [json.loads(line) for line in lines]
@@ -66,7 +68,7 @@ class Run:
         inherited = {name: value for name, value in os.environ.items() if name not in ("RANK", "WORLD_SIZE")}
         environment = {**inherited, **env, "SEEN": str(self.folder)}
         pipe = subprocess.PIPE
-        return subprocess.Popen(here, cwd=ROOT, env=environment, stdout=pipe, stderr=subprocess.STDOUT, text=True)
+        return subprocess.Popen(here, cwd=self.cwd, env=environment, stdout=pipe, stderr=subprocess.STDOUT, text=True)
 
 
 @pytest.mark.parametrize("target", ["pytorchjob", "volcano"])
@@ -113,3 +115,15 @@ def test_an_input_that_only_the_pod_refuses_fails_the_job(tmp_path: Path) -> Non
     done = Run(result, tmp_path)
     assert (done.statuses, done.seen) == ([1], [])
     assert "input epochs: is not an int" in done.output[0]
+
+
+def test_the_example_trains(tmp_path: Path) -> None:
+    folder = ROOT / "examples" / "flyte"
+    words = ["flyte", "train.py:digits", "--input", "epochs=4", "--image", "acme/digits:1", "--format", "json"]
+    made = subprocess.run(["ptcompile", *words], cwd=folder, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
+    done = Run(ptcompile.Result((json.loads(made.stdout),), ()), tmp_path, folder)
+    assert done.statuses == [0, 0], done.output
+    losses = [float(one) for one in re.findall(r"of 4 on 4 ranks: loss ([0-9.]+)", "".join(done.output))]
+    assert len(losses) == 4
+    assert losses == sorted(losses, reverse=True)
