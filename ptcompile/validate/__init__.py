@@ -12,14 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem, field_path
 from ptcompile.kubernetes.versions import Versions, parse_version
+from ptcompile.operators import all as operators
 from ptcompile.operators.trainer.older_releases import today, written
 from ptcompile.validate.schemas import BUILT_IN, CUSTOM, known_version
 from ptcompile.validate.structure import covered, outside, structure
 from ptcompile.validate.structure_fault import Fault, to_problem
 
 if TYPE_CHECKING:
+    from ptcompile.operators.common.verdict import Webhook
     from ptcompile.validate.core import Context
-    from ptcompile.validate.webhooks import Webhook
 
 __all__ = ["supported", "validate"]
 
@@ -59,9 +60,9 @@ def validate(
 
 
 def _webhook(kind: Kind) -> Webhook | None:
-    from ptcompile.validate.webhooks import WEBHOOKS
+    from ptcompile.operators.common.verdict import webhook_of
 
-    return WEBHOOKS.get(kind)
+    return webhook_of(kind)
 
 
 def _kind(manifest: Mapping[str, Any]) -> Kind | None:
@@ -82,14 +83,13 @@ def _custom(
 ) -> list[Problem]:
     from ptcompile.validate.core import metadata_problems
     from ptcompile.validate.core.templates import template_problems
-    from ptcompile.validate.crd import RULES
 
     told = today(manifest, releases.trainer)
     seen = told if webhook is None else webhook.default(told)
     faults = structure(seen, kind, known_version(context.kubernetes))
     layers: list[Iterable[Problem]] = [metadata_problems(seen.get("metadata"), ("metadata",), context, built_in=False)]
-    if kind in RULES:
-        layers.append(RULES[kind](seen))
+    if rules := operators.part(kind, "crd"):
+        layers.append(rules(seen))
     if webhook is not None:
         for fault in faults:
             # The webhook decodes the whole object in Go: what would fail in the pods fails here already.
