@@ -47,11 +47,16 @@ class Launch(NamedTuple):
 
 def entry(function: Callable[..., Any], *held: Any) -> Entry:
     """Where a function, or one of the objects that hold it, can be found in its module."""
-    module = getattr(function, "__module__", None) or ""
+    own = getattr(function, "__module__", None) or ""
+    # flytekit knows the module that a factory was called from
+    made_in = (getattr(one, "instantiated_in", None) for one in held)
+    for module in dict.fromkeys([own, *(one for one in made_in if isinstance(one, str))]):
+        known = vars(sys.modules[module]) if module in sys.modules else {}
+        for name, value in known.items():
+            if any(value is one for one in held if one is not None):
+                return Entry(function, module, name)
     name = getattr(function, "__qualname__", "")
-    known = vars(sys.modules[module]) if module in sys.modules else {}
-    bound = (key for key, value in known.items() if any(value is one for one in held if one is not None))
-    return Entry(function, module, next(bound, "" if "<locals>" in name else name))
+    return Entry(function, own, "" if "<locals>" in name else name)
 
 
 def launch(config: Any, knobs: Knobs, called: Entry | None, name: str, found: list[Problem]) -> Launch:
@@ -63,7 +68,7 @@ def launch(config: Any, knobs: Knobs, called: Entry | None, name: str, found: li
     for key in [*given][1:]:
         found.append(wrong("spec-conflict", (key,), f"{first} already says what starts", f"remove {first} or {key}"))
     if first is not None and knobs.get("inputs"):
-        message = f"{first} starts a program of its own, which takes args"
+        message = f"{first} starts another program, which takes args"
         found.append(wrong("spec-conflict", ("inputs",), message, f"remove {first}, and the function is called"))
     if first is None and called is not None:
         return _runner(config, knobs, called, name, found)
@@ -80,29 +85,18 @@ def launch(config: Any, knobs: Knobs, called: Entry | None, name: str, found: li
 def _runner(config: Any, knobs: Knobs, called: Entry, name: str, found: list[Problem]) -> Launch:
     """The function, called by the runner: a module of the image, or the file of a ConfigMap."""
     if knobs.get("args"):
-        message = "the function takes inputs; arguments are a script's"
+        message = "the function takes inputs; args are for a script"
         found.append(wrong("spec-conflict", ("args",), message, "give inputs, or name the script"))
     module = knobs.get("module") or called.module
     if module == "__main__":
-        found.append(_missing("module", "the function stands in __main__, which no pod can import"))
+        found.append(_missing("module", "the function is defined in __main__, which pods cannot import"))
     elif not called.name:
-        found.append(
-            _missing("script", "the function is local to another, where no pod finds it", "move it to the module")
-        )
+        why = "the function is defined inside another one, where the runner cannot find it"
+        found.append(_missing("script", why, "define the task at the top level of its module"))
     torchrun = hasattr(config, "nnodes")
     inputs = texts.words(called.function, knobs.get("inputs") or {}, found, torchrun=torchrun)
     args = [f"{module}:{called.name}", *inputs]
-    found += texts.lost_result(called.function)
-    needs = [*(["torch"] if torchrun else []), *([] if knobs.get("embed") else ["ptcompile"]), f"the module {module}"]
-    with_embed = None if knobs.get("embed") else "or embed=True (--embed), which brings ptcompile's part in a ConfigMap"
-    found.append(
-        noted(
-            "image-contents",
-            ("container_image",),
-            f"the image needs {_and(needs)} with all that it imports",
-            with_embed,
-        )
-    )
+    found += [*texts.lost_result(called.function), _contents(module, torchrun=torchrun, embed=bool(knobs.get("embed")))]
     file = f"{MOUNT}/{_FILE}" if knobs.get("embed") else None
     if torchrun:
         job: dict[str, Any] = {"script": file} if file else {"module": RUNNER}
@@ -110,6 +104,14 @@ def _runner(config: Any, knobs: Knobs, called: Entry, name: str, found: list[Pro
         job = {"command": ["python", file] if file else ["python", "-m", RUNNER]}
     job["args"] = args
     return _embedded(job, knobs, f"{name}-runner") if file else Launch(job)
+
+
+def _contents(module: str, *, torchrun: bool, embed: bool) -> Problem:
+    """What the image has to have for that."""
+    needs = [*(["torch"] if torchrun else []), *([] if embed else ["ptcompile"])]
+    message = f"the image needs {', '.join(needs)}{' and ' * bool(needs)}the module {module} with all that it imports"
+    help = None if embed else "install ptcompile in it, or bring its runner in a ConfigMap: --embed, embed=True"
+    return noted("image-contents", ("container_image",), message, help)
 
 
 def _embedded(job: dict[str, Any], knobs: Knobs, name: str) -> Launch:
@@ -139,10 +141,6 @@ def _torchrun(first: str | None, given: dict[str, Any], found: list[Problem]) ->
         found.append(_missing("script", "torchrun has nothing to start", "give script or module"))
         return {}
     return {first: given[first]}
-
-
-def _and(words: list[str]) -> str:
-    return " and ".join(filter(None, (", ".join(words[:-1]), words[-1])))
 
 
 def _missing(word: str, why: str, help: str | None = None) -> Problem:

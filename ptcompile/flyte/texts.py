@@ -63,7 +63,7 @@ def _data(value: Any) -> Any:
 
 
 def _refuse(value: Any) -> Any:
-    raise TypeError(f"{type(value).__name__} is a type that no command line can carry")
+    raise TypeError(f"{type(value).__name__} cannot be written on a command line")
 
 
 def lost_result(function: Any) -> list[Problem]:
@@ -71,5 +71,5 @@ def lost_result(function: Any) -> list[Problem]:
     returned = run.hints_of(function).get("return")
     if returned in (None, type(None), "None"):
         return []
-    message = "what the function returns is Flyte's to keep, and a job drops it"
-    return [changed(("outputs",), message, "write it to a volume or a bucket inside the function")]
+    message = "the function's return value is lost: Flyte stores it, and a job has nowhere to"
+    return [changed(("outputs",), message, "write it to a volume or a bucket in the function")]

@@ -96,6 +96,19 @@ def nothing() -> str:
     return prepare(rows=1)
 
 
+@flytekit.workflow
+def others(epochs: int = 1, models: list[str] = []) -> None:  # noqa: B006  flytekit keeps defaults as literals
+    flytekit.map_task(score)(model=models)
+    flytekit.conditional("big").if_(epochs > 5).then(tune(model="a", trials=1)).else_().then(tune(model="b", trials=1))
+    flytekit.LaunchPlan.get_or_create(tuned, "plan-of-tuned")(model="c")
+    tune(model=prepare(rows=3), trials=epochs)
+
+
+@flytekit.task(container_image=IMAGE)
+def score(model: str) -> float:
+    return 0.0
+
+
 def args(made: dict[str, Any]) -> list[str]:
     """The inputs of a job."""
     specs = made["spec"]["pytorchReplicaSpecs"]
@@ -132,6 +145,18 @@ def test_what_is_no_pytorch_task_is_named() -> None:
     found = said(flyte.from_workflow(pipeline, inputs={"epochs": 1}).compile(), "warning")
     assert found[":n0"] == "n0: prepare is a task without PyTorch or Elastic, and no manifest is made for it"
     assert found[":n1"] == "n1: plan is a dynamic task, and no manifest is made for it"
+
+
+def test_every_other_kind_of_node_is_named() -> None:
+    result = flyte.from_workflow(others, inputs={"tune.model": "m"}).compile()
+    assert [one["metadata"]["name"] for one in result.unwrap()] == ["tune"]
+    rest = ", and no manifest is made for it"
+    assert {message.partition(" is ")[2].removesuffix(rest) for message in said(result, "warning").values()} == {
+        "a map task, one pod an item",
+        "a conditional, decided when the workflow runs",
+        "a launch plan, a workflow of its own",
+        "a task without PyTorch or Elastic",
+    }
 
 
 def test_what_another_node_returns_has_to_be_given() -> None:
