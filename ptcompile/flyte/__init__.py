@@ -1,8 +1,8 @@
 """The Flyte front end: tasks and platforms as Flyte's users write them, in ptcompile's words.
 
-`task` and `pytorch_task` turn configuration into a Spec; `from_task`, `from_node` and `from_workflow` do it with objects
-of flytekit's own; `platform` turns Flyte's plugin configuration into a ClusterProfile. flytekit is not imported: its
-objects are read by their attributes. No task is run; in the pods `ptcompile.flyte.run` calls the task's function.
+`task` and `pytorch_task` turn configuration into a Spec; `from_task`, `from_node` and `from_workflow` do so with
+objects of flytekit; `platform` turns the configuration of Flyte's plugins into a ClusterProfile. flytekit is never
+imported: its objects are read by their attributes. No task is run; in the pods `ptcompile.flyte.run` calls its function.
 """
 
 from __future__ import annotations
