@@ -2,7 +2,7 @@
 
 `task` and `pytorch_task` turn configuration into a Spec; `from_task`, `from_node` and `from_workflow` do so with
 objects of flytekit; `platform` turns the configuration of Flyte's plugins into a ClusterProfile. flytekit is never
-imported: its objects are read by their attributes. No task is run; in the pods `ptcompile.flyte.run` calls its function.
+imported: its objects are read by attribute. No task is run; in the pods `ptcompile.flyte.run` calls its function.
 """
 
 from __future__ import annotations
