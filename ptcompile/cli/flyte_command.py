@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import redirect_stdout
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from ptcompile.cli.compile_command import write
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format, check_target
+from ptcompile.documents import source
 
 if TYPE_CHECKING:
     from ptcompile.findings.diagnostics import Diagnostic
@@ -35,7 +36,13 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         allow_abbrev=False,
     )
     one.add_argument("task", metavar="FILE.py:TASK", help="a task or a workflow; MODULE:TASK is fine too")
-    one.add_argument("--input", action="append", default=[], metavar="NAME=VALUE", help="of the function, repeatable")
+    one.add_argument(
+        "--input",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="of the function, repeatable; JSON, or a .json or .yaml file, for lists, dicts and dataclasses",
+    )
     one.add_argument("--target", metavar="T", help="the operator's API to write (see ptcompile targets)")
     one.add_argument("--name", metavar="NAME", help="of the job (the task's name)")
     one.add_argument("--namespace", metavar="NS", help="of the job")
@@ -86,6 +93,7 @@ def _compiled(options: argparse.Namespace, profile: Any) -> tuple[Result, _Funct
     knobs |= {"target": options.target, "namespace": options.namespace}
     knobs = {name: value for name, value in knobs.items() if value is not None}
     try:
+        knobs["inputs"] = _with_files(inputs, found)
         if not is_workflow(found):
             task = flyte.from_task(found, **knobs)
             return task.compile(options.name, cluster=profile), {None: task.function}
@@ -98,6 +106,29 @@ def _compiled(options: argparse.Namespace, profile: Any) -> tuple[Result, _Funct
     if hasattr(found, "function"):
         functions[None] = found.function
     return workflow.compile(cluster=profile), functions
+
+
+def _with_files(inputs: Mapping[str, str], found: Any) -> dict[str, Any]:
+    """The inputs, with the content of the JSON or YAML files that are named instead of values, as in `pyflyte run`."""
+    from ptcompile.flyte import run as runner
+
+    function = getattr(found, "task_function", getattr(found, "function", None))
+    hints = runner.hints_of(function) if callable(function) else {}
+    plain = (str, int, float, bool)
+    return {
+        name: text if hints.get(name, str) in plain or not text.endswith((".json", ".yaml", ".yml")) else _content(text)
+        for name, text in inputs.items()
+    }
+
+
+def _content(path: str) -> Any:
+    content = files.read(path)
+    if path.endswith(".json"):
+        return content.decode("utf-8-sig", errors="replace")
+    read = source.read(content, path)
+    if read.problems or len(read.documents) != 1:
+        raise UsageError(f"--input {path}: it has to be one YAML document, a mapping")
+    return read.documents[0].data
 
 
 def _images(given: Sequence[str]) -> dict[str, Any]:

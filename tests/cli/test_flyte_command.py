@@ -30,6 +30,9 @@ def train(epochs: int, name: str = "x") -> float:
 def bare(): ...
 
 def plain(): ...
+
+@flyte.task(task_config=flyte.Elastic(), container_image="a/b:1")
+def configured(config: dict[str, float], name: str = "x"): ...
 """
 
 
@@ -74,6 +77,29 @@ def test_other_forms_of_the_same(hello: Path, tmp_path: Path, capsys: Capture) -
     assert "acme.train:train" in ran.out
     assert here(capsys, *words, "-o", tmp_path / "out.yaml").out == ""
     assert (tmp_path / "out.yaml").read_text("utf-8") == here(capsys, *words).out
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "status", "said"),
+    [
+        ("config.json", '{"lr": 0.1}', 0, 'config={"lr": 0.1}'),
+        ("config.yaml", "lr: 0.1\n", 0, 'config={"lr": 0.1}'),
+        ("config.yml", "lr: fast\n", 1, "inputs.config: ['lr'] is not a float"),
+        ("config.json", "lr: 0.1", 1, "inputs.config: is not JSON"),
+        ("config.yaml", "a: [", 2, "it has to be one YAML document, a mapping"),
+        ("missing.yaml", None, 2, "no such file or directory"),
+    ],
+)
+def test_an_input_may_be_a_file(
+    file: str, text: str | None, status: int, said: str, hello: Path, tmp_path: Path, capsys: Capture
+) -> None:
+    if text is not None:
+        (tmp_path / file).write_text(text, encoding="utf-8")
+    words = ("--input", f"config={tmp_path / file}", "--input", "name=x.json")
+    ran = here(capsys, "flyte", f"{hello}:configured", *words)
+    assert ran.status == status
+    made = yaml.safe_load(ran.out)["spec"]["containers"][0]["args"] if status == 0 else [ran.err]
+    assert any(said in one for one in made)
 
 
 def test_a_missing_input_stands_at_its_parameter(hello: Path, capsys: Capture) -> None:
