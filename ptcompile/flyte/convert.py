@@ -42,7 +42,7 @@ class Converted:
         return all(problem.severity != "error" for problem in self.problems)
 
     def spec(self) -> Spec:
-        """The task as a Spec.
+        """The task as a Spec. It does not include `objects`.
 
         Each warning is issued as a `FlyteWarning`.
 
