@@ -79,33 +79,44 @@ def run(options: argparse.Namespace) -> int:
 def _compiled(options: argparse.Namespace, profile: Any) -> tuple[Result, _Functions]:
     """What the task or the workflow compiles to. Raises `UsageError` for what cannot be imported, or is neither."""
     from ptcompile import flyte
-    from ptcompile.flyte import run as runner
     from ptcompile.flyte.workflows import is_workflow
 
-    try:
-        inputs = runner.pairs(options.input)
-        found = runner.loaded(options.task)
-    except runner.Refused as error:
-        raise UsageError(str(error)) from None
-    except (Exception, SystemExit) as error:
-        raise UsageError(_why(options.task, error)) from error
-    knobs = {"inputs": inputs, "module": options.module, "embed": options.embed or None, **_images(options.image)}
-    knobs |= {"target": options.target, "namespace": options.namespace}
+    found, inputs = _loaded(options)
+    knobs = {"module": options.module, "embed": options.embed or None, **_images(options.image)}
+    knobs |= {"inputs": _with_files(inputs, found), "target": options.target, "namespace": options.namespace}
     knobs = {name: value for name, value in knobs.items() if value is not None}
-    try:
-        knobs["inputs"] = _with_files(inputs, found)
-        if not is_workflow(found):
+    if not is_workflow(found):
+        try:
             task = flyte.from_task(found, **knobs)
-            return task.compile(options.name, cluster=profile), {None: task.function}
-        if options.name is not None:
-            raise UsageError("--name is of one job, and a workflow has several")
-        workflow = flyte.from_workflow(found, **knobs)
-    except TypeError as error:
-        raise UsageError(f"{options.task}: {error}") from None
+        except TypeError as error:
+            raise UsageError(f"{options.task}: {error}") from None
+        return task.compile(options.name, cluster=profile), {None: task.function}
+    if options.name is not None:
+        raise UsageError("--name is for one job, and a workflow may have several")
+    workflow = flyte.from_workflow(found, **knobs)
     functions: _Functions = {f"TrainingJob/{one.job_name}": one.function for one in workflow.tasks}
     if hasattr(found, "function"):
         functions[None] = found.function
     return workflow.compile(cluster=profile), functions
+
+
+def _loaded(options: argparse.Namespace) -> tuple[Any, dict[str, str]]:
+    """The object that is named, a workflow compiled by flytekit, and the inputs. All that runs code of the user's."""
+    from ptcompile.flyte import run as runner
+    from ptcompile.flyte.workflows import is_workflow
+
+    what = "imported"
+    try:
+        inputs = runner.pairs(options.input)
+        found = runner.loaded(options.task)
+        what = "compiled by flytekit"
+        if is_workflow(found):
+            _ = found.nodes
+    except runner.Refused as error:
+        raise UsageError(str(error)) from None
+    except (Exception, SystemExit) as error:
+        raise UsageError(_why(options.task, what, error)) from error
+    return found, inputs
 
 
 def _with_files(inputs: Mapping[str, str], found: Any) -> dict[str, Any]:
@@ -138,13 +149,14 @@ def _images(given: Sequence[str]) -> dict[str, Any]:
     return {"images": named or None, "image": plain[-1] if plain else None}
 
 
-def _why(task: str, error: BaseException) -> str:
-    """Why a module cannot be imported, in one line: the exception, and its last line in the user's own files."""
+def _why(task: str, what: str, error: BaseException) -> str:
+    """Why user's code fails, in one line: the exception, and its last line in the file that was named."""
     where = task.rpartition(":")[0]
     frames = traceback.extract_tb(error.__traceback__)
     own = [one for one in frames if where.endswith(".py") and os.path.realpath(one.filename) == os.path.realpath(where)]
     line = f" (line {own[-1].lineno})" if own else ""
-    return f"{where} cannot be imported{line}: {type(error).__name__}: {error}"
+    reason = " ".join(str(error).split())
+    return f"{where if what == 'imported' else task} cannot be {what}{line}: {type(error).__name__}: {reason}"
 
 
 def _tell(findings: Findings, where: str, result: Result, functions: _Functions) -> None:

@@ -139,6 +139,46 @@ def test_what_cannot_be_asked_is_status_2(words: tuple[str, ...], said: str, hel
     assert said in ran.err
 
 
+WORKFLOW = """
+from flytekit import task, workflow
+from flytekitplugins.kfpytorch import Elastic
+
+@task(task_config=Elastic(nnodes=2), container_image="a/b:1")
+def train(data: str, epochs: int = 1) -> None: ...
+
+@task
+def prepare() -> str:
+    return "s3://b"
+
+@workflow
+def whole(epochs: int):
+    train(data=prepare(), epochs=epochs)
+
+@workflow
+def broken():
+    train(epochs=whole)
+"""
+
+
+def test_a_workflow_of_flytekit(tmp_path: Path) -> None:
+    pytest.importorskip("flytekit")
+    pytest.importorskip("flytekitplugins.kfpytorch")
+    file = tmp_path / "whole_flow.py"
+    file.write_text(WORKFLOW, encoding="utf-8")
+    words = ("flyte", f"{file}:whole", "--input", "epochs=3", "--output-format", "concise")
+    missing = process(*words)
+    assert (missing.status, missing.out) == (1, "")
+    assert f"{file}:6:11: error PTC022 spec-missing-field: inputs.data: has to be given" in missing.err
+    assert f"{file}:12:2: warning PTC601 not-carried-over: n0: prepare is a task without" in missing.err
+    ran = process(*words, "--input", "train.data=s3://b")
+    assert ran.status == 0
+    container = yaml.safe_load(ran.out)["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"][0]
+    assert container["args"] == ["whole_flow:train", "--input", "data=s3://b", "--input", "epochs=3"]
+    broken = process("flyte", f"{file}:broken")
+    assert (broken.status, broken.out) == (2, "")
+    assert f"ptcompile: {file}:broken cannot be compiled by flytekit (line 18): " in broken.err
+
+
 @pytest.mark.parametrize(
     ("text", "why"),
     [
