@@ -57,6 +57,8 @@ CODES: dict[str, str] = {
     "dropped-claims": "PTC142",
     "ignored-trainer-fields": "PTC143",
     "uncounted-gpus": "PTC144",
+    "slots-differ-from-gpus": "PTC195",
+    "launcher-without-gpus": "PTC196",
     # 2xx: scheduling, queues, topology
     "host-network-dns": "PTC201",
     "node-name-set": "PTC202",
@@ -176,6 +178,7 @@ CODES: dict[str, str] = {
     "missing-trainer-step": "PTC456",
     "unused-trainer": "PTC457",
     "runtime-reserved-env": "PTC458",
+    "processes-differ-from-slots": "PTC495",
     # 5xx: what the API server answers, by the server's own kinds of error
     "unknown-field": "PTC501",
     "wrong-type": "PTC502",

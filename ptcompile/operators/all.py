@@ -5,6 +5,7 @@ A new operator is a folder, a record here, and an authority in `findings.diagnos
 
 from typing import Any, Final
 
+from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.record import Key, Kind, Operator, resolve
 
 _PODS: Final = ("linting.containers", "linting.pods")
@@ -148,6 +149,8 @@ OPERATORS: Final = (
                 controller="controller:later",
                 pod_checks="pod_checks:train_job",
                 failure="failure:sentences",
+                in_newest_words="older_releases:today",
+                in_written_words="older_releases:written",
                 options="options:OPTIONS",
             ),
             Kind(
@@ -192,6 +195,27 @@ OPERATORS: Final = (
         ),
     ),
     Operator(
+        "mpijob",
+        authority="mpi-operator",
+        version="mpi_operator",
+        defaults="defaults:DEFAULTS",
+        software="mpi-operator",
+        crds=("mpijobs.kubeflow.org/v2beta1",),
+        kinds=(
+            Kind(
+                "kubeflow.org/v2beta1",
+                "MPIJob",
+                schema="kubeflow.org/mpijob_v2beta1.json",
+                rules=(*_PODS, "operators.mpijob.rules", "operators.kueue.rules"),
+                templates="templates:of",
+                pods="pods:expand",
+                controller="controller:later",
+                pod_checks="pod_checks:check",
+                failure="failure:sentences",
+            ),
+        ),
+    ),
+    Operator(
         "kueue",
         authority="kueue",
         version="kueue",
@@ -222,6 +246,12 @@ KINDS: Final[dict[Key, tuple[Operator, Kind]]] = {kind.key: (one, kind) for one 
 def having(field: str) -> frozenset[Key]:
     """The kinds whose records say something under a field, such as `pods`."""
     return frozenset(key for key, (_, kind) in KINDS.items() if getattr(kind, field))
+
+
+def version(key: Key, versions: Versions) -> Version:
+    """The release, among a cluster's, of the operator of a known kind."""
+    found: Version = getattr(versions, KINDS[key][0].version)
+    return found
 
 
 def part(key: Key, field: str) -> Any:

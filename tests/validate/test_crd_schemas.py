@@ -18,6 +18,7 @@ FILES = {
     "Job": "volcano-jobs",
     "JobSet": "jobset",
     "TrainJob": "trainer-trainjobs",
+    "MPIJob": "other/mpijobs",
     "TrainingRuntime": "trainer-trainingruntimes",
     "ClusterTrainingRuntime": "trainer-clustertrainingruntimes",
 }

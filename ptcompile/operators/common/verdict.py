@@ -51,11 +51,11 @@ class Webhook(NamedTuple):
 
 
 def webhook_of(kind: Key) -> Webhook | None:
-    """What objects of a kind go through at creation; None where the operator has no webhook for it."""
-    check = operators.part(kind, "webhook")
-    if check is None:
+    """What objects of a kind go through at creation; None where the operator has no webhook and rejects nothing."""
+    default, check, later = (operators.part(kind, field) for field in ("default", "webhook", "controller"))
+    if check is None and later is None:
         return None
-    return Webhook(operators.part(kind, "default") or unchanged, check, operators.part(kind, "controller") or nothing)
+    return Webhook(default or unchanged, check or nothing, later or nothing)
 
 
 def unchanged(manifest: Json) -> Json:

@@ -9,7 +9,7 @@ from ptcompile.operators.pytorchjob.templates import of
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.metadata import check_finalizers
-from ptcompile.validate.core.templates import check_template
+from ptcompile.validate.core.templates import check_template, without_restart
 
 _RESTART: Final = ("Always", "ExitCode", "Never", "OnFailure")
 
@@ -19,16 +19,9 @@ def check(manifest: Mapping[str, Any], spec: dict[str, Any], context: Context, f
     replicas = f.mapping(spec.get("pytorchReplicaSpecs"))
     clean: Any = None
     for one in of(manifest):
-        clean = check_template(_without_restart(one.template), one.path, context, found, frozenset(), clean)
+        clean = check_template(without_restart(one.template), one.path, context, found, frozenset(), clean)
         finalizers = f.mapping(f.mapping(one.template).get("metadata")).get("finalizers")
         check_finalizers(finalizers, (*one.path, "metadata", "finalizers"), found)
         policy = f.mapping(replicas.get(one.role)).get("restartPolicy")
         if policy:
             f.check_choice(found, (*one.path[:-1], "restartPolicy"), policy, _RESTART)
-
-
-def _without_restart(template: Any) -> Any:
-    spec = f.mapping(template).get("spec")
-    if type(spec) is not dict or "restartPolicy" not in spec:
-        return template
-    return {**template, "spec": {key: value for key, value in spec.items() if key != "restartPolicy"}}

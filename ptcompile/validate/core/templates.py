@@ -55,6 +55,14 @@ def check_template(
     return clean if len(found) > start else template
 
 
+def without_restart(template: Any) -> Any:
+    """A template whose restartPolicy the operator overwrites, as it is checked."""
+    spec = f.mapping(template).get("spec")
+    if type(spec) is not dict or "restartPolicy" not in spec:
+        return template
+    return {**template, "spec": {key: value for key, value in spec.items() if key != "restartPolicy"}}
+
+
 def _of_operator(problem: Problem, path: Path, spec: Any) -> Problem:
     """What is inferred here, and not said by the server's pod validation.
 

@@ -66,6 +66,7 @@ class OperatorVersions(Model):
     volcano: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "1.12".')
     kueue: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.19".')
     kai: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='KAI Scheduler, such as "0.15".')
+    mpi_operator: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.8".')
 
 
 class OperatorImage(Model):
