@@ -65,8 +65,8 @@ def origin(path: Path) -> Path:
 
 def in_flyte_s_words(found: Diagnostic) -> Diagnostic:
     """A finding about the spec of a task, at the place of the Flyte call that it comes from."""
-    if found.path[:1] not in (("spec",), ("metadata",)):
-        return found
+    if not (found.resource or "").startswith("TrainingJob/"):
+        return found  # about a manifest, or a profile
     path = origin(found.path)
     if found.name == "spec-missing-field" and path[-1:] in (("image",), ("container_image",)):
         message = "container_image: is missing: Flyte would take the project's default image, which is not known here"
