@@ -20,7 +20,7 @@ from ptcompile import flyte
 
 @flyte.task(
     task_config=flyte.Elastic(nnodes=2, nproc_per_node=8),
-    limits=flyte.Resources(gpu=8),
+    limits=flyte.Resources(cpu=8, mem="32Gi", gpu=8),
     container_image="{{.image.trainer}}",
 )
 def train(epochs: int, name: str = "x") -> float:

@@ -44,7 +44,7 @@ class Hyperparameters:
     retries=2,
     cache=True,
     cache_version="1",
-    requests=Resources(cpu="500m", mem="4Gi", gpu="1"),
+    requests=Resources(cpu="2", mem="4Gi", gpu="1"),
     limits=Resources(mem="8Gi", gpu="1"),
     container_image="ghcr.io/acme/mnist:1",
 )
@@ -247,7 +247,7 @@ ROWS = (
         mnist_cookbook,
         {"hp": Hyperparameters(lr=0.1)},
         ("PyTorchJob", 3, 3),
-        {"resources": {"gpu": 1, "cpu": "500m", "requests": {"memory": "4Gi"}, "limits": {"memory": "8Gi"}}},
+        {"resources": {"gpu": 1, "cpu": 2, "requests": {"memory": "4Gi"}, "limits": {"memory": "8Gi"}}},
         told("cache", "cache_version"),
     ),
     Row(mnist_sandbox, {}, ("PyTorchJob", 2, 2), {"resources": {"cpu": "500m", "memory": "500Mi"}}),

@@ -178,8 +178,18 @@ def test_a_function_in_main_names_nothing() -> None:
 
     trains.__module__ = "__main__"
     found = flyte.task(trains, task_config=OURS.Elastic(), image="i").convert().problems
-    assert [one.path for one in found] == [("module",)]
-    assert flyte.task(trains, image="i", task_config=OURS.Elastic()).convert(module="acme.train").problems
+    assert [(one.path, one.help) for one in found] == [(("module",), "give module, or a script")]
+    inside = flyte.task(trains, image="i", task_config=OURS.Elastic()).convert(module="acme.train").problems
+    assert [(one.path, one.help) for one in inside] == [(("script",), "define the task at the top level of its module")]
+
+
+def test_what_a_compile_says_of_amounts_is_in_flyte_s_words() -> None:
+    limits = {"requests": R(cpu=2, mem="4Gi", ephemeral_storage="2Gi"), "limits": R(mem="2Gi", ephemeral_storage="1Gi")}
+    made = flyte.task(_function, task_config=OURS.Elastic(), script="t.py", image="a/b:1", **limits)
+    found = {one.path for one in made.compile("job").diagnostics if one.severity == "error"}
+    assert found
+    assert {path[0] for path in found} <= {"requests", "limits"}
+    assert {path[-1] for path in found} == {"mem", "ephemeral_storage"}
 
 
 def test_secrets_as_files_and_variables(words: Any) -> None:
