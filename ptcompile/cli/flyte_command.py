@@ -73,7 +73,8 @@ def run(options: argparse.Namespace) -> int:
         result, functions = _compiled(options, profile)
     _tell(findings, options.task.rpartition(":")[0], result, functions)
     status = findings.finish()
-    return status or write({options.task.rpartition(":")[0]: list(result.manifests)}, options.output, options.format)
+    outputs = {"": {options.task.rpartition(":")[0]: list(result.manifests)}}
+    return status or write(outputs, options.output, options.format)
 
 
 def _compiled(options: argparse.Namespace, profile: Any) -> tuple[Result, _Functions]:

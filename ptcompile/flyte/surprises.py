@@ -8,32 +8,26 @@ from typing import Any
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.flyte.found import noted
 
-_POLICY: Path = ("task_config", "run_policy")
-_WORDS = {"cleanPodPolicy": "clean_pod_policy", "backoffLimit": "backoff_limit"}
+_LIMIT: Path = ("task_config", "run_policy", "backoff_limit")
 
 
 def surprises(document: Mapping[str, Any], manifests: Iterable[Mapping[str, Any]]) -> list[Problem]:
-    """Notes on the run policy and the restart policy of a PyTorchJob that the task itself does not name."""
+    """Notes on the backoff limit and the restart policy of a PyTorchJob that the task itself does not name."""
     made = next((one["spec"] for one in manifests if one.get("kind") == "PyTorchJob"), None)
     if made is None:
         return []
     job = document["spec"]
-    said = job.get("runPolicy") or {}
     why = _why(job)
-    out = [
-        noted("unlike-flyte", (*_POLICY, word), f"the job says {key}: {value}, which Flyte would not write: {why}")
-        for key, word in _WORDS.items()
-        if (value := made.get("runPolicy", {}).get(key)) is not None and key not in said
-    ]
+    limit = made.get("runPolicy", {}).get("backoffLimit")
+    unasked = limit is not None and "backoffLimit" not in (job.get("runPolicy") or {})
+    message = f"the job says backoffLimit: {limit}, which Flyte would not write: {why}"
+    out = [noted("unlike-flyte", _LIMIT, message)] if unasked else []
     named = {key for key in ("master", "worker") if "restartPolicy" in (job.get(key) or {})}
     roles = made["pytorchReplicaSpecs"].items()
     policies = {role["restartPolicy"] for name, role in roles if name.lower() not in named} - {"Never"}
     for policy in sorted(policies):
-        out.append(
-            noted(
-                "unlike-flyte", ("task_config",), f"the pods say restartPolicy: {policy}, and Flyte's say Never: {why}"
-            )
-        )
+        message = f"the pods say restartPolicy: {policy}, and Flyte's say Never: {why}"
+        out.append(noted("unlike-flyte", ("task_config",), message))
     return out
 
 

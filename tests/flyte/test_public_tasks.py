@@ -344,7 +344,11 @@ ROWS = (
         platform_ddp,
         {"epochs": 1},
         ("PyTorchJob", 2, 2),
-        {"runPolicy": {"activeDeadlineSeconds": 7200}, "podLabels": {"team": "ml-platform"}, "spot": True},
+        {
+            "runPolicy": {"cleanPodPolicy": "None", "activeDeadlineSeconds": 7200},
+            "podLabels": {"team": "ml-platform"},
+            "spot": True,
+        },
         told("interruptible"),
     ),
     Row(plugin_readme, {}, None, told=told("container_image")),

@@ -187,7 +187,7 @@ def test_overrides_are_laid_over_the_task() -> None:
     assert task.job_name == "big-train"
     spec = task.convert().document["spec"]
     assert spec["resources"] == {"cpu": 4, "gpu": 8, "requests": {"memory": "4Gi"}, "limits": {"memory": "8Gi"}}
-    assert spec["runPolicy"] == {"backoffLimit": 5, "activeDeadlineSeconds": 60}
+    assert spec["runPolicy"] == {"cleanPodPolicy": "None", "backoffLimit": 5, "activeDeadlineSeconds": 60}
     assert (spec["image"], spec["spot"], spec["sharedMemory"]) == ("acme/other:2", True, "2Gi")
     assert spec["accelerator"] == "nvidia-tesla-a100/1g.5gb"
     assert flyte.from_task(train).convert().document["spec"]["image"] == IMAGE

@@ -17,8 +17,6 @@ MANIFESTS = sorted(
 _TARGETS = ("job", "jobset", "pytorchjob", "volcano")
 MEANT: dict[str, set[str]] = {
     "run-policy-zeros/job.yaml": {"ttl-zero"},
-    # 500m and a GPU
-    **{f"flyte-legacy-decorator/{target}.yaml": {"fewer-cpus-than-gpus"} for target in (*_TARGETS, "trainjob")},
     **{f"nccl-document-004/{target}.yaml": {"best-effort-gpus"} for target in _TARGETS},  # a GPU, no cpu, no memory
     # restartPolicy OnFailure, which the kubelet does pod by pod
     **{f"{case}/jobset.yaml": {"lone-pod-restart"} for case in ("gloo-document-004", "volcano-document-003")},

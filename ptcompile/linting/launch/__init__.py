@@ -16,6 +16,8 @@ RULES: Final[dict[str, str]] = {
     "bad_launch_number": f"{TORCHRUN} rank/port/restarts/interval/maxRestarts/containerPort",
     "bad_endpoint": f"{TORCHRUN} endpoint/elasticPolicy",
     "bad_rdzv_conf": f"{TORCHRUN} conf/elasticPolicy",
+    "unknown_rdzv_option": f"{TORCHRUN} conf/elasticPolicy",
+    "nccl_without_gpu": "nccl backend",
     "unknown_rdzv_backend": f"{TORCHRUN} backend/elasticPolicy",
     "bad_pet_switch": f"{TORCHRUN} PET/elasticPolicy",
     "unknown_pet_variable": f"{TORCHRUN} PET",

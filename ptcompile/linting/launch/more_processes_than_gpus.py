@@ -62,7 +62,7 @@ from ptcompile.linting.trainers import Trainer
 def _check(subject: Subject) -> Iterator[Found]:
     for one in subject.trainers:
         gpus, processes = whole_gpus(one.pod), one.seen.processes
-        if one.torchrun and gpus and processes is not None and processes > gpus:
+        if one.torchrun and _sure(one) and gpus and processes is not None and processes > gpus:
             path = one.place("nproc-per-node")
             yield Found(
                 path,
@@ -73,9 +73,14 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
+def _sure(one: Trainer) -> bool:
+    """Whether nothing that no file shows can change the number: envFrom cannot change an option."""
+    return not one.unsure or (one.origin("nproc-per-node") == "flag" and not one.launch.in_shell)
+
+
 def _fix(one: Trainer, gpus: int) -> Fix | None:
     edit = one.change("nproc-per-node", str(gpus))
     return Fix(f"run {gpus} processes a node", (edit,), safe=False) if edit else None
 
 
-RULE = Rule("more-processes-than-gpus", _check, severity="warning", stage="run", authority="torchrun")
+RULE = Rule("more-processes-than-gpus", _check, severity="error", stage="run", authority="torchrun")
