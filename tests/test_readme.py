@@ -55,6 +55,19 @@ def test_the_typed_program_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert "kind: PyTorchJob" in capsys.readouterr().out
 
 
+def test_the_handle_and_the_status_are_as_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "job.yaml").write_text(_blocks("yaml")[0], encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    code = next(one for one in _blocks("python") if ".handle" in one)
+    code = code.replace('open("job.yaml").read()', 'pathlib.Path("job.yaml").read_text()')
+    exec(f"import pathlib\n{code}", {})  # noqa: S102  # our own words
+    out = capsys.readouterr().out.splitlines()
+    assert out[0].startswith("jobset.x-k8s.io/v1alpha2 jobsets ")
+    assert out[-1] == "failed"
+
+
 def test_every_field_pass_target_and_command_is_named() -> None:
     for model, prefix in ((JobSpec, ""), (Elastic, "elastic."), (Volcano, "volcano."), (RunPolicy, "")):
         names = {field.alias or name for name, field in model.model_fields.items()} - {"elastic", "volcano"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 import yaml
 
 from tests.cli.running import here, process
+from tests.flyte.making import forgetting
 
 Capture = pytest.CaptureFixture[str]
 
@@ -37,12 +37,9 @@ def configured(config: dict[str, float], name: str = "x"): ...
 
 
 @pytest.fixture(autouse=True)
-def _same_modules() -> Iterator[None]:
-    path, modules = [*sys.path], {*sys.modules}
-    yield
-    sys.path[:] = path
-    for name in {*sys.modules} - modules:
-        del sys.modules[name]
+def _forget(tmp_path: Path) -> Iterator[None]:
+    with forgetting(tmp_path):
+        yield
 
 
 @pytest.fixture

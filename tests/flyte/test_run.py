@@ -22,6 +22,7 @@ from pydantic import BaseModel
 from ptcompile import flyte
 from ptcompile.flyte import run
 from ptcompile.flyte.texts import text_of
+from tests.flyte.making import forgetting
 
 ROOT = Path(__file__).parents[2]
 OLD_OPTIONAL: Any = Optional[int]  # noqa: UP045  as code for Python 3.9 says it
@@ -191,13 +192,9 @@ def test_the_file_stands_alone() -> None:
 
 
 @pytest.fixture(autouse=True)
-def _same_modules() -> Iterator[None]:
-    """Leave sys.path and sys.modules as they were."""
-    path, modules = [*sys.path], {*sys.modules}
-    yield
-    sys.path[:] = path
-    for name in {*sys.modules} - modules:
-        del sys.modules[name]
+def _forget(tmp_path: Path) -> Iterator[None]:
+    with forgetting(tmp_path):
+        yield
 
 
 def test_a_task_is_found_by_file_by_module_and_in_a_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

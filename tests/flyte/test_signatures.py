@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ import pytest
 
 from ptcompile import flyte
 from ptcompile.flyte import Types, inputs, outputs, pytorch_task, run
+from tests.flyte.making import forgetting
 
 PRINTED = """
 from ptcompile.flyte import *
@@ -30,12 +30,9 @@ def my_pytorch_job(wf_params, int_list, result):
 
 
 @pytest.fixture(autouse=True)
-def _same_modules() -> Iterator[None]:
-    path, modules = [*sys.path], {*sys.modules}
-    yield
-    sys.path[:] = path
-    for name in {*sys.modules} - modules:
-        del sys.modules[name]
+def _forget(tmp_path: Path) -> Iterator[None]:
+    with forgetting(tmp_path):
+        yield
 
 
 def test_the_snippet_as_printed(tmp_path: Path) -> None:
