@@ -220,6 +220,8 @@ CODES: dict[str, str] = {
     "import-differs": "PTC603",
     "convert-differs": "PTC604",
     "nothing-to-import": "PTC605",
+    "image-contents": "PTC672",
+    "unlike-flyte": "PTC673",
     # 7xx: restarts and ends
     "no-retries-left": "PTC701",
     "peers-fail-too": "PTC702",

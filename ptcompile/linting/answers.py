@@ -82,6 +82,14 @@ ANSWERS: Final[dict[str, Answer]] = {
         "None of the objects is a job that a target writes.",
         "give import the file with the job, beside the objects that belong to it",
     ),
+    "image-contents": Answer(
+        "What a Flyte task's image has to contain: the job calls the task's function in it, and `pyflyte` built none.",
+        "build the image as examples/flyte/Dockerfile does, or give --embed for any image with torch and the module",
+    ),
+    "unlike-flyte": Answer(
+        "The job has a policy that the Flyte task does not name and Flyte would not write.",
+        "set run_policy or restart_policy in the task to what is wanted",
+    ),
     "unknown-field": Answer(
         "The kind has no such field. kubectl refuses it; clients that do not ask for strict validation lose the field "
         "in silence.",
