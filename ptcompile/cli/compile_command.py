@@ -103,7 +103,8 @@ def _compiled(
         results[target] = result._replace(diagnostics=tuple(pointed))
     if ALL in options.target and any(one.ok for one in results.values()):
         results = {target: one for target, one in results.items() if one.ok or not _unable(target, one)}
-    said: dict[Diagnostic, None] = dict.fromkeys(d for one in results.values() for d in one.diagnostics)
+    found = (d._replace(fix=None) for one in results.values() for d in one.diagnostics)  # fixes are lint's
+    said: dict[Diagnostic, None] = dict.fromkeys(found)
     manifests = [made for one in results.values() for made in one.manifests]
     if not findings.compiled(file, compile.Result(tuple(manifests), tuple(said))):
         return {}

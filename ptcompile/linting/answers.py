@@ -91,6 +91,20 @@ ANSWERS: Final[dict[str, Answer]] = {
         "The field exists, and not in the release of Kubernetes or the operator that the profile names.",
         "leave it out, or say the newer release in the profile",
     ),
+    "no-such-kind": Answer(
+        "The server has no such kind under this apiVersion: it is of another group or version, or the server is too "
+        "old or too new for it.",
+        "write the apiVersion that the help names",
+    ),
+    "unread-rule": Answer(
+        "A CEL rule of a CRD uses what the evaluator here does not have, so it was not asked.",
+        "ask the API server: kubectl apply --dry-run=server",
+    ),
+    "pod-security": Answer(
+        "The Pod Security level of the namespace, by its labels in the stream or by podSecurity of the profile, does "
+        "not allow the pod. A Pod is refused; of a job the pods are, and the job waits.",
+        "change the field as the help says, or run in a namespace of a wider level",
+    ),
     "wrong-type": Answer(
         "A value is of another type than the field.",
         "write it as the message says; a text such as on, 1 or 1e3 wants quotes",
@@ -157,11 +171,15 @@ ANSWERS: Final[dict[str, Answer]] = {
     ),
     "no-retries-left": Answer(
         "The job asks for restarts, and its backoffLimit of 0 allows none.",
-        "give a number above 0, or leave it out: then it is 6",
+        "give a number above 0, or leave it out: then it is 6, or 6 for each node",
     ),
     "peers-fail-too": Answer(
         "The job is to outlive a node, and torchrun on the other nodes fails with the one that goes.",
         "set elastic.maxRestarts, so that torchrun starts its processes again",
+    ),
+    "node-0-fails-all": Answer(
+        "The job outlives the loss of a node, but not that of node 0, whose torchrun holds the store where all meet.",
+        "set runPolicy.backoffLimit to the number of the other nodes or more: then all of them start again",
     ),
     "done-differently": Answer(
         "The operator of this target does roughly what the spec says of restarts and ends; the message says what.",

@@ -3,6 +3,7 @@
 Linting a manifest needs no pydantic: whatever knows our own kinds is imported where one comes by.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -15,6 +16,7 @@ from ptcompile.linting import Stream, run
 from ptcompile.validate import supported, validate
 
 if TYPE_CHECKING:
+    from ptcompile.validate.definitions import Definitions
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 
@@ -39,12 +41,18 @@ class _Asked:
     """What one call of `lint` asks of every object."""
 
     def __init__(
-        self, profile: "ClusterProfile | None", versions: Versions, webhooks: bool, selection: Selection
+        self,
+        profile: "ClusterProfile | None",
+        versions: Versions,
+        webhooks: bool,
+        selection: Selection,
+        definitions: "Definitions | None" = None,
     ) -> None:
         self.profile = profile
         self.versions = versions
         self.webhooks = webhooks
         self.selection = selection
+        self.definitions = definitions
 
 
 def lint(
@@ -57,6 +65,8 @@ def lint(
     unknown_kinds: Literal["count", "error"] = "count",
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
+    schemas: Iterable[str | os.PathLike[str]] = (),
+    beside: Sequence[Mapping[str, Any]] = (),
 ) -> Report:
     """Say what an API server, the operators, the kubelet and torchrun would say of every object of a stream.
 
@@ -66,7 +76,12 @@ def lint(
     `webhooks=False` is the API server with the CRDs alone, as on a cluster without the operators' webhooks.
     `unknown_kinds="error"` makes a finding of each kind that nobody here knows; they are counted in any case.
     `select` and `ignore` are codes, beginnings of codes, or names. What would be refused is told whatever is selected,
-    unless it is ignored. Raises ValueError for a selector that selects nothing, and for a version that is none.
+    unless it is ignored. `schemas` are files and folders of CRDs or JSON Schemas, for kinds that ptcompile does not
+    know; CRDs in the stream itself count too. `beside` are objects of other files that decide what happens to these,
+    and are not judged themselves: namespaces, queues, quotas, limit ranges.
+
+    Raises ValueError for a selector that selects nothing, for a version that is none, and for a path in `schemas` that
+    cannot be read or holds no definition.
     """
     read = streams.read(source, filename)
     found = [streams.stamp(problem, None, filename) for problem in read.problems]
@@ -76,9 +91,10 @@ def lint(
 
         profile, wrong = read_cluster(cluster)
         found += wrong
-    asked = _Asked(profile, _versions(profile, kubernetes), webhooks, selection(select, ignore))
+    versions = _versions(profile, kubernetes)
+    asked = _Asked(profile, versions, webhooks, selection(select, ignore), _definitions(read, schemas))
     unchecked: list[str] = []
-    found += _all(read, filename, asked, unchecked, unknown_kinds)
+    found += _all(read, filename, asked, unchecked, unknown_kinds, beside)
     if not read.documents and not read.problems:
         found.append(streams.stamp(streams.nothing(), None, filename))
     found = [d for d in found if asked.selection.tells(d.name, d.stage)]
@@ -92,11 +108,16 @@ def lint(
 
 
 def _all(
-    read: Source, filename: str | None, asked: _Asked, unchecked: list[str], unknown_kinds: Literal["count", "error"]
+    read: Source,
+    filename: str | None,
+    asked: _Asked,
+    unchecked: list[str],
+    unknown_kinds: Literal["count", "error"],
+    beside: Sequence[Mapping[str, Any]],
 ) -> Iterator[Diagnostic]:
     """What is found in the objects of a stream; those that nobody here can judge are noted in `unchecked`."""
     objects = [(document, at, one) for document in read.documents for at, one in streams.objects(document.data)]
-    everything = Stream([manifest for _, _, manifest in objects])
+    everything = Stream([*(manifest for _, _, manifest in objects), *beside])
     for document in read.documents:
         for problem in streams.not_objects(document.data):
             yield streams.stamp(problem, document, filename)
@@ -127,16 +148,39 @@ def _nothing_at(key: str, manifest: Mapping[str, Any]) -> Problem:
 
 def _judge(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterable[Problem] | None:
     """The problems of one object, or None where it is of a kind that nobody here knows. `others` stand beside it."""
-    if supported(manifest):
-        refused = validate(manifest, versions=asked.versions, webhooks=asked.webhooks, others=others.objects)
-        return [*refused, *_advised(manifest, refused, others, asked)]
+    if supported(manifest, asked.definitions):
+        refused = validate(
+            manifest,
+            versions=asked.versions,
+            webhooks=asked.webhooks,
+            others=others.objects,
+            definitions=asked.definitions,
+        )
+        return [*refused, *_secured(manifest, others, asked), *_advised(manifest, refused, others, asked)]
     if not str(manifest.get("apiVersion")).startswith("ptcompile/"):
-        return None
+        from ptcompile.validate.kinds import misplaced
+
+        return misplaced(manifest, asked.versions.kubernetes)
     if manifest.get("kind") == "ClusterProfile":
         from ptcompile.compiling.kubernetes_parts import read_profile
 
         return read_profile(manifest)[1]
     return _judge_spec(manifest, asked)
+
+
+def _secured(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterable[Problem]:
+    """What Pod Security Admission has against the pods, where a Namespace of the stream or the profile says a level."""
+    profile = asked.profile.spec.pod_security if asked.profile is not None else None
+    namespaces = others.once(_namespaces)
+    if profile is None and not namespaces:
+        return ()
+    from ptcompile.validate.pod_security import pod_security_problems
+
+    return pod_security_problems(manifest, namespaces, profile, asked.versions.kubernetes)
+
+
+def _namespaces(stream: Stream) -> Sequence[Mapping[str, Any]]:
+    return stream.objects.of(("v1", "Namespace"))
 
 
 def _advised(
@@ -161,6 +205,18 @@ def _judge_spec(document: Mapping[str, Any], asked: _Asked) -> Iterable[Problem]
     profile = asked.profile or default_cluster()
     compiled = compile_whole(document, profile)
     return [*compiled.problems, *advised(compiled, document, profile)]
+
+
+def _definitions(read: Source, schemas: Iterable[str | os.PathLike[str]]) -> "Definitions | None":
+    """The kinds that the files named define, and the CRDs of the stream."""
+    paths = tuple(schemas)
+    if not paths and "CustomResourceDefinition" not in read.text:
+        return None
+    from ptcompile.validate.definitions.files import definitions_of, read_definitions
+
+    brought = read_definitions(paths)
+    manifests = (one for document in read.documents for _, one in streams.objects(document.data))
+    return brought._replace(kinds={**brought.kinds, **definitions_of(manifests)})
 
 
 def _versions(profile: "ClusterProfile | None", kubernetes: str | None) -> Versions:

@@ -18,5 +18,5 @@ def test_the_example_prints_a_spec_that_compiles(capsys: pytest.CaptureFixture[s
     out, err = capsys.readouterr()
     result = ptcompile.compile(out, cluster=found["PLATFORM"].profile)
     assert [one["kind"] for one in result.unwrap()] == ["PyTorchJob"]
-    assert result.diagnostics == ()
+    assert [one.name for one in result.diagnostics] == ["node-0-fails-all"], "an interruptible task of several nodes"
     assert err.startswith("warning: cache: ")

@@ -260,3 +260,18 @@ def test_a_job_that_the_server_names_has_no_handle() -> None:
     job["metadata"] = {"generateName": "train-"}
     with pytest.raises(ValueError, match="generateName"):
         list(handles([job]))
+
+
+@pytest.mark.parametrize("target", SUSPEND)
+def test_a_run_s_own_name_is_everywhere(target: str) -> None:
+    found = ptcompile.compile(smallest(""), target=target, name="run-7").handle
+    assert {one.name for one in found.objects} == {"run-7"}
+    assert "run-7" in (found.label_selector or found.field_selector)
+
+
+@pytest.mark.parametrize("target", ["volcano", "jobset", "job", "pod"])
+def test_the_container_may_have_any_name(target: str) -> None:
+    roles = "" if target in ("job", "pod") else "roles: {loader: {command: [serve]}}"
+    found = handle(f"names: {{container: learner}}\n{roles}", target)
+    assert (found.roles[0].container, found.roles[0].first_rank) == ("learner", 0)
+    assert all(one.first_rank is None for one in found.roles if one.name == "loader")

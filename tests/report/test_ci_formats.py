@@ -12,7 +12,7 @@ from sarif_pydantic import Sarif  # type: ignore[import-untyped]  # it has types
 
 import ptcompile
 from ptcompile.findings.diagnostics import Diagnostic, Span
-from ptcompile.report import FORMATS
+from ptcompile.report import renderer
 from tests import recorded
 
 HOSTILE = 'a\x1b[31m::error::b%0A\r\n]]></failure>"<&\x00\ud800 ,:'
@@ -26,7 +26,7 @@ FOUND = [
 
 
 def told(form: str, found: list[Diagnostic] = FOUND) -> str:
-    return FORMATS[form](found, {})
+    return renderer(form)(found, {})
 
 
 def test_github_is_one_command_a_finding() -> None:
