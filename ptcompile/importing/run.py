@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.importing.compiled import manifests
@@ -42,6 +42,16 @@ class Outcome(NamedTuple):
 
     best: Tried | None
     problems: tuple[Problem, ...] = ()
+
+
+def without_nulls(value: Any) -> Any:
+    """An object as a server decodes it: null is an absent field, and in a list an empty item."""
+    if isinstance(value, Mapping):
+        return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
+    if not isinstance(value, list):
+        return value
+    empty: Any = "" if any(isinstance(one, str) for one in value) else {}
+    return [empty if one is None else without_nulls(one) for one in value]
 
 
 def run(manifest: Json, beside: Sequence[Json], cluster: ClusterProfile, *, exact: bool) -> Outcome:

@@ -185,7 +185,7 @@ def _one(
     manifest: Json, beside: list[Json], profile: ClusterProfile, *, lossy: bool, exact: bool
 ) -> tuple[ImportedSpec | None, list[Problem]]:
     from ptcompile.importing.comments import comments
-    from ptcompile.importing.run import differences, refusals, run, without_runtime
+    from ptcompile.importing.run import differences, refusals, run, without_nulls, without_runtime
 
     refused = [
         one
@@ -194,7 +194,8 @@ def _one(
     ]
     if refused:
         return None, refused
-    outcome = run(manifest, beside, profile, exact=exact)
+    manifest = without_nulls(manifest)
+    outcome = run(manifest, [without_nulls(one) for one in beside], profile, exact=exact)
     best = outcome.best
     if best is None:
         return None, list(outcome.problems)

@@ -53,7 +53,11 @@ def test_a_job_of_one_pod_keeps_its_name_and_its_retries() -> None:
 
 def test_a_pytorchjob_without_a_limit_restarts_for_ever() -> None:
     spec = words(pytorchjob())
-    assert (spec["nodes"], spec["restartPolicy"], spec["runPolicy"]) == (3, "OnFailure", {"backoffLimit": "Unlimited"})
+    assert (spec["nodes"], spec["restartPolicy"], spec["runPolicy"]) == (
+        3,
+        "OnFailure",
+        {"cleanPodPolicy": "None", "backoffLimit": "Unlimited"},
+    )
 
 
 def test_what_pods_have_beyond_the_words_is_pod_template() -> None:

@@ -13,7 +13,7 @@ import yaml
 import ptcompile
 from ptcompile.operators import all as operators
 from tests.places import places
-from tests.recorded import changed, rows
+from tests.recorded import changed, manifests, rows
 
 Json = dict[str, Any]
 
@@ -117,3 +117,23 @@ def test_the_proof_sees_one_changed_field(name: str, path: tuple[str | int, ...]
     assert difference.differs
     again = ptcompile.import_manifests(mutant, exact=True)
     assert not again.ok or again.specs != imported.specs, "and the mutant's own spec says what was changed"
+
+
+def test_a_manifest_with_one_change_is_imported_the_same_or_an_error_says_why() -> None:
+    """Any field set, removed or renamed, null included: never an exception, and nothing is lost in silence."""
+    base, kinds = manifests("apiserver/real"), operators.having("read")
+    mutants = [
+        row
+        for row in rows("apiserver/mutants")
+        if (base[row["base"]]["apiVersion"], base[row["base"]]["kind"]) in kinds
+    ]
+    for row in mutants[::60]:
+        mutant = changed(base[row["base"]], row)
+        imported = ptcompile.import_manifests(mutant)
+        if not imported.ok:
+            assert all(one.path for one in imported.diagnostics if one.severity == "error")
+            continue
+        difference = ptcompile.diff(mutant, imported.yaml(), to_cluster=imported.profile)
+        assert difference.ok, (row["base"], row["path"])
+        lost = [one for one in difference.objects if one.facts or one.before is None or one.after is None]
+        assert lost == [], (row["base"], row["path"])
