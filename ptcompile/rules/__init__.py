@@ -112,7 +112,7 @@ def run(
                     path=found.path,
                     message=found.message,
                     help=found.help,
-                    severity=rule.severity,
+                    severity=found.severity or rule.severity,
                     stage=rule.stage,
                     authority=rule.authority,
                     on_key=found.on_key,

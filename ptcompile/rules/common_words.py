@@ -10,6 +10,12 @@ VENDORS: Final = "nvidia/amd/intel/habana/google/amazon/huawei"
 TORCHRUN: Final = "torchrun/torch"
 """By its own name, or as `-m torch.distributed.run`."""
 
+LAUNCHED: Final = "torchrun/torch/accelerate/deepspeed/composer"
+"""Launchers whose options say how many nodes meet (`simulation.launchers`)."""
+
+MEETS: Final = f"{LAUNCHED}/master"
+"""Those, or a script that its variables tell of others."""
+
 TRAINS: Final = "torchrun/torch/accelerate/deepspeed/mpirun"
 """A launcher of training processes (`commands.LAUNCHERS`)."""
 

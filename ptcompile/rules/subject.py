@@ -212,9 +212,23 @@ class Subject:
     @cached_property
     def parties(self) -> "tuple[tuple[Trainer, ...], ...]":
         """The trainers that torchrun starts, by whom they are to meet; none where a file does not decide it all."""
-        from ptcompile.rules.trainers import parties
+        from ptcompile.rules.parties import parties
 
         return parties(self)
+
+    @cached_property
+    def groups(self) -> "tuple[tuple[Trainer, ...], ...]":
+        """As `parties`, of every launcher that is known here."""
+        from ptcompile.rules.parties import groups
+
+        return groups(self)
+
+    @cached_property
+    def plain(self) -> "tuple[tuple[Trainer, ...], ...]":
+        """As `parties`, of scripts without a launcher (env://)."""
+        from ptcompile.rules.parties import plain
+
+        return plain(self)
 
     @cached_property
     def meets_nowhere(self) -> bool:

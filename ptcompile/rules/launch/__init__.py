@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ptcompile.rules.common_words import NPROC, PODS, ROLES, TORCHRUN, VENDORS
+from ptcompile.rules.common_words import LAUNCHED, MEETS, NPROC, PODS, ROLES, TORCHRUN, VENDORS
 
 RULES: Final[dict[str, str]] = {
     "missing_script": TORCHRUN,
@@ -27,16 +27,16 @@ RULES: Final[dict[str, str]] = {
     "gpu_processes_without_gpu": f"{TORCHRUN} gpu/xpu {NPROC}",
     "miscounted_devices": f"{TORCHRUN} google/amazon/mig",
     "host_core_processes": f"{TORCHRUN} auto/cpu/PyTorchJob/TrainJob",
-    "local_endpoint": f"{TORCHRUN} {PODS}",
-    "own_host_endpoint": f"{TORCHRUN} {PODS}",
-    "unresolvable_endpoint": f"{TORCHRUN} {ROLES}",
-    "roles_disagree": f"{TORCHRUN} {ROLES}",
-    "too_few_pods": f"{TORCHRUN} {PODS} nnodes",
-    "too_many_pods": f"{TORCHRUN} {PODS}",
+    "local_endpoint": f"{MEETS} {PODS}",
+    "own_host_endpoint": f"{MEETS} {PODS}",
+    "unresolvable_endpoint": MEETS,
+    "roles_disagree": f"{LAUNCHED} {ROLES}",
+    "too_few_pods": f"{LAUNCHED} {PODS} nnodes/num/world/machines",
+    "too_many_pods": f"{LAUNCHED} {PODS}",
     "worlds_apart": f"{TORCHRUN} {PODS}",
     "standalone_on_many_pods": f"{TORCHRUN} {PODS} standalone",
-    "same_node_rank": f"{TORCHRUN} {PODS}",
-    "master_without_rank_0": f"{TORCHRUN} {PODS}",
+    "same_node_rank": MEETS,
+    "master_without_rank_0": f"{MEETS} {PODS}",
     "static_range": f"{TORCHRUN} {PODS} nnodes",
     "static_restarts": f"{TORCHRUN} {PODS} restarts/maxRestarts",
     "restarts_multiply": f"{TORCHRUN} {PODS} restarts/maxRestarts",

@@ -77,7 +77,7 @@ from ptcompile.rules.trainers import Trainer, count
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    for found in subject.parties:
+    for found in subject.groups:
         yield from _of(found)
 
 
@@ -92,7 +92,7 @@ def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
         edit = first.change("nnodes", str(total)) if first.seen.nodes == (most, most) else None
         yield Found(
             path,
-            f"{field_path(path)}: the job has {total} pods, and torchrun takes {most} nodes at most: "
+            f"{field_path(path)}: the job has {total} pods, and {first.starter} takes {most} nodes at most: "
             f"{total - most} wait outside",
             f"write {total}, or ask for {most} pods",
             Fix(f"set nnodes to {total}", (edit,), safe=False) if edit and len(found) == 1 else None,
