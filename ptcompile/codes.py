@@ -176,6 +176,9 @@ CODES: dict[str, str] = {
     "missing-trainer-step": "PTC456",
     "unused-trainer": "PTC457",
     "runtime-reserved-env": "PTC458",
+    "rendezvous-id-differs": "PTC478",
+    "world-size-differs": "PTC479",
+    "half-told-script": "PTC480",
     # 5xx: what the API server answers, by the server's own kinds of error
     "unknown-field": "PTC501",
     "wrong-type": "PTC502",

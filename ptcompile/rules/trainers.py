@@ -101,11 +101,15 @@ class Trainer:
         return self.seen.launcher if self.seen.launcher != "command" else "the script"
 
     @property
+    def by_python(self) -> bool:
+        """Whether it is a Python script without a launcher."""
+        words = self.launch.entry
+        return self.seen.launcher == "command" and bool(words) and base(words[0]).startswith("python")
+
+    @property
     def plain(self) -> bool:
         """Whether it is a script without a launcher that is told of others by its variables (env://)."""
-        words = self.launch.entry
-        python = bool(words) and base(words[0]).startswith("python")
-        return self.seen.launcher == "command" and self.seen.backend == "env" and python
+        return self.by_python and self.seen.backend == "env"
 
     @property
     def modelled(self) -> bool:

@@ -94,7 +94,7 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
                 path = one.place("node-rank") if one.origin("node-rank") != "default" else one.line
                 yield Found(
                     path,
-                    f"{field_path(path)}: {seen[rank]} and {name} both have {'rank' if one.plain else 'node rank'} {rank}",
+                    f"{field_path(path)}: {seen[rank]} and {name} both have node rank {rank}",
                     _help(one),
                 )
                 return

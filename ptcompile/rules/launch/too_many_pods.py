@@ -1,9 +1,9 @@
-"""A job has more pods than torchrun takes nodes.
+"""A job has more pods than the launcher takes nodes.
 
 What: the number of pods that train is above the most nodes of the rendezvous.
 
-Why: the pods that come last find the rendezvous complete. They hold their GPUs and wait; with a static rendezvous
-their rank is not below the number of nodes, and they fail.
+Why: the pods that come last find the rendezvous complete. They hold their GPUs, wait, and fail after the join timeout
+of 600 s, and the job with them; with a static rendezvous their rank is not below the number of nodes.
 
 Bad:
 
@@ -99,4 +99,4 @@ def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
         )
 
 
-RULE = Rule("too-many-pods", _check, severity="warning", stage="run", authority="torchrun")
+RULE = Rule("too-many-pods", _check, severity="error", stage="run", authority="torchrun")
