@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ptcompile
-from ptcompile.emit import emit
+from ptcompile.documents.emit import emit
 
 SPEC = """\
 apiVersion: ptcompile/v1

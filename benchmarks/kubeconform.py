@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from ptcompile.schemafiles import Schema, load
+from ptcompile.documents.schema_files import Schema, load
 from ptcompile.validate.schemas import BUILT_IN, CORE, CUSTOM, resolve
 
 INT_OR_STRING = {"oneOf": [{"type": "string"}, {"type": "integer"}]}

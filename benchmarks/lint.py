@@ -18,7 +18,7 @@ import ptcompile
 from benchmarks.jobs import dirty, documents
 from benchmarks.kubeconform import command
 from benchmarks.timing import PTCOMPILE, interleaved, line, processes, ratio
-from ptcompile.schemafiles import load
+from ptcompile.documents.schema_files import load
 from ptcompile.validate.schemas import CORE
 
 DOCUMENTS, LONG_DOCUMENTS, FILES = 100, 5, 1000

@@ -13,16 +13,17 @@ from xml.etree import ElementTree
 from zlib import crc32
 
 import ptcompile
-from ptcompile import api, emit, source, suppression
-from ptcompile.diagnostics import Diagnostic, Span
+from ptcompile.documents import emit, source, suppression
+from ptcompile.documents.reader.events import parse
+from ptcompile.findings.diagnostics import Diagnostic, Span
 from ptcompile.graph import GRAPHS
-from ptcompile.reader.events import parse
+from ptcompile.operators.targets import TARGETS
 from ptcompile.report import FORMATS
 from ptcompile.simulation import World
 from ptcompile.simulation.as_json import pod_to_dict
 from ptcompile.simulation.overview import overview
 from ptcompile.simulation.podtext import env_file, in_full
-from ptcompile.targets import TARGETS
+from ptcompile.verbs import compile as api
 
 Harness = Callable[[bytes], None]
 

@@ -9,8 +9,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import Any
 
-from ptcompile.emit import emit_all
-from ptcompile.source import read
+from ptcompile.documents.emit import emit_all
+from ptcompile.documents.source import read
 
 MAX_SIZE = 16_384
 """Bytes of one input: what is large costs what it should, and the tests of growth look after that."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from ptcompile.emit import emit_all
+from ptcompile.documents.emit import emit_all
 
 ROOT = Path(__file__).parents[1]
 REAL = ROOT.parent / "shared" / "apiserver" / "real.jsonl"

@@ -14,16 +14,16 @@ TYPE_CHECKING = False  # as typing says it, which takes longer to import than al
 if TYPE_CHECKING:
     from typing import Any
 
-    from ptcompile.api import CompileError, Result, compile, explain
-    from ptcompile.cluster import ClusterProfile
-    from ptcompile.comparing import diff
-    from ptcompile.diagnostics import Diagnostic, Span
     from ptcompile.diffing import Difference
     from ptcompile.explaining.explanation import Explanation
-    from ptcompile.linting import Report, lint
-    from ptcompile.simulating import simulate
+    from ptcompile.findings.diagnostics import Diagnostic, Span
     from ptcompile.simulation import World
-    from ptcompile.spec import Spec
+    from ptcompile.verbs.compile import CompileError, Result, compile, explain
+    from ptcompile.verbs.diff import diff
+    from ptcompile.verbs.lint import Report, lint
+    from ptcompile.verbs.simulate import simulate
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.spec import Spec
 
 __all__ = [
     "ClusterProfile",
@@ -46,21 +46,21 @@ __all__ = [
 
 
 _FROM = {
-    "ClusterProfile": "cluster",
-    "CompileError": "api",
-    "Diagnostic": "diagnostics",
+    "ClusterProfile": "vocabulary.cluster.model",
+    "CompileError": "verbs.compile",
+    "Diagnostic": "findings.diagnostics",
     "Difference": "diffing",
     "Explanation": "explaining.explanation",
-    "Report": "linting",
-    "Result": "api",
-    "Span": "diagnostics",
-    "Spec": "spec",
+    "Report": "verbs.lint",
+    "Result": "verbs.compile",
+    "Span": "findings.diagnostics",
+    "Spec": "vocabulary.spec",
     "World": "simulation",
-    "compile": "api",
-    "diff": "comparing",
-    "explain": "api",
-    "lint": "linting",
-    "simulate": "simulating",
+    "compile": "verbs.compile",
+    "diff": "verbs.diff",
+    "explain": "verbs.compile",
+    "lint": "verbs.lint",
+    "simulate": "verbs.simulate",
 }
 """The module of each public name, imported when it is asked for: linting needs no compiler, compiling no rules."""
 

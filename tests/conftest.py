@@ -15,9 +15,10 @@ from syrupy.assertion import SnapshotAssertion
 from syrupy.data import SnapshotCollections
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from ptcompile import Diagnostic, Result, api, compile
-from ptcompile.targets import TARGETS
-from ptcompile.versions import Versions
+from ptcompile import Diagnostic, Result, compile
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.targets import TARGETS
+from ptcompile.verbs import compile as api
 
 ROOT = Path(__file__).parent.parent
 GOLDEN = ROOT / "golden"

@@ -8,11 +8,11 @@ from typing import Any
 
 import yaml
 
-from ptcompile.cluster import ClusterProfile
-from ptcompile.compiler import Compiled, compile_document
-from ptcompile.ir import Container, Context, Job, Launch, PodTemplate, Resources, Role
-from ptcompile.reading import default_cluster
-from ptcompile.targets import TARGETS
+from ptcompile.compiling.compiler import Compiled, compile_document
+from ptcompile.job.model import Container, Context, Job, Launch, PodTemplate, Resources, Role
+from ptcompile.operators.targets import TARGETS
+from ptcompile.vocabulary.cluster.model import ClusterProfile
+from ptcompile.vocabulary.from_schema import default_cluster
 
 DEFAULT_CLUSTER = default_cluster()
 

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 import ptcompile
-from ptcompile.rules import Rule, every_rule
-from ptcompile.rules.pages import page
-from ptcompile.targets import TARGETS
+from ptcompile.linting import Rule, every_rule
+from ptcompile.linting.pages import page
+from ptcompile.operators.targets import TARGETS
 from tests.making import text
 from tests.places import places, put
 

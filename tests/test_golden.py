@@ -14,10 +14,10 @@ import pytest
 import yaml
 
 from ptcompile import compile
-from ptcompile.expand import ContainerView, Expansion, PodView, expand
-from ptcompile.expand.kubelet import environment, expand_vars
+from ptcompile.operators.pods import ContainerView, Expansion, PodView, expand
+from ptcompile.operators.targets import TARGETS
 from ptcompile.report import FORMATS
-from ptcompile.targets import TARGETS
+from ptcompile.simulation.kubelet import environment, expand_vars
 from tests.conftest import ALL, BAD, GOLDEN, GOOD, PAIRS, ROOT, Case, GoldenFile, pair_name
 
 pytestmark = pytest.mark.filterwarnings(

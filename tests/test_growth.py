@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 import ptcompile
+from ptcompile.documents.suppression import add_ignores
 from ptcompile.fixing import mend
 from ptcompile.page import gather, html
 from ptcompile.report import FORMATS
 from ptcompile.simulation.overview import overview
-from ptcompile.suppression import add_ignores
 from tests import growing as many
 from tests.cli.running import here
 from tests.counting import steps

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from ptcompile.linting import FAMILIES
+
 ROOT = Path(__file__).parents[1]
 
 POD = """\
@@ -39,8 +41,9 @@ spec:
 {ROLE}"""
 NEVER = {"pydantic", "yaml", "deepdiff", "dataclasses", "inspect", "asyncio", "tomllib", "datetime", "decimal", "ast"}
 """What linting a clean manifest has no use for."""
-OURS = ("api", "compiler", "spec", "cluster", "ir", "emit", "masking", "suppression", "report", "targets", "passes")
-SIMULATED = ("simulation", "expand", "trainruntimes")
+COMPILING = ("verbs.compile", "compiling", "vocabulary", "job", "passes", "operators.targets")
+REPORTING = ("documents.emit", "documents.suppression", "secrets", "report")
+SIMULATED = ("simulation", "operators.pods", "operators.common", "operators.trainer.runtimes")
 COMPILED_FIELDS = """\
 import sys, typing
 made = []
@@ -72,7 +75,8 @@ def _linted(text: str) -> set[str]:
 
 
 def _rules(loaded: set[str]) -> list[str]:
-    return sorted(name for name in loaded if name.startswith("ptcompile.rules.") and name.count(".") == 3)
+    families = {f"ptcompile.{family}" for families in FAMILIES.values() for family in families}
+    return sorted(name for name in loaded if name.rpartition(".")[0] in families)
 
 
 def test_the_package_alone_loads_nothing() -> None:
@@ -90,20 +94,19 @@ def test_every_public_name_is_found() -> None:
 def test_a_plain_pod_needs_neither_compiler_nor_simulation() -> None:
     loaded = _linted(POD)
     assert not {name.partition(".")[0] for name in loaded} & NEVER
-    assert not loaded & {f"ptcompile.{name}" for name in (*OURS, *SIMULATED)}
+    assert not loaded & {f"ptcompile.{name}" for name in (*COMPILING, *REPORTING, *SIMULATED)}
     assert 2 < len(_rules(loaded)) < 8, _rules(loaded)
 
 
 def test_a_pytorchjob_loads_the_rules_it_has_the_words_of() -> None:
     loaded = _linted(PYTORCHJOB)
     assert not {name.partition(".")[0] for name in loaded} & NEVER
-    assert not loaded & {f"ptcompile.{name}" for name in OURS}
+    assert not loaded & {f"ptcompile.{name}" for name in (*COMPILING, *REPORTING)}
     rules = _rules(loaded)
     assert 20 < len(rules) < 50, rules
-    assert "ptcompile.rules.launch.missing_script" in rules
-    assert not [name for name in rules if name.startswith(("ptcompile.rules.kueue", "ptcompile.rules.jobset"))]
-    admission = {name.rpartition(".")[2] for name in loaded if name.startswith("ptcompile.validate.webhooks.")}
-    assert not admission & {"jobset", "volcano", "trainjob", "trainruntime"}
+    assert "ptcompile.linting.launch.missing_script" in rules
+    others = tuple(f"ptcompile.operators.{one}" for one in ("volcano", "jobset", "batch", "kueue.rules."))
+    assert not [name for name in loaded if name.startswith(others)]
 
 
 @pytest.mark.parametrize("text", [POD, PYTORCHJOB])

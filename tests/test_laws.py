@@ -1,6 +1,7 @@
 """The laws of the compiler, over the golden cases and over generated specs.
 
-Law 5 is in test_golden.py, law 7 in test_law_7.py. HYPOTHESIS_PROFILE=long runs many more examples, new ones each time.
+Law 5 is in test_golden.py, law 7 in test_totality.py. HYPOTHESIS_PROFILE=long runs many more examples, new ones
+each time.
 """
 
 from __future__ import annotations
@@ -22,14 +23,15 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
-from ptcompile import compile, lint, source
-from ptcompile.cluster import ClusterProfile
-from ptcompile.emit import emit_all
+from ptcompile import compile, lint
+from ptcompile.documents import source
+from ptcompile.documents.emit import emit_all
 from ptcompile.frontends.spec import lower, read_spec
-from ptcompile.ir import Context, Job
+from ptcompile.job.model import Context, Job
+from ptcompile.operators.targets import TARGETS
 from ptcompile.passes import PASSES, run
-from ptcompile.targets import TARGETS
 from ptcompile.validate import validate
+from ptcompile.vocabulary.cluster.model import ClusterProfile
 from tests.conftest import GOLDEN, PAIRS, ROOT, Case, pair_name
 from tests.making import DEFAULT_CLUSTER
 from tests.strategies import profiles, specs
@@ -69,7 +71,7 @@ def test_law_1_generated(spec: Json, profile: Json, target: str | None) -> None:
 COMPILE_ALL = """
 import hashlib, os, sys
 from ptcompile import compile
-from ptcompile.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 whole = hashlib.sha256()
 for name in sorted(os.listdir(sys.argv[1])):
     folder = os.path.join(sys.argv[1], name)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.patterns import Pattern
+from ptcompile.kubernetes.patterns import Pattern
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ptcompile"
@@ -131,7 +131,11 @@ def _grows_badly(run: Callable[[str], object], start: str, unit: str, end: str) 
 def test_the_patterns_are_found() -> None:
     places = set(ALL.values())
     assert len(ALL) > 70
-    for one in ("ptcompile.quantity._match", "ptcompile.report.colour._STYLES", "ptcompile.suppression._COMMENT"):
+    for one in (
+        "ptcompile.kubernetes.quantity._match",
+        "ptcompile.report.colour._STYLES",
+        "ptcompile.documents.suppression._COMMENT",
+    ):
         assert one in places, one
     assert any(where.startswith("schemas/") for where in places)
 

@@ -8,15 +8,15 @@ from pathlib import Path
 import pytest
 
 from ptcompile import compile, explain
+from ptcompile.catalogue.fabrics import FABRICS
 from ptcompile.catalogue.rows import ROWS
 from ptcompile.cli import COMMANDS
 from ptcompile.cli.config import load
-from ptcompile.fabrics import FABRICS
+from ptcompile.linting.catalogue import as_markdown
+from ptcompile.operators.targets import TARGETS
 from ptcompile.passes import PASSES
 from ptcompile.report import FORMATS
-from ptcompile.rules.catalogue import as_markdown
-from ptcompile.spec import Elastic, JobSpec, RunPolicy, Volcano
-from ptcompile.targets import TARGETS
+from ptcompile.vocabulary.spec import Elastic, JobSpec, RunPolicy, Volcano
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")

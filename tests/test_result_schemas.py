@@ -12,8 +12,8 @@ from jsonschema import Draft202012Validator
 
 import ptcompile
 from ptcompile.cli.schema_command import SCHEMAS
-from ptcompile.diagnostics import Diagnostic
 from ptcompile.diffing import schema as diff_schema
+from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.report import FORMATS
 from ptcompile.report import schema as report_schema
 from tests.cli.running import here

@@ -12,10 +12,12 @@ import pytest
 from jsonschema import Draft202012Validator
 from pydantic import ValidationError
 
-from ptcompile import cluster, source, spec
-from ptcompile.cluster import ClusterProfile
+from ptcompile.documents import source
 from ptcompile.frontends import checks
-from ptcompile.spec import Spec
+from ptcompile.vocabulary import spec
+from ptcompile.vocabulary.cluster import model as cluster
+from ptcompile.vocabulary.cluster.model import ClusterProfile
+from ptcompile.vocabulary.spec import Spec
 from tests.making import DEFAULT_CLUSTER
 
 ROOT = Path(__file__).parent.parent

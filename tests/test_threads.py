@@ -10,8 +10,8 @@ from pathlib import Path
 from threading import Barrier
 
 import ptcompile
+from ptcompile.operators.targets import TARGETS
 from ptcompile.report import FORMATS
-from ptcompile.targets import TARGETS
 from tests.conftest import GOOD
 
 ROOT = Path(__file__).parents[1]

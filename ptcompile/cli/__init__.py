@@ -202,7 +202,7 @@ def _schema(options: argparse.Namespace) -> int:
 def _targets(options: argparse.Namespace) -> int:
     import json
 
-    from ptcompile import capabilities
+    from ptcompile.prerequisites import capabilities
 
     if options.versions:
         return files.write_stdout(capabilities.versions())

@@ -8,12 +8,13 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ptcompile import source, stream
+from ptcompile import streams
 from ptcompile.cli import files
 from ptcompile.diffing.hiding import hidden
-from ptcompile.emit import emit_all
-from ptcompile.expand import EXPANDERS
-from ptcompile.plain import kind_of
+from ptcompile.documents import source
+from ptcompile.documents.emit import emit_all
+from ptcompile.kubernetes.untyped import kind_of
+from ptcompile.operators.pods import EXPANDERS
 
 _NOWHERE = "/dev/null"
 
@@ -80,7 +81,7 @@ def _objects(text: str) -> list[dict[str, Any]] | None:
     read = source.read(text)
     if read.problems:
         return None
-    return [dict(one) for document in read.documents for _, one in stream.objects(document.data)]
+    return [dict(one) for document in read.documents for _, one in streams.objects(document.data)]
 
 
 def _orphans(folder: str, contents: Mapping[str, str]) -> Iterator[tuple[str, str]]:

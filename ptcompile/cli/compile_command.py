@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 import os
 
-from ptcompile import api, source
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import check_target
-from ptcompile.diagnostics import Path
-from ptcompile.emit import emit_all
-from ptcompile.secrets import masked
+from ptcompile.documents import source
+from ptcompile.documents.emit import emit_all
+from ptcompile.findings.diagnostics import Path
+from ptcompile.secrets.names import masked
+from ptcompile.verbs import compile
 
 
 def run(options: argparse.Namespace) -> int:
@@ -29,7 +30,7 @@ def run(options: argparse.Namespace) -> int:
     profile = findings.profile(options.cluster)
     outputs: dict[str, list[dict[str, object]]] = {}
     for file in inputs if profile is not None else ():
-        result = api.compile(
+        result = compile.compile(
             file.content, target=options.target, cluster=profile, filename=file.name, overrides=overrides
         )
         if findings.compiled(file, result):

@@ -9,8 +9,8 @@ from typing import Any, Final, NamedTuple
 
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
-from ptcompile.names import suggest
-from ptcompile.selection import named
+from ptcompile.findings.selection import named
+from ptcompile.kubernetes.names import suggest
 
 FILES: Final = ("ptcompile.toml", "pyproject.toml")
 

@@ -12,8 +12,8 @@ from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format, check_target
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
     from ptcompile.diffing import Difference
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 EPILOG = """\
 A side is a file of specs or of manifests, or - for standard input. A spec is compiled first: for --target, else its own
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
 
 def _difference(options: argparse.Namespace, findings: Findings) -> Difference | None:
     """None where a profile is wrong, which is then a finding."""
-    from ptcompile.comparing import diff
+    from ptcompile.verbs.diff import diff
 
     profiles = _profiles(options, findings)
     if None in profiles:

@@ -7,16 +7,16 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ptcompile import api
 from ptcompile.cli import files, rules_command
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format, check_target
+from ptcompile.verbs import compile
 
 if TYPE_CHECKING:
-    from ptcompile.diagnostics import Diagnostic
     from ptcompile.explaining.explanation import Explanation
     from ptcompile.explaining.model import Cause
+    from ptcompile.findings.diagnostics import Diagnostic
 
 _EPILOG = """\
 Without PATH: what each pass added or changed. With one: every value at or below it, the pass or target that wrote it,
@@ -108,7 +108,7 @@ def _tell(found: Sequence[Diagnostic], given: Sequence[File | None], findings: F
 
 def _explained(file: File, options: argparse.Namespace, findings: Findings) -> Explanation:
     profile = _profile(options)
-    explanation = api.explain(
+    explanation = compile.explain(
         file.content,
         target=options.target,
         cluster=profile and profile.content,

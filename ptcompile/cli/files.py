@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, TextIO
 
-from ptcompile.source import MAX_STREAM
+from ptcompile.documents.source import MAX_STREAM
 
 SUFFIXES = (".yaml", ".yml", ".json")
 _STDIN = frozenset({"-", "/dev/stdin"})

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from ptcompile.cli import files
 from ptcompile.cli.files import File
-from ptcompile.diagnostics import Diagnostic
+from ptcompile.findings.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
-    from ptcompile import api
-    from ptcompile.cluster import ClusterProfile
+    from ptcompile.verbs import compile
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 
 _WHOLE = frozenset({"json", "sarif", "junit"})
@@ -59,10 +59,10 @@ class Findings:
 
     def profile(self, path: str | None) -> ClusterProfile | None:
         """The profile of a file, the built-in one without a file; None where it is wrong, which is then a finding."""
-        from ptcompile import api
+        from ptcompile.verbs import compile
 
         content = files.read(path) if path is not None else None
-        profile, found = api.read_cluster(content, filename=path)
+        profile, found = compile.read_cluster(content, filename=path)
         if path is not None and content is not None:
             self.add(File(path, content, True), found)
         return profile
@@ -78,7 +78,7 @@ class Findings:
         if found:
             self._texts[file.name] = file.content.decode("utf-8-sig", errors="replace")
 
-    def compiled(self, file: File, result: api.Result) -> bool:
+    def compiled(self, file: File, result: compile.Result) -> bool:
         """Count a file that was compiled; False for one of a directory with nothing of ours in it, which is skipped."""
         if not file.named and not result.manifests and all(d.name == "unknown-kind" for d in result.diagnostics):
             self._skipped.append(file.name)

@@ -12,8 +12,8 @@ from ptcompile.cli import files
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.fixing import Mended, mend
-from ptcompile.linting import Report
 from ptcompile.report.common import place, printable
+from ptcompile.verbs.lint import Report
 
 _lines = re.compile(r"[^\n]*\n|[^\n]+").findall
 

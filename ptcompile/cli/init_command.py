@@ -21,7 +21,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the starter spec, or write it where there is nothing yet."""
     check_target(options.target)
-    from ptcompile.starter import starter
+    from ptcompile.compiling.starter import starter
 
     text = starter(options.target)
     if options.output is None:

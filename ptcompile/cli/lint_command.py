@@ -7,16 +7,16 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ptcompile import linting
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
-from ptcompile.selection import named
-from ptcompile.versions import parse_version
+from ptcompile.findings.selection import named
+from ptcompile.kubernetes.versions import parse_version
+from ptcompile.verbs import lint
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _OFTEN = 50
 """Files between two words on the progress."""
@@ -90,8 +90,8 @@ def _split(values: Sequence[str]) -> list[str]:
     return [one for value in values for one in value.split(",")]
 
 
-def _report(file: File, config: Config, profile: ClusterProfile | None, options: argparse.Namespace) -> linting.Report:
-    return linting.lint(
+def _report(file: File, config: Config, profile: ClusterProfile | None, options: argparse.Namespace) -> lint.Report:
+    return lint.lint(
         file.content,
         filename=file.name,
         cluster=profile,
@@ -118,7 +118,7 @@ def _add_ignores(
     inputs: Iterable[File], config: Config, profile: ClusterProfile | None, options: argparse.Namespace
 ) -> int:
     """Write a comment for every finding, and say what cannot be said in a comment."""
-    from ptcompile.suppression import add_ignores
+    from ptcompile.documents.suppression import add_ignores
 
     changed: dict[str, str] = {}
     added = left = 0

@@ -22,7 +22,7 @@ def check_target(name: str | None) -> None:
     """Raises `UsageError` for a target that there is not."""
     if name is None:
         return
-    from ptcompile.targets import TARGETS  # manifests alone do without
+    from ptcompile.operators.targets import TARGETS  # manifests alone do without
 
     if name not in TARGETS:
         raise UsageError(f"no target {name!r}; the targets are {', '.join(TARGETS)}")

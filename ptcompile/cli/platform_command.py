@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from ptcompile import api
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format, check_target
+from ptcompile.verbs import compile
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
-    from ptcompile.spec import Spec
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.spec import Spec
 
 _PLATFORM = """\
 Prints one YAML stream for kubectl: the Namespaces, PriorityClasses, LocalQueues or Queues and training runtimes that
@@ -66,8 +66,8 @@ def platform(options: argparse.Namespace) -> int:
         return status
     if options.paths and not specs:
         return findings.no_jobs(options.paths)
-    from ptcompile.emit import emit
-    from ptcompile.platform import platform as set_up
+    from ptcompile.documents.emit import emit
+    from ptcompile.prerequisites.objects import platform as set_up
 
     setup = set_up(profile, specs)
     if options.list:
@@ -93,7 +93,7 @@ def requires(options: argparse.Namespace) -> int:
         return status
     if not specs:
         return findings.no_jobs(options.paths)
-    from ptcompile.requirements import requires as needs
+    from ptcompile.prerequisites.requirements import requires as needs
 
     found = dict.fromkeys(one for spec in specs for one in needs(spec, profile, options.target))
     return files.write_stdout("".join(f"{one}\n" for one in found))
@@ -101,14 +101,14 @@ def requires(options: argparse.Namespace) -> int:
 
 def _specs(paths: list[str], profile: ClusterProfile, target: str | None, findings: Findings) -> list[Spec]:
     """Every job of the files that compiles; what stands in the way of the others becomes a finding."""
-    from ptcompile import source
+    from ptcompile.documents import source
     from ptcompile.frontends.spec import read_spec
 
     inputs, unreadable = files.read_all(paths)
     findings.unreadable(unreadable)
     out = []
     for file in inputs:
-        result = api.compile(file.content, target=target, cluster=profile, filename=file.name)
+        result = compile.compile(file.content, target=target, cluster=profile, filename=file.name)
         if findings.compiled(file, result) and result.ok:
             read = (read_spec(document.data)[0] for document in source.read(file.content).documents)
             out += [spec for spec in read if spec is not None]

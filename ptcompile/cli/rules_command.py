@@ -27,9 +27,9 @@ def is_code(word: str) -> bool:
 
 def explain(word: str) -> int:
     """Print the page of a code or a name. Raises `UsageError` where there is none."""
-    from ptcompile.codes import CODES
-    from ptcompile.names import suggest
-    from ptcompile.rules.catalogue import explained, named
+    from ptcompile.findings.codes import CODES
+    from ptcompile.kubernetes.names import suggest
+    from ptcompile.linting.catalogue import explained, named
 
     name = named(word)
     if name is None:
@@ -39,7 +39,7 @@ def explain(word: str) -> int:
 
 
 def _rules(options: argparse.Namespace) -> int:
-    from ptcompile.rules import catalogue
+    from ptcompile.linting import catalogue
 
     if options.output_format == "json":
         return files.write_stdout(json.dumps(catalogue.as_dicts(), indent=2) + "\n")

@@ -7,13 +7,13 @@ from collections.abc import Callable
 
 
 def _spec() -> str:
-    from ptcompile.spec import json_schema
+    from ptcompile.vocabulary.spec import json_schema
 
     return json.dumps(json_schema(), indent=2) + "\n"
 
 
 def _cluster() -> str:
-    from ptcompile.cluster import json_schema
+    from ptcompile.vocabulary.cluster.model import json_schema
 
     return json.dumps(json_schema(), indent=2) + "\n"
 
@@ -26,7 +26,7 @@ def _report() -> str:
 
 def _world() -> str:
     """Written by hand, and so printed as it stands."""
-    from ptcompile.schemafiles import schema_text
+    from ptcompile.documents.schema_files import schema_text
 
     return schema_text("world.schema.json")
 
@@ -39,7 +39,7 @@ def _diff() -> str:
 
 def _explanation() -> str:
     """Written by hand, and so printed as it stands."""
-    from ptcompile.schemafiles import schema_text
+    from ptcompile.documents.schema_files import schema_text
 
     return schema_text("explanation.schema.json")
 

@@ -6,15 +6,15 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from ptcompile import simulating
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format, check_target
+from ptcompile.verbs import simulate
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
     from ptcompile.simulation import Pod, World
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -62,10 +62,10 @@ def _world(options: argparse.Namespace, findings: Findings, profile: ClusterProf
     inputs, unreadable = files.read_all(options.paths)
     findings.unreadable(unreadable)
     beside = [*(files.read(path) for path in options.beside), *(file.content for file in inputs if len(inputs) > 1)]
-    others = simulating.objects_of(beside)
+    others = simulate.objects_of(beside)
     worlds = []
     for file in inputs:
-        world = simulating.simulate(
+        world = simulate.simulate(
             file.content, target=options.target, cluster=profile, filename=file.name, others=others
         )
         findings.add(file, world.diagnostics)
@@ -105,7 +105,7 @@ def _find(world: World, name: str) -> Pod:
     found = world.pods.named(name)
     if found:
         return found[0]
-    from ptcompile.names import suggest
+    from ptcompile.kubernetes.names import suggest
 
     known = [pod.shown for pod in world.pods.folded()]
     near = suggest(name, known)

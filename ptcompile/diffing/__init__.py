@@ -10,10 +10,10 @@ from ptcompile.diffing.pairing import Pair, makes_pods, pairs
 from ptcompile.diffing.paths import changes
 from ptcompile.diffing.values import Change, Difference, Fact, ObjectDifference
 from ptcompile.diffing.world import Found, compared
-from ptcompile.plain import Json, kind_of, object_name
+from ptcompile.kubernetes.untyped import Json, kind_of, object_name
+from ptcompile.kubernetes.versions import Versions
 from ptcompile.simulation import simulate
 from ptcompile.simulation.pod import Job
-from ptcompile.versions import Versions
 
 __all__ = ["Change", "Difference", "Fact", "ObjectDifference", "Side", "compare"]
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from ptcompile.diffing.values import Path
-from ptcompile.plain import Json
+from ptcompile.kubernetes.untyped import Json
 
 NOTHING: Final = object()
 """There is no default."""

@@ -6,9 +6,9 @@ import copy
 from typing import Any
 
 from ptcompile.diffing.values import Change, Fact
-from ptcompile.masking import hide_of, places
-from ptcompile.plain import Json
-from ptcompile.secrets import HIDDEN
+from ptcompile.kubernetes.untyped import Json
+from ptcompile.secrets.masking import hide_of, places
+from ptcompile.secrets.names import HIDDEN
 from ptcompile.simulation.hidden import without
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from ptcompile import quantity
 from ptcompile.diffing.values import Path
-from ptcompile.plain import Json
-from ptcompile.podtemplate import MERGE_KEYS
-from ptcompile.quantity import Quantity
+from ptcompile.job.pod_template import MERGE_KEYS
+from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.quantity import Quantity
+from ptcompile.kubernetes.untyped import Json
 
 SERVERS_OWN = frozenset(
     {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "ownerReferences"}

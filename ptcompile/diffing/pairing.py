@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
-from ptcompile.expand import EXPANDERS
-from ptcompile.plain import Json, kind_of, namespace, object_name
+from ptcompile.kubernetes.untyped import Json, kind_of, namespace, object_name
+from ptcompile.operators.pods import EXPANDERS
 
 Pair = tuple[Json | None, Json | None]
 

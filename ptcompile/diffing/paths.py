@@ -9,7 +9,7 @@ from ptcompile.diffing.defaults import is_default
 from ptcompile.diffing.hiding import hidden
 from ptcompile.diffing.normal import Keyed, normal, plain
 from ptcompile.diffing.values import Change, Kind, Path
-from ptcompile.plain import Json
+from ptcompile.kubernetes.untyped import Json
 
 _ORDERED = frozenset({"containers", "initContainers", "replicatedJobs", "tasks"})
 """Lists of named items whose order means something. That of env does where a value names an earlier one."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ptcompile.diffing.values import Change, Difference, Fact, ObjectDifference, Path
-from ptcompile.secrets import HIDDEN
+from ptcompile.secrets.names import HIDDEN
 from ptcompile.simulation.layout import finished, labelled, shortened, table
 
 WIDTH = 120

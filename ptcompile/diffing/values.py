@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from ptcompile.diagnostics import Diagnostic
+from ptcompile.findings.diagnostics import Diagnostic
 
 VERSION = 1
 """Of the JSON form; it changes when a field does."""

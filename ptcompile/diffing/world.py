@@ -7,8 +7,8 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from ptcompile.diffing.values import Fact
-from ptcompile.plain import kind_of
-from ptcompile.quantity import Quantity
+from ptcompile.kubernetes.quantity import Quantity
+from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.simulation import amounts
 from ptcompile.simulation.amounts import is_accelerator
 from ptcompile.simulation.as_json import env_from, node_requirements

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ptcompile import stream
+from ptcompile import streams
 from ptcompile.explaining.leaves import MISSING
 from ptcompile.explaining.model import Cause, Change, Input
 
@@ -19,7 +19,7 @@ def to_dict(explanation: Explanation) -> dict[str, Any]:
     return {
         "version": VERSION,
         "jobs": [_job(job) for job in explanation.jobs],
-        "manifests": [stream.resource(manifest) for manifest in explanation.manifests],
+        "manifests": [streams.resource(manifest) for manifest in explanation.manifests],
         "causes": [cause_to_dict(cause) for cause in explanation.causes],
         "files": {file: text.filename for file, text in explanation.texts.items()},
         "diagnostics": [d.to_dict() for d in explanation.diagnostics],

@@ -12,8 +12,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ptcompile.diagnostics import Path
 from ptcompile.explaining.variants import Change, replaced
+from ptcompile.findings.diagnostics import Path
 
 FEW = 12
 """So many lines that are alike are tried one by one."""

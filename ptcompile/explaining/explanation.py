@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ptcompile import stream
-from ptcompile.cluster import ClusterProfile
-from ptcompile.compiler import compile_document
-from ptcompile.diagnostics import Diagnostic
+from ptcompile import streams
+from ptcompile.compiling.compiler import compile_document
+from ptcompile.documents.source import Document, Source
 from ptcompile.explaining.hiding import hidden
 from ptcompile.explaining.model import Cause, Input, Step
 from ptcompile.explaining.provenance import provenance
 from ptcompile.explaining.shown import matches, words
 from ptcompile.explaining.trace import trace
 from ptcompile.explaining.variants import File
-from ptcompile.secrets import HIDDEN, secret_paths
-from ptcompile.source import Document, Source
+from ptcompile.findings.diagnostics import Diagnostic
+from ptcompile.secrets.names import HIDDEN, secret_paths
+from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 Json = dict[str, Any]
 
@@ -101,14 +101,14 @@ def explain(
     found: Sequence[Diagnostic],
 ) -> Explanation:
     """Every TrainingJob of a stream explained. `cluster_source` is the profile's text, `found` what was found in it."""
-    profile = next(iter(stream.profiles(cluster_source)), None) if cluster_source is not None else None
-    diagnostics = [*found, *(stream.stamp(problem, None, filename) for problem in read.problems)]
+    profile = next(iter(streams.profiles(cluster_source)), None) if cluster_source is not None else None
+    diagnostics = [*found, *(streams.stamp(problem, None, filename) for problem in read.problems)]
     jobs: list[Explained] = []
     manifests: list[Json] = []
     causes: list[Cause] = []
     for document in read.documents:
         compiled = compile_document(document.data, cluster, target)
-        diagnostics += [stream.stamp(problem, document, filename) for problem in compiled.problems]
+        diagnostics += [streams.stamp(problem, document, filename) for problem in compiled.problems]
         if compiled.manifests and compiled.target is not None:
             first = len(manifests)
             manifests += compiled.manifests
@@ -120,7 +120,7 @@ def explain(
                 for one in own
             ]
             job = Explained(
-                stream.resource(document.data) or "TrainingJob",
+                streams.resource(document.data) or "TrainingJob",
                 compiled.target.name,
                 "caller" if target else "spec" if document.data["spec"].get("target") else "default",
                 tuple(range(first, len(manifests))),
@@ -128,7 +128,7 @@ def explain(
             )
             jobs.append(job)
     if not read.documents and not read.problems:
-        diagnostics.append(stream.stamp(stream.nothing(), None, filename))
+        diagnostics.append(streams.stamp(streams.nothing(), None, filename))
     texts: dict[File, Text] = {"spec": _text(read, filename)}
     if cluster_source is not None:
         texts["cluster"] = _text(cluster_source, cluster_source.filename)

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.explaining.model import Cause, Step
-from ptcompile.masking import Hide, hide_of
+from ptcompile.secrets.masking import Hide, hide_of
 from ptcompile.simulation.hidden import without
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from ptcompile.diagnostics import Path
-from ptcompile.podtemplate import MERGE_KEYS
+from ptcompile.findings.diagnostics import Path
+from ptcompile.job.pod_template import MERGE_KEYS
 
 Missing = type("Missing", (), {"__slots__": (), "__repr__": lambda _self: "MISSING"})
 MISSING: Final = Missing()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal, NamedTuple
 
-from ptcompile.diagnostics import Path, Span
 from ptcompile.explaining.leaves import MISSING
 from ptcompile.explaining.variants import File
+from ptcompile.findings.diagnostics import Path, Span
 
 
 class Input(NamedTuple):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ptcompile import names
-from ptcompile.diagnostics import field_path
 from ptcompile.explaining.model import Cause
 from ptcompile.explaining.shown import words
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes import names
 
 
 def near(query: str, causes: Iterable[Cause]) -> str | None:

@@ -12,8 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ptcompile import passes
-from ptcompile.cluster import ClusterProfile
-from ptcompile.diagnostics import Path
 from ptcompile.explaining import variants
 from ptcompile.explaining.batches import outcomes
 from ptcompile.explaining.leaves import MISSING, at, changed, identity, leaves
@@ -22,11 +20,13 @@ from ptcompile.explaining.sentences import sentence
 from ptcompile.explaining.shown import Named, shown_path
 from ptcompile.explaining.trace import view
 from ptcompile.explaining.variants import Change, File
+from ptcompile.findings.diagnostics import Path
 from ptcompile.frontends.spec import lower, read_spec
-from ptcompile.ir import Container, Context, Job, PodTemplate, Target, map_templates
-from ptcompile.secrets import without_secrets
-from ptcompile.spec import Spec
-from ptcompile.targets import TARGETS, default_target
+from ptcompile.job.model import Container, Context, Job, PodTemplate, Target, map_templates
+from ptcompile.operators.targets import TARGETS, default_target
+from ptcompile.secrets.names import without_secrets
+from ptcompile.vocabulary.cluster.model import ClusterProfile
+from ptcompile.vocabulary.spec import Spec
 
 Manifests = Sequence[Mapping[str, Any]]
 

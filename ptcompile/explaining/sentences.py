@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ptcompile.diagnostics import Path
 from ptcompile.explaining.leaves import identity
 from ptcompile.explaining.sentences_targets import ALL_TARGETS, OF_TARGET
-from ptcompile.ir import Target
+from ptcompile.findings.diagnostics import Path
+from ptcompile.job.model import Target
 
 SPEC: Mapping[str, str] = {
     "": "What you wrote is carried over.",

@@ -1,4 +1,4 @@
-"""What the targets write on their own account, and why: one sentence for each field. Sources are in `targets/`."""
+"""What the targets write on their own account, and why: one sentence for each field. Sources are in `operators/`."""
 
 from __future__ import annotations
 

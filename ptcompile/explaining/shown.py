@@ -8,10 +8,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ptcompile import emit
-from ptcompile.diagnostics import Path, field_path
+from ptcompile.documents import emit
 from ptcompile.explaining.leaves import identity
-from ptcompile.podtemplate import MERGE_KEYS
+from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.job.pod_template import MERGE_KEYS
 from ptcompile.report.common import printable
 
 _WORD = re.compile(r"\[([^\[\]]*)\]|([^.\[\]]+)")

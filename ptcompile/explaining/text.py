@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from ptcompile import stream
-from ptcompile.diagnostics import Path, field_path
+from ptcompile import streams
 from ptcompile.explaining.model import Cause, Change, Input, Step
 from ptcompile.explaining.shown import Named, shown_path, shown_value
+from ptcompile.findings.diagnostics import Path, field_path
 from ptcompile.report.common import printable
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def trace_text(explanation: Explanation) -> str:
 
 
 def _job(job: Explained, own: Sequence[Cause], explanation: Explanation) -> Iterator[str]:
-    made = ", ".join(stream.resource(explanation.manifests[i]) or "" for i in job.manifests)
+    made = ", ".join(streams.resource(explanation.manifests[i]) or "" for i in job.manifests)
     yield printable(f"{job.resource} -> {made}  (target {job.target}: {_WHY[job.chosen_by]})")
     yield ""
     said = sum(one.by == "spec" for one in own)
@@ -97,7 +97,7 @@ def _paragraph(
 ) -> Iterator[str]:
     first = causes[0]
     if several:
-        yield printable(f"# {stream.resource(explanation.manifests[first.manifest])}")
+        yield printable(f"# {streams.resource(explanation.manifests[first.manifest])}")
     for one in causes:
         yield f"{printable(one.shown)}: {shown_value(one.value)}"
     author = {"spec": "the spec", "target": f"the target {targets.get(first.manifest, '')}"}.get(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ptcompile import passes, podtemplate
-from ptcompile.diagnostics import Path
+from ptcompile import passes
 from ptcompile.explaining.leaves import MISSING, at, differences
 from ptcompile.explaining.model import Change, Step
 from ptcompile.explaining.shown import Named, shown_path, shown_value
-from ptcompile.ir import Job
-from ptcompile.secrets import without_secrets
+from ptcompile.findings.diagnostics import Path
+from ptcompile.job import pod_template
+from ptcompile.job.model import Job
+from ptcompile.secrets.names import without_secrets
 
 _SHORT = 64
 """Characters of a value that stands in a trace as one; a longer mapping or list is shown part by part."""
@@ -21,7 +22,7 @@ def view(job: Job) -> dict[str, Any]:
     """What passes may change of a job, as plain data: each role's pod template, the objects' metadata, the queue, the
     processes of a node."""
     return {
-        "roles": {role.name: podtemplate.write(role.template) for role in job.roles},
+        "roles": {role.name: pod_template.write(role.template) for role in job.roles},
         "job": {
             "metadata": {"labels": dict(job.labels), "annotations": dict(job.annotations)},
             **({"queue": job.queue} if job.queue else {}),

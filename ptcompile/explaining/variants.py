@@ -9,11 +9,11 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from ptcompile.cluster import ClusterProfile
-from ptcompile.diagnostics import Path
+from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.explaining.leaves import MISSING, identity, leaves
-from ptcompile.freeform import freeform
-from ptcompile.spec import Spec
+from ptcompile.findings.diagnostics import Path
+from ptcompile.vocabulary.cluster.model import ClusterProfile
+from ptcompile.vocabulary.spec import Spec
 
 File = Literal["spec", "cluster"]
 """Which of the two inputs."""

@@ -6,13 +6,13 @@ import codecs
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ptcompile.diagnostics import Diagnostic, Edit
+from ptcompile.documents.source import Document, Source, read
+from ptcompile.findings.diagnostics import Diagnostic, Edit
 from ptcompile.fixing import writing
 from ptcompile.fixing.blocks import Splice
 from ptcompile.fixing.changes import Change, Taken, changed, changes, same
 from ptcompile.fixing.tree import CannotFix, Node, find, parse
 from ptcompile.fixing.values import Layout, layout_of
-from ptcompile.source import Document, Source, read
 
 Accept = Callable[[bytes, Sequence[Diagnostic]], CannotFix | None]
 """Asked of a new text and of the findings that are fixed in it: None, or why it may not be."""
@@ -189,7 +189,7 @@ def _laid_out(source: Source, document: Document) -> _Text:
     text = source.text[document.start() : document.end()]
     readable = text
     if source.is_json:
-        from ptcompile.reader.json_stream import as_yaml
+        from ptcompile.documents.reader.json_stream import as_yaml
 
         readable = as_yaml(text)
     padded = not source.is_json and not text.endswith("\n")

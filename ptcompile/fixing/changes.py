@@ -10,7 +10,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, NamedTuple
 
-from ptcompile.diagnostics import Edit, Path
+from ptcompile.findings.diagnostics import Edit, Path
 from ptcompile.fixing.tree import CannotFix
 
 

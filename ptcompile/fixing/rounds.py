@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
-from ptcompile.diagnostics import Diagnostic, Path
+from ptcompile.findings.diagnostics import Diagnostic, Path
 from ptcompile.fixing.applying import Fixed, Skipped, apply
 from ptcompile.fixing.tree import CannotFix
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import Any, Literal, NamedTuple
 
-from ptcompile.diagnostics import Path
-from ptcompile.scalars import key
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.scalars import key
 
 Kind = Literal["mapping", "list", "scalar", "alias"]
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ptcompile.emit import quoted, scalar
+from ptcompile.documents.emit import quoted, scalar
 from ptcompile.fixing.tree import CannotFix, Node, column
 
 _LONGEST_KEY = 900

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any
 
-from ptcompile.diagnostics import Path
+from ptcompile.findings.diagnostics import Path
 from ptcompile.fixing import blocks, flows
 from ptcompile.fixing.blocks import Splice
 from ptcompile.fixing.changes import Change, by_box

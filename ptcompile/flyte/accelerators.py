@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ptcompile.catalogue import row_of
+from ptcompile.catalogue.accelerators import row_of
 from ptcompile.flyte.foreign import Device
 
 DEVICES: dict[str, str] = {

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from ptcompile import quantity
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.flyte.found import wrong
+from ptcompile.kubernetes import quantity
 
 FIELDS = {"cpu": "cpu", "mem": "memory", "gpu": "gpu", "ephemeral_storage": "ephemeralStorage"}
 """Flyte's names, and the spec's."""

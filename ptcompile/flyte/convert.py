@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ptcompile import emit
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.documents import emit
+from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.flyte import foreign, pods
 from ptcompile.flyte.accelerators import DEVICES, entry_name
 from ptcompile.flyte.amounts import Amounts, plain, spread, to_spec
@@ -17,11 +17,11 @@ from ptcompile.flyte.knobs import Knobs, deadline, sound, task_amounts
 from ptcompile.flyte.launch import launch
 from ptcompile.flyte.roles import Shape, shape
 from ptcompile.flyte.verdict import read
-from ptcompile.secrets import masked
+from ptcompile.secrets.names import masked
 
 if TYPE_CHECKING:
     from ptcompile.flyte.platforms import Platform
-    from ptcompile.spec import Spec
+    from ptcompile.vocabulary.spec import Spec
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Converted:
         Raises:
             FlyteError: the task has a mistake; all of them are in its `problems`.
         """
-        from ptcompile.spec import Spec
+        from ptcompile.vocabulary.spec import Spec
 
         if not self.ok:
             raise FlyteError(self.problems)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.flyte.found import wrong
 
 RESTART_POLICIES = {"ALWAYS": "Always", "FAILURE": "OnFailure", "ONFAILURE": "OnFailure", "NEVER": "Never"}

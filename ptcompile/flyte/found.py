@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.findings.diagnostics import Path, Problem, field_path
 
 Name = Literal["spec-missing-field", "spec-wrong-type", "spec-invalid-value", "spec-conflict"]
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, TypedDict, cast
 
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.flyte import amounts
 from ptcompile.flyte.amounts import Amounts
 from ptcompile.flyte.found import changed, not_whole, wrong

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.flyte.found import wrong
 from ptcompile.flyte.knobs import Knobs
 

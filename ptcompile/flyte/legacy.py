@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.flyte import amounts
 from ptcompile.flyte.convert import Converted, convert
 from ptcompile.flyte.found import changed, wrong
@@ -15,7 +15,7 @@ from ptcompile.flyte.tasks import Task, decorate
 from ptcompile.flyte.words import PyTorch, Resources, Worker
 
 if TYPE_CHECKING:
-    from ptcompile.spec import Spec
+    from ptcompile.vocabulary.spec import Spec
 
 
 class LegacyKnobs(Knobs, total=False):

@@ -6,17 +6,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ptcompile import names, source
-from ptcompile.clusterpods import MAIN
-from ptcompile.diagnostics import Problem
+from ptcompile.documents import source
+from ptcompile.findings.diagnostics import Problem
 from ptcompile.flyte import catalogue
 from ptcompile.flyte.accelerators import DEVICES
 from ptcompile.flyte.foreign import mappings
 from ptcompile.flyte.found import changed, wrong
 from ptcompile.flyte.settings import CONTAINER, ENGINE, KNOWN, POD, Settings, pairs
+from ptcompile.kubernetes import names
+from ptcompile.vocabulary.cluster.pod_base import MAIN
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 Json = dict[str, Any]
 
@@ -48,8 +49,8 @@ def platform(
     The section may be the whole document, or stand under `k8s` or `plugins.k8s`, as in a ConfigMap of a Flyte chart.
     `accelerators` are devices, or `device/slice`, beyond those that Flyte knows. Raises nothing for what a user wrote.
     """
-    from ptcompile.cluster import ClusterProfile
     from ptcompile.frontends.spec import read_cluster
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
     found: list[Problem] = []
     section = _section(_data(config, found))

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ptcompile.clusterpods import MAIN
-from ptcompile.diagnostics import Problem
+from ptcompile.findings.diagnostics import Problem
 from ptcompile.flyte import foreign
 from ptcompile.flyte.amounts import Amounts
 from ptcompile.flyte.found import wrong
+from ptcompile.vocabulary.cluster.pod_base import MAIN
 
 SECRETS = "/etc/flyte/secrets"
 """Where Flyte's webhook mounts secrets (flyte 1.16)."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.flyte import amounts, foreign
 from ptcompile.flyte.amounts import Amounts
 from ptcompile.flyte.found import not_whole, wrong

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ptcompile.diagnostics import Problem
+from ptcompile.findings.diagnostics import Problem
 from ptcompile.flyte.found import wrong
 
 POD: dict[str, tuple[str, type, str]] = {

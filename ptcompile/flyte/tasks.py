@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
-from ptcompile import api, stream
+from ptcompile import streams
 from ptcompile.flyte.convert import Converted, convert
 from ptcompile.flyte.knobs import Knobs, check_names
+from ptcompile.verbs import compile as api
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
-    from ptcompile.spec import Spec
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.spec import Spec
 
 Convert = Callable[[str, Knobs, str | None], Converted]
 """A task without its name, the keywords that are added last, and the module of its function."""
@@ -49,7 +50,7 @@ class Task:
     ) -> api.Result:
         """The task's manifests, and everything there is to say about them. Raises nothing for a user's mistake."""
         converted = self.convert(name, **more)
-        said = tuple(stream.stamp(one, None, None) for one in converted.problems)
+        said = tuple(streams.stamp(one, None, None) for one in converted.problems)
         if not converted.ok:
             return api.Result((), said)
         if cluster is None and converted.platform is not None:

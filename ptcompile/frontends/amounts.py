@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptcompile import ir, quantity
-from ptcompile.fields import Beside
+from ptcompile.job import model
+from ptcompile.kubernetes import quantity
+from ptcompile.vocabulary.fields import Beside
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
-    from ptcompile.spec import JobSpec, PodFields
-    from ptcompile.vocabulary import Resources
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.model import Resources
+    from ptcompile.vocabulary.spec import JobSpec, PodFields
 
 
-def lowered(resources: Resources) -> ir.Resources:
+def lowered(resources: Resources) -> model.Resources:
     """The spec's resources as requests and limits: a plain amount is both."""
     flat = resources.by_name()
-    return ir.Resources({**flat, **resources.requests.by_name()}, {**flat, **resources.limits.by_name()})
+    return model.Resources({**flat, **resources.requests.by_name()}, {**flat, **resources.limits.by_name()})
 
 
-def effective(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> ir.Resources:
+def effective(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> model.Resources:
     """A block's amounts over the job's over the profile's defaults, as the resources pass will decide them."""
     defaults = cluster.spec.defaults
-    below = ir.Resources(defaults.requests, defaults.limits)
+    below = model.Resources(defaults.requests, defaults.limits)
     if fields is not job and not isinstance(fields, Beside):  # the job's amounts are those of a node
         below = lowered(job.resources).over(below)
     return lowered(fields.resources).over(below)

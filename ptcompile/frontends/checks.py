@@ -5,20 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ptcompile import names
-from ptcompile.accepts import split_endpoint
-from ptcompile.clusterpods import MAIN
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.frontends import checks_fabric
 from ptcompile.frontends.checks_amounts import amounts_of, nodes_of
 from ptcompile.frontends.checks_endings import endings_of
 from ptcompile.frontends.checks_roles import roles_of
 from ptcompile.frontends.errors import bad, conflict, problem
-from ptcompile.ir import Job, Target
+from ptcompile.job.model import Job, Target
+from ptcompile.kubernetes import names
+from ptcompile.vocabulary.checks import split_endpoint
+from ptcompile.vocabulary.cluster.pod_base import MAIN
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
-    from ptcompile.spec import JobSpec, PodFields, Spec
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.spec import JobSpec, PodFields, Spec
 
 _WORDS = frozenset({"true", "false", "null"})
 """What kubectl makes of a key that YAML takes for a word of its own."""

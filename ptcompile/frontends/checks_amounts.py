@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from ptcompile.diagnostics import Path, Problem
-from ptcompile.fields import Beside
+from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.amounts import amount, effective, lowered
 from ptcompile.frontends.checks_devices import devices_of
 from ptcompile.frontends.errors import bad, conflict, problem
+from ptcompile.vocabulary.fields import Beside
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
-    from ptcompile.spec import JobSpec, PodFields
-    from ptcompile.vocabulary import ResourceList, Resources
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.model import ResourceList, Resources
+    from ptcompile.vocabulary.spec import JobSpec, PodFields
 
 Block = tuple[Path, "PodFields"]
 

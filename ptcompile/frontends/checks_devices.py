@@ -6,15 +6,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ptcompile import names
-from ptcompile.accelerators import is_cuda
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.frontends.amounts import effective, gpus_per_node
 from ptcompile.frontends.errors import bad, conflict, problem
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.accelerators import is_cuda
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
-    from ptcompile.spec import JobSpec, PodFields
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.spec import JobSpec, PodFields
 
 _NPROC: Path = ("spec", "elastic", "nprocPerNode")
 _ACCELERATOR: Path = ("spec", "accelerator")
@@ -32,11 +32,11 @@ class _Node(NamedTuple):
 
 def unknown(name: str, cluster: ClusterProfile) -> Problem:
     """Why an accelerator's name means nothing here, with the names that are near."""
-    from ptcompile import catalogue
+    from ptcompile.catalogue import accelerators
     from ptcompile.catalogue.vendors import ANYWHERE
 
     own, cloud = cluster.spec.accelerators, cluster.spec.cloud or ANYWHERE
-    row, part = catalogue.row_of(name)
+    row, part = accelerators.row_of(name)
     base = name.partition("/")[0]
     if row is not None and cloud not in row.nodes:
         clouds = ", ".join(one for one in row.nodes if one) or "none of the clouds"
@@ -48,18 +48,18 @@ def unknown(name: str, cluster: ClusterProfile) -> Problem:
         help = f"its slices are {', '.join(row.slices)}" if row.slices else f"write {base}"
         return bad(_ACCELERATOR, f"{base!r} has no slice {part!r}", help)
     message = f"{name!r} is not in the catalogue of the profile {cluster.metadata.name!r}, and not built in"
-    near, known = _near(name, own, cloud), ", ".join([*sorted(own), *catalogue.names(cloud)])
+    near, known = _near(name, own, cloud), ", ".join([*sorted(own), *accelerators.names(cloud)])
     return bad(_ACCELERATOR, message, f"did you mean {' or '.join(near)}?" if near else f"there are {known}")
 
 
 def _near(name: str, own: Iterable[str], cloud: str) -> list[str]:
     """The profile's own name that may have been meant, else the built-in ones that hold the word or are like it."""
-    from ptcompile import catalogue
+    from ptcompile.catalogue import accelerators
 
     if mine := names.suggest(name, own):
         return [mine]
-    holding = [one for one in catalogue.names(cloud) if name and name.lower() in one]
-    like = names.suggest(name, catalogue.names(cloud, slices=True))
+    holding = [one for one in accelerators.names(cloud) if name and name.lower() in one]
+    like = names.suggest(name, accelerators.names(cloud, slices=True))
     return holding[:4] or ([like] if like else [])
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.errors import conflict, problem
 
 if TYPE_CHECKING:
-    from ptcompile.spec import JobSpec, PodFields, RestartPolicy
+    from ptcompile.vocabulary.spec import JobSpec, PodFields, RestartPolicy
 
 _POLICY: Path = ("spec", "runPolicy")
 

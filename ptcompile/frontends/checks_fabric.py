@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ptcompile import names, podtemplate
-from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.fabricgaps import concerns, gaps
+from ptcompile.catalogue.fabric_gaps import concerns, gaps
+from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.frontends.amounts import effective, gpus_per_node
 from ptcompile.frontends.errors import bad, problem
 from ptcompile.frontends.origin import locate
-from ptcompile.ir import Job
+from ptcompile.job import pod_template
+from ptcompile.job.model import Job
+from ptcompile.kubernetes import names
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
-    from ptcompile.spec import JobSpec, PodFields
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.spec import JobSpec, PodFields
 
 
 def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: ClusterProfile) -> Iterator[Problem]:
@@ -24,7 +25,7 @@ def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: Cluster
         return
     at: Path = ("spec", "fabric")
     if cluster.fabric(job.fabric) is None:
-        from ptcompile.fabrics import FABRICS
+        from ptcompile.catalogue.fabrics import FABRICS
 
         known = sorted({*cluster.spec.fabrics, *FABRICS})
         near = names.suggest(job.fabric, known)
@@ -50,7 +51,7 @@ def partial(job: Job, data: Mapping[str, Any]) -> Iterator[Problem]:
         main, amounts = role.template.main, role.template.main.resources
         if not role.template.sidecars and not concerns(main.env, (*amounts.requests, *amounts.limits)):
             continue
-        template = podtemplate.written(role.template)
+        template = pod_template.written(role.template)
         for gap in gaps(template):
             blocks: list[Path] = [(role.name,), ()] if role.name in {"master", "worker"} else [()]
             path = locate(gap.path, {"kind": "Pod", **template}, data, blocks)

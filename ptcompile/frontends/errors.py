@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ptcompile import cures, names, quantity
-from ptcompile.diagnostics import Authority, Fix, Path, Problem, Severity, Stage, field_path
+from ptcompile.findings import value_fixes
+from ptcompile.findings.diagnostics import Authority, Fix, Path, Problem, Severity, Stage, field_path
+from ptcompile.kubernetes import names, quantity
 
 if TYPE_CHECKING:
     from pydantic import BaseModel, ValidationError
@@ -103,14 +104,14 @@ def _problem(path: Path, details: list[ErrorDetails], data: Any, model: type[Bas
         return _literal(path, by_kind["literal_error"], details)
     if kind == "value_error":
         meant = quantity.suggest(detail["input"]) if isinstance(detail["input"], str) else None
-        cure = cures.amount(detail["input"]) if meant else None
+        cure = value_fixes.amount(detail["input"]) if meant else None
         help = f"did you mean {meant}?" if meant else None
         return problem("spec-invalid-value", path, str(detail["ctx"]["error"]), help, fix=cure and cure.at(path))
     wanted = list(dict.fromkeys(_KINDS[d["type"]] for d in details if d["type"] in _KINDS))
     if wanted:
         given = detail["input"]
         help = _in_quotes(given) if "a string" in wanted else None
-        cure = cures.typed(_TYPES.get(wanted[0], ""), given) if len(wanted) == 1 else None
+        cure = value_fixes.typed(_TYPES.get(wanted[0], ""), given) if len(wanted) == 1 else None
         said = f"{_shown(given)} is not {' or '.join(wanted)}"
         return problem("spec-wrong-type", path, said, help, fix=cure and cure.at(path))
     message = detail["msg"]
@@ -123,7 +124,7 @@ def _literal(path: Path, detail: ErrorDetails, details: list[ErrorDetails]) -> P
     others = [_KINDS[d["type"]] for d in details if d["type"] in _KINDS]
     near = names.suggest(str(given), allowed) if isinstance(given, str) else None
     help = f"did you mean {near}?" if near else None
-    cure = cures.spelt(given, near) if isinstance(given, str) else None
+    cure = value_fixes.spelt(given, near) if isinstance(given, str) else None
     if isinstance(given, bool) or given is None:
         help = "YAML reads a plain word such as this as something else than text: write it in quotes"
     message = f"{_shown(given)} is not one of {', '.join([*others, *allowed])}"
@@ -141,7 +142,7 @@ def _unknown(path: Path, data: Any, model: type[BaseModel]) -> Problem:
         help = f"the fields are {', '.join(sorted(siblings))}"
     else:
         help = "remove it"
-    cure = cures.named(key, near, _at(data, path[:-1]))
+    cure = value_fixes.named(key, near, _at(data, path[:-1]))
     return problem("spec-unknown-field", path, message, help, on_key=True, fix=cure and cure.at(path))
 
 

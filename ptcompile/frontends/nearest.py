@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.origin import about, inside
 
 _STARTS: tuple[Path, ...] = (("command",), ("script",), ("module",), ("args",), ("image",))

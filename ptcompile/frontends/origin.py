@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.podtemplate import MERGE_KEYS
-from ptcompile.queues import KAI_PRIORITY, KAI_QUEUE, KUEUE_PRIORITY, KUEUE_QUEUE
+from ptcompile.findings.diagnostics import Path, Problem, field_path
+from ptcompile.job.pod_template import MERGE_KEYS
+from ptcompile.job.queues import KAI_PRIORITY, KAI_QUEUE, KUEUE_PRIORITY, KUEUE_QUEUE
 
 _CONTAINER = {
     "image": "image",

@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ptcompile import ir, podtemplate, reading
-from ptcompile.diagnostics import Problem
+from ptcompile.findings.diagnostics import Problem
 from ptcompile.frontends.amounts import lowered, processes_per_node
+from ptcompile.job import model as ir
+from ptcompile.job import pod_template
+from ptcompile.vocabulary import from_schema
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ClusterProfile
-    from ptcompile.spec import EnvSource, JobSpec, PodFields, RoleSpec, SideRole, Spec
-    from ptcompile.vocabulary import Model
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.model import Model
+    from ptcompile.vocabulary.spec import EnvSource, JobSpec, PodFields, RoleSpec, SideRole, Spec
 
 MAIN = "pytorch"
 """What the container that trains is called in a spec's own words, and on every target that leaves the choice."""
@@ -25,18 +27,18 @@ _Model = TypeVar("_Model", bound="Model")
 
 def read_spec(data: Any) -> tuple[Spec | None, list[Problem]]:
     """A decoded TrainingJob document as a `Spec`, or as its plain equal; or what is wrong with it."""
-    if (spec := reading.spec(data)) is not None:
+    if (spec := from_schema.spec(data)) is not None:
         return spec, []
-    from ptcompile.spec import Spec
+    from ptcompile.vocabulary.spec import Spec
 
     return _validated(Spec, data)
 
 
 def read_cluster(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
     """A decoded ClusterProfile document, or its plain equal; or what is wrong with it."""
-    if (cluster := reading.cluster(data)) is not None:
+    if (cluster := from_schema.cluster(data)) is not None:
         return cluster, []
-    from ptcompile.cluster import ClusterProfile
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
     return _validated(ClusterProfile, data)
 
@@ -107,13 +109,13 @@ def _role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None) -> ir.R
     """One role: the job's words, the role's laid over them, then both patches."""
     template = template_of(job)
     if role is not None:
-        template = podtemplate.merge(template, template_of(role))
+        template = pod_template.merge(template, template_of(role))
         resources = lowered(role.resources)
         template["spec"]["containers"][0]["resources"] = {"requests": resources.requests, "limits": resources.limits}
     for patch in (job.pod_template, role.pod_template if role is not None else None):
-        template = podtemplate.merge(template, patch) if patch else template
+        template = pod_template.merge(template, patch) if patch else template
     restart = (role.restart_policy if role is not None else None) or job.restart_policy
-    return ir.Role(name, replicas, podtemplate.read(template, MAIN), restart)
+    return ir.Role(name, replicas, pod_template.read(template, MAIN), restart)
 
 
 def _side_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
@@ -125,11 +127,11 @@ def _side_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
     template = template_of(job, name)
     for key in ("command", "args"):
         template["spec"]["containers"][0].pop(key, None)
-    template = podtemplate.merge(template, template_of(role, name))
+    template = pod_template.merge(template, template_of(role, name))
     resources = lowered(role.resources)
     template["spec"]["containers"][0]["resources"] = {"requests": resources.requests, "limits": resources.limits}
-    template = podtemplate.merge(template, role.pod_template) if role.pod_template else template
-    read = podtemplate.read(template, name)
+    template = pod_template.merge(template, role.pod_template) if role.pod_template else template
+    read = pod_template.read(template, name)
     return ir.Role(name, role.replicas, read, role.restart_policy or "OnFailure", trains=False)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from ptcompile.expand import Role
-from ptcompile.plain import Json, at, kind_of, object_name, string_map, text
+from ptcompile.kubernetes.untyped import Json, at, kind_of, object_name, string_map, text
+from ptcompile.operators.pods import Role
 from ptcompile.simulation import amounts
 from ptcompile.simulation.meeting import Meeting, claims, meeting, names
 from ptcompile.simulation.pod import Job, Pod

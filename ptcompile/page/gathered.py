@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
-from ptcompile import api, source, stream
-from ptcompile.diagnostics import Diagnostic
+from ptcompile import streams
+from ptcompile.documents import source
 from ptcompile.explaining.explanation import Explanation
 from ptcompile.explaining.leaves import at
 from ptcompile.explaining.variants import File
+from ptcompile.findings.diagnostics import Diagnostic
+from ptcompile.kubernetes.untyped import object_name
+from ptcompile.operators.targets import TARGETS
 from ptcompile.page.listing import inside, listing
 from ptcompile.page.model import Finding, Page, Panel, Text
-from ptcompile.plain import object_name
-from ptcompile.secrets import HIDDEN, secret_paths
-from ptcompile.targets import TARGETS
+from ptcompile.secrets.names import HIDDEN, secret_paths
+from ptcompile.verbs import compile
 
 _LONG = 6
 """Characters of a secret that is looked for in all findings; shorter ones only in those about itself."""
@@ -33,20 +35,20 @@ def gather(
     `spec` and `cluster` are texts: a page is about their lines. A profile that is wrong leaves no listings.
     """
     names = {"filename": filename, "cluster_filename": cluster_filename}
-    wanted = api.explain(spec, target=target, cluster=cluster, filename=filename, cluster_filename=cluster_filename)
-    profile, _ = api.read_cluster(cluster)
+    wanted = compile.explain(spec, target=target, cluster=cluster, filename=filename, cluster_filename=cluster_filename)
+    profile, _ = compile.read_cluster(cluster)
     taken = list(dict.fromkeys(job.target for job in wanted.jobs))
     explanations: dict[str, Explanation] = {}
     for name in TARGETS if target is None else (target,):
         own = target is not None or taken == [name]
-        explanations[name] = wanted if own else api.explain(spec, target=name, cluster=cluster, **names)
+        explanations[name] = wanted if own else compile.explain(spec, target=name, cluster=cluster, **names)
     able = [name for name, one in explanations.items() if one.jobs]
     if not wanted.jobs and able:  # the target of a job without one is a matter of taste
         wanted = explanations[able[0]]
     versions = profile.versions() if profile is not None else None
-    sources: dict[File, source.Source] = {"spec": stream.read(spec, filename)}
+    sources: dict[File, source.Source] = {"spec": streams.read(spec, filename)}
     if cluster is not None:
-        sources["cluster"] = stream.read(cluster, cluster_filename)
+        sources["cluster"] = streams.read(cluster, cluster_filename)
     files: dict[File, str] = {"spec": filename, "cluster": cluster_filename}
     return Page(
         ", ".join(filter(None, (object_name(one.data) for one in sources["spec"].documents))) or filename,

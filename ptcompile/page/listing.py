@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile import emit, source
-from ptcompile.diagnostics import Span, field_path
+from ptcompile.documents import emit, source
 from ptcompile.explaining.explanation import Explanation
 from ptcompile.explaining.leaves import leaves
 from ptcompile.explaining.model import Cause, Input
 from ptcompile.explaining.shown import shown_value
-from ptcompile.masking import hide_of
+from ptcompile.findings.diagnostics import Span, field_path
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.targets import TARGETS
 from ptcompile.page.model import Listing, Origin, Reason, Strength, Text
-from ptcompile.secrets import without_secrets
+from ptcompile.secrets.masking import hide_of
+from ptcompile.secrets.names import without_secrets
 from ptcompile.simulation import simulate
 from ptcompile.simulation.hidden import without
-from ptcompile.targets import TARGETS
-from ptcompile.versions import Versions
 
 
 def listing(target: str, explanation: Explanation, versions: Versions) -> Listing:

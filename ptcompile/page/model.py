@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
-from ptcompile.diagnostics import Diagnostic
 from ptcompile.explaining.explanation import Explanation
 from ptcompile.explaining.variants import File
+from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.simulation import World
 
 Strength = Literal["value", "there", "said"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ptcompile.ir import Context, Job, Pass
+from ptcompile.job.model import Context, Job, Pass
 from ptcompile.passes.env import env
 from ptcompile.passes.fabric import fabric
 from ptcompile.passes.hosts import hosts

@@ -8,7 +8,7 @@ for its children then (PyTorch 2.13), and the manifest shows what will run. Pods
 
 from __future__ import annotations
 
-from ptcompile.ir import Context, Job, Json, Launch, PodTemplate, map_templates
+from ptcompile.job.model import Context, Job, Json, Launch, PodTemplate, map_templates
 
 
 def env(job: Job, context: Context) -> Job:

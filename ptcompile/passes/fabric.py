@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from ptcompile import podtemplate
-from ptcompile.clusterpods import MAIN
-from ptcompile.ir import Container, Context, Job, Json, PodTemplate, Resources, map_templates, unchanged
+from ptcompile.job import pod_template
+from ptcompile.job.model import Container, Context, Job, Json, PodTemplate, Resources, map_templates, unchanged
+from ptcompile.vocabulary.cluster.pod_base import MAIN
 
 if TYPE_CHECKING:
-    from ptcompile.clusterdevices import Fabric
+    from ptcompile.vocabulary.cluster.devices import Fabric
 
 _INTERFACE = "NCCL_SOCKET_IFNAME"
 
@@ -38,7 +38,7 @@ def fabric(job: Job, context: Context) -> Job:
         main = _with_env(_with_capabilities(template.main, found), env)
         main = main._replace(resources=_with_devices(main.resources, amounts))
         whole = template._replace(main=main, annotations={**found.annotations, **template.annotations})
-        return podtemplate.under(whole, found.pod_template, MAIN) if found.pod_template else whole
+        return pod_template.under(whole, found.pod_template, MAIN) if found.pod_template else whole
 
     return map_templates(job, attach, unchanged)
 

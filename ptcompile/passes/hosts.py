@@ -9,7 +9,7 @@ sets stands.
 
 from __future__ import annotations
 
-from ptcompile.ir import Context, Job, Json, PodTemplate, map_templates
+from ptcompile.job.model import Context, Job, Json, PodTemplate, map_templates
 
 
 def hosts(job: Job, context: Context) -> Job:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile.ir import Context, Job, PodTemplate, map_templates
+from ptcompile.job.model import Context, Job, PodTemplate, map_templates
 
 
 def metadata(job: Job, context: Context) -> Job:

@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ptcompile import podtemplate
-from ptcompile.clusterpods import MAIN
-from ptcompile.ir import Context, Job, Json, PodTemplate, map_templates
+from ptcompile.job import pod_template
+from ptcompile.job.model import Context, Job, Json, PodTemplate, map_templates
+from ptcompile.vocabulary.cluster.pod_base import MAIN
 
 if TYPE_CHECKING:
-    from ptcompile.cluster import ProfileSpec
-    from ptcompile.clusterdevices import Accelerator
+    from ptcompile.vocabulary.cluster.devices import Accelerator
+    from ptcompile.vocabulary.cluster.model import ProfileSpec
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
@@ -48,7 +48,7 @@ def placement(job: Job, context: Context) -> Job:
             node_selector={**defaults.node_selector, **template.node_selector},
             extra={**gaps, **template.extra},
         )
-        return podtemplate.under(placed, base, MAIN) if base else placed
+        return pod_template.under(placed, base, MAIN) if base else placed
 
     placed = map_templates(job, place)
     queue = job.queue or defaults.queue

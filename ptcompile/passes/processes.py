@@ -9,7 +9,7 @@ Where roles differ one number would be wrong for some, so there `auto` stays too
 
 from __future__ import annotations
 
-from ptcompile.ir import Context, Job
+from ptcompile.job.model import Context, Job
 
 
 def processes(job: Job, context: Context) -> Job:

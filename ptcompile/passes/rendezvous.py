@@ -9,7 +9,7 @@ Pods that do not train take no part.
 
 from __future__ import annotations
 
-from ptcompile.ir import Context, Job, Launch, PodTemplate, Wiring, map_templates, unchanged
+from ptcompile.job.model import Context, Job, Launch, PodTemplate, Wiring, map_templates, unchanged
 
 
 def rendezvous(job: Job, context: Context) -> Job:

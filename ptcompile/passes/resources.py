@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile import quantity
-from ptcompile.ir import Context, Job, PodTemplate, Resources, map_templates
+from ptcompile.job.model import Context, Job, PodTemplate, Resources, map_templates
+from ptcompile.kubernetes import quantity
 
 
 def resources(job: Job, context: Context) -> Job:

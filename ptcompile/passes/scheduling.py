@@ -9,8 +9,8 @@ that do so themselves. Pods beside the trainers are queued and placed with them.
 
 from __future__ import annotations
 
-from ptcompile import queues
-from ptcompile.ir import Context, Job, PodTemplate, map_templates
+from ptcompile.job import queues
+from ptcompile.job.model import Context, Job, PodTemplate, map_templates
 
 
 def scheduling(job: Job, context: Context) -> Job:

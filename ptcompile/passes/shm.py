@@ -9,7 +9,7 @@ nodes, so theirs has none.
 
 from __future__ import annotations
 
-from ptcompile.ir import Context, Job, PodTemplate, map_templates
+from ptcompile.job.model import Context, Job, PodTemplate, map_templates
 
 PATH = "/dev/shm"  # noqa: S108
 

@@ -7,8 +7,8 @@ profile's defaults. The user's stand first as written; what is added follows, so
 
 from __future__ import annotations
 
-from ptcompile import quantity
-from ptcompile.ir import Context, Job, Json, PodTemplate, map_templates
+from ptcompile.job.model import Context, Job, Json, PodTemplate, map_templates
+from ptcompile.kubernetes import quantity
 
 
 def tolerations(job: Job, context: Context) -> Job:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from ptcompile.diagnostics import Diagnostic
+from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.report.concise import concise
 from ptcompile.report.full import full
 from ptcompile.report.github import github

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ptcompile.diagnostics import Diagnostic
+from ptcompile.findings.diagnostics import Diagnostic
 
 _WHEN = {
     "apply": "refused when it is created",

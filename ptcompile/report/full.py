@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.diagnostics import Diagnostic, Span
-from ptcompile.masking import masked_lines
+from ptcompile.findings.diagnostics import Diagnostic, Span
 from ptcompile.report.common import in_order, place, printable, when
+from ptcompile.secrets.masking import masked_lines
 
 _WIDTH = 160
 """Characters of a source line that are shown."""

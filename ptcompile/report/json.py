@@ -5,7 +5,7 @@ from __future__ import annotations
 import json as _json
 from collections.abc import Mapping, Sequence
 
-from ptcompile.diagnostics import Diagnostic
+from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.report.common import in_order
 
 VERSION = 1

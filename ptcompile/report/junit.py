@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from xml.sax.saxutils import escape, quoteattr
 
-from ptcompile.diagnostics import Diagnostic
+from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.report.common import in_order, place, printable
 
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from urllib.parse import quote
 
 from ptcompile.about import __version__
-from ptcompile.diagnostics import Diagnostic
+from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.report.common import in_order
 
 _LEVELS: Final = {"error": "error", "warning": "warning"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, get_args
 
-from ptcompile.diagnostics import Authority, Severity, Stage
+from ptcompile.findings.diagnostics import Authority, Severity, Stage
 from ptcompile.report.json import VERSION
 
 Schema = dict[str, Any]

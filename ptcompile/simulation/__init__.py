@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ptcompile.expand import EXPANDERS, expand
-from ptcompile.objects import Objects
-from ptcompile.plain import Json, items, kind_of, object_name, text
+from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.untyped import Json, items, kind_of, object_name, text
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.pods import EXPANDERS, expand
 from ptcompile.simulation.pod import Job, Pod
 from ptcompile.simulation.podgroup import POD_GROUPS
 from ptcompile.simulation.world import Pods, World, joined
-from ptcompile.versions import Versions
 
 __all__ = ["Job", "Pod", "Pods", "World", "joined", "simulate"]
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from ptcompile import quantity
-from ptcompile.accelerators import is_accelerator as is_known
-from ptcompile.plain import Json, at, items, mapping
-from ptcompile.quantity import Quantity
+from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.accelerators import is_accelerator as is_known
+from ptcompile.kubernetes.quantity import Quantity
+from ptcompile.kubernetes.untyped import Json, at, items, mapping
 
 Amounts = Mapping[str, Quantity]
 """Quantities by resource name."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ptcompile.plain import Json, at, items, kind_of, object_name, text
+from ptcompile.kubernetes.untyped import Json, at, items, kind_of, object_name, text
 from ptcompile.simulation import amounts
 from ptcompile.simulation.hidden import firsts, hiding_of, shown_entry, shown_env, without
 from ptcompile.simulation.meeting import claims, meeting

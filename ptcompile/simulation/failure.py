@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
-from ptcompile import trainruntimes
-from ptcompile.plain import Json, at, integer, items, kind_of, mapping, text, texts
+from ptcompile.kubernetes.untyped import Json, at, integer, items, kind_of, mapping, text, texts
+from ptcompile.operators.trainer import runtimes
 
 Sentences = Callable[[Json, Sequence[Json]], Iterator[str]]
 """A manifest and the other objects of its stream -> sentences."""
@@ -214,7 +214,7 @@ def _rule(rule: Json) -> str:
 
 
 def _trainjob(manifest: Json, others: Sequence[Json]) -> Iterator[str]:
-    runtime = trainruntimes.find(manifest, others)[0]
+    runtime = runtimes.find(manifest, others)[0]
     yield from _jobset_spec(at(runtime, "spec", "template", "spec"))
     deadline = at(manifest, "spec").get("activeDeadlineSeconds")
     if deadline is not None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ptcompile.expand import Role
-from ptcompile.secrets import masked
+from ptcompile.operators.pods import Role
+from ptcompile.secrets.names import masked
 from ptcompile.simulation.pod import Job, Pod
 
 

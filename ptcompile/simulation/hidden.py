@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ptcompile.expand.world import env_entry
-from ptcompile.masking import Hide, hiding
-from ptcompile.plain import text
-from ptcompile.secrets import is_secret, masked
+from ptcompile.kubernetes.untyped import text
+from ptcompile.operators.common.expansion import env_entry
+from ptcompile.secrets.masking import Hide, hiding
+from ptcompile.secrets.names import is_secret, masked
 from ptcompile.simulation.pod import Job, Pod
 
 

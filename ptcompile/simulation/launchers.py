@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 
-from ptcompile.goflags import atoi
+from ptcompile.kubernetes.goflags import atoi
 
 Name = Literal["accelerate", "deepspeed", "composer"]
 

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ptcompile.expand import Role
-from ptcompile.plain import Json, at, items, object_name, text
+from ptcompile.kubernetes.untyped import Json, at, items, object_name, text
+from ptcompile.operators.pods import Role
 from ptcompile.simulation.pod import Job, Pod
 from ptcompile.simulation.rendezvous import ALONE, AT_RENDEZVOUS, NO_RANK, Rendezvous
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.plain import Json, at, kind_of, text
+from ptcompile.kubernetes.untyped import Json, at, kind_of, text
 
 
 def notes(manifest: Json) -> Iterator[str]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ptcompile.expand import Role
-from ptcompile.plain import Json, at, items, kind_of, mapping, object_name
-from ptcompile.quantity import Quantity
-from ptcompile.secrets import HIDDEN
+from ptcompile.kubernetes.quantity import Quantity
+from ptcompile.kubernetes.untyped import Json, at, items, kind_of, mapping, object_name
+from ptcompile.operators.pods import Role
+from ptcompile.secrets.names import HIDDEN
 from ptcompile.simulation import folding
 from ptcompile.simulation.amounts import is_accelerator
 from ptcompile.simulation.as_json import node_requirements

@@ -4,11 +4,11 @@ from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-from ptcompile.expand import ContainerView, Expansion, PodView, Role, kubelet
-from ptcompile.objects import Objects
-from ptcompile.plain import Json, kind_of, namespace, object_name
-from ptcompile.quantity import Quantity
-from ptcompile.simulation import amounts
+from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.quantity import Quantity
+from ptcompile.kubernetes.untyped import Json, kind_of, namespace, object_name
+from ptcompile.operators.pods import ContainerView, Expansion, PodView, Role
+from ptcompile.simulation import amounts, kubelet
 from ptcompile.simulation.launch import Launch, of_container
 from ptcompile.simulation.rendezvous import Rendezvous, rendezvous
 

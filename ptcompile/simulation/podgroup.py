@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ptcompile.expand import Expansion, Role
-from ptcompile.objects import Objects
-from ptcompile.plain import Json, at, integer, kind_of, mapping, text
-from ptcompile.quantity import Quantity
+from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.quantity import Quantity
+from ptcompile.kubernetes.untyped import Json, at, integer, kind_of, mapping, text
+from ptcompile.operators.pods import Expansion, Role
 from ptcompile.simulation import amounts
 
 Shares = list[tuple[Role, int]]

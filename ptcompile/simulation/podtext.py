@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.expand import ContainerView, kubelet
-from ptcompile.expand.world import env_entry
-from ptcompile.plain import Json, at, kind_of, mapping, object_name, string_map, text
-from ptcompile.secrets import masked
+from ptcompile.kubernetes.untyped import Json, at, kind_of, mapping, object_name, string_map, text
+from ptcompile.operators.common.expansion import env_entry
+from ptcompile.operators.pods import ContainerView
+from ptcompile.secrets.names import masked
+from ptcompile.simulation import kubelet
 from ptcompile.simulation.as_json import env_from, node_requirements
 from ptcompile.simulation.hidden import hiding_of
 from ptcompile.simulation.layout import finished, labelled, quoted

@@ -4,7 +4,7 @@ torchrun finds in its environment."""
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from ptcompile.goflags import atoi
+from ptcompile.kubernetes.goflags import atoi
 from ptcompile.simulation import launchers
 from ptcompile.simulation.launch import Launch
 

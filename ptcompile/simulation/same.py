@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from ptcompile.expand import Role
-from ptcompile.plain import at
-from ptcompile.secrets import masked
+from ptcompile.kubernetes.untyped import at
+from ptcompile.operators.pods import Role
+from ptcompile.secrets.names import masked
 from ptcompile.simulation import amounts
 from ptcompile.simulation.hidden import hiding_of
 from ptcompile.simulation.launch import entry_words

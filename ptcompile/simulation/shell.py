@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from ptcompile.patterns import Pattern
+from ptcompile.kubernetes.patterns import Pattern
 
 MAX_SCRIPT: Final = 1 << 16
 """Longer scripts are not read."""

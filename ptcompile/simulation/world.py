@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import Any, NamedTuple, overload
 
-from ptcompile.diagnostics import Diagnostic
-from ptcompile.expand import Role
+from ptcompile.findings.diagnostics import Diagnostic
+from ptcompile.operators.pods import Role
 from ptcompile.simulation.pod import RANDOM, Job, Pod
 
 WIDE = 4096

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from ptcompile.patterns import Pattern
+from ptcompile.kubernetes.patterns import Pattern
 
 SHELLS: Final = frozenset({"bash", "sh", "dash", "zsh", "ash", "ksh"})
 LAUNCHERS: Final = frozenset({"torchrun", "accelerate", "deepspeed", "mpirun", "mpiexec", "composer", "tune"})

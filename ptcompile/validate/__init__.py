@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ptcompile.diagnostics import Problem, field_path
-from ptcompile.trainolder import today, written
+from ptcompile.findings.diagnostics import Problem, field_path
+from ptcompile.kubernetes.versions import Versions, parse_version
+from ptcompile.operators.trainer.older_releases import today, written
 from ptcompile.validate.schemas import BUILT_IN, CUSTOM, known_version
 from ptcompile.validate.structure import covered, outside, structure
 from ptcompile.validate.structure_fault import Fault, to_problem
-from ptcompile.versions import Versions, parse_version
 
 if TYPE_CHECKING:
     from ptcompile.validate.core import Context

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ptcompile.diagnostics import Problem
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.kubernetes.versions import Versions
 from ptcompile.validate.schemas import known_version
 from ptcompile.validate.structure import structure
 from ptcompile.validate.structure_fault import to_problem
-from ptcompile.versions import Versions
 
 _POD = ("v1", "Pod")
 

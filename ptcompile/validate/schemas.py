@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
-from ptcompile.schemafiles import load
+from ptcompile.documents.schema_files import load
 
 CORE: Final = "kubernetes/core.json"
 

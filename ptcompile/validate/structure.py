@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final
 
-from ptcompile.diagnostics import Path, Problem
-from ptcompile.schemafiles import load
+from ptcompile.documents.schema_files import load
+from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.validate.schemas import BUILT_IN, CORE, CUSTOM
 from ptcompile.validate.structure_compile import Scope, compile_node, definition
 from ptcompile.validate.structure_fault import Check, Fault, Found

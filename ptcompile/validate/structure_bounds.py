@@ -7,8 +7,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ptcompile.cures import spelt
-from ptcompile.names import suggest
+from ptcompile.findings.value_fixes import spelt
+from ptcompile.kubernetes.names import suggest
 from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch, shown
 
 Schema = Mapping[str, Any]

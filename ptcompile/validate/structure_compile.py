@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
-from ptcompile.cures import NO_ITEM, listed
-from ptcompile.schemafiles import load
+from ptcompile.documents.schema_files import load
+from ptcompile.findings.value_fixes import NO_ITEM, listed
 from ptcompile.validate import structure_scalars as scalars
 from ptcompile.validate.schemas import CORE, as_tuple, resolve
 from ptcompile.validate.structure_bounds import bounded_string, least_properties, list_bounds

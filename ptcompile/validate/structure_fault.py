@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from ptcompile.cures import Cure, typed
-from ptcompile.diagnostics import Edit, Fix, Path, Problem, Stage, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path, Problem, Stage, field_path
+from ptcompile.findings.value_fixes import Cure, typed
 
 
 class Fault:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ptcompile.cures import named
+from ptcompile.findings.value_fixes import named
 from ptcompile.validate.structure_fault import Fault
 
 Schema = Mapping[str, Any]

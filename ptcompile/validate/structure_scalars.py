@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ptcompile.cures import QUOTES, amount
-from ptcompile.patterns import Pattern
-from ptcompile.quantity import valid as valid_quantity
+from ptcompile.findings.value_fixes import QUOTES, amount
+from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.kubernetes.quantity import valid as valid_quantity
 from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch, shown
 
 INT_RANGES: Final = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}

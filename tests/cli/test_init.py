@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 import ptcompile
-from ptcompile.starter import starter
-from ptcompile.targets import TARGETS
+from ptcompile.compiling.starter import starter
+from ptcompile.operators.targets import TARGETS
 from tests.cli.running import here
 
 Capture = pytest.CaptureFixture[str]

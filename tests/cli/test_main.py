@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ptcompile
-from ptcompile.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests.cli.running import here, process, spec
 
 Capture = pytest.CaptureFixture[str]
@@ -132,5 +132,5 @@ def test_a_spec_without_a_mistake_needs_no_pydantic(command: str, tmp_path: Path
     ran = process(command, spec(tmp_path), flags=("-X", "importtime"))
     loaded = {line.rpartition("|")[2].strip() for line in ran.err.splitlines()}
     assert ran.status == 0
-    assert "ptcompile.reading" in loaded
+    assert "ptcompile.vocabulary.from_schema" in loaded
     assert not {"pydantic", "jsonschema", "deepdiff", "ruamel.yaml", "asyncio"} & loaded

@@ -11,7 +11,7 @@ import yaml
 
 from ptcompile.cli import simulate_command
 from ptcompile.cli.files import UsageError
-from ptcompile.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
 from tests.simulation.worlds import SPEC, jobset, pytorchjob
 
 

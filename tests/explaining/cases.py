@@ -8,9 +8,9 @@ from typing import NamedTuple
 import yaml
 
 import ptcompile
-from ptcompile import api
-from ptcompile.cluster import ClusterProfile
 from ptcompile.explaining.explanation import Explanation
+from ptcompile.verbs import compile
+from ptcompile.vocabulary.cluster.model import ClusterProfile
 from tests.conftest import PAIRS, Case
 from tests.explaining.reference import Json
 
@@ -27,7 +27,7 @@ class Explained(NamedTuple):
 
 @functools.cache
 def explained(case: Case, target: str) -> Explained:
-    cluster, _ = api.read_cluster(case.cluster)
+    cluster, _ = compile.read_cluster(case.cluster)
     assert cluster is not None
     explanation = ptcompile.explain(
         case.spec, target=target, cluster=case.cluster, filename="spec.yaml", cluster_filename="cluster.yaml"

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from ptcompile import passes
-from ptcompile.cluster import ClusterProfile
-from ptcompile.diagnostics import Path
+from ptcompile.findings.diagnostics import Path
 from ptcompile.frontends.spec import lower, read_cluster, read_spec
-from ptcompile.ir import Context
-from ptcompile.profile import Profile
-from ptcompile.targets import TARGETS, default_target
+from ptcompile.job.model import Context
+from ptcompile.operators.targets import TARGETS, default_target
+from ptcompile.vocabulary.cluster.model import ClusterProfile
+from ptcompile.vocabulary.cluster.questions import Profile
 
 Json = dict[str, Any]
 

@@ -11,14 +11,14 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ptcompile
-from ptcompile.cluster import ClusterProfile
 from ptcompile.explaining import batches
 from ptcompile.explaining.batches import outcomes
 from ptcompile.explaining.leaves import MISSING
 from ptcompile.explaining.model import Cause
 from ptcompile.explaining.provenance import provenance
 from ptcompile.explaining.variants import Change, of_spec, replaced
-from ptcompile.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
+from ptcompile.vocabulary.cluster.model import ClusterProfile
 from tests.conftest import Case
 from tests.explaining.cases import ABLE
 from tests.explaining.reference import Json
@@ -48,11 +48,12 @@ ONE_EACH = [
 
 @pytest.mark.parametrize(("case", "target"), ONE_EACH, ids=str)
 def test_lines_of_goldens_tried_together_say_what_they_say_alone(case: Case, target: str) -> None:
-    from ptcompile import api, stream
+    from ptcompile import streams
+    from ptcompile.verbs import compile
 
-    cluster, _ = api.read_cluster(case.cluster)
+    cluster, _ = compile.read_cluster(case.cluster)
     assert cluster is not None
-    for document in stream.read(case.spec, None).documents:
+    for document in streams.read(case.spec, None).documents:
         _same(dict(document.data), cluster, target)
 
 
@@ -88,9 +89,9 @@ LISTS = {
 @pytest.mark.parametrize("target", ["job", "volcano", "jobset"])
 @pytest.mark.parametrize("name", LISTS)
 def test_long_lists_tried_together_say_what_they_say_alone(name: str, target: str) -> None:
-    from ptcompile import stream
+    from ptcompile import streams
 
-    (document,) = stream.read(smallest("nodes: 2\n" + LISTS[name]), None).documents
+    (document,) = streams.read(smallest("nodes: 2\n" + LISTS[name]), None).documents
     _same(dict(document.data), DEFAULT_CLUSTER, target)
 
 

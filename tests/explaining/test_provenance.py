@@ -9,13 +9,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import ptcompile
-from ptcompile.cluster import ClusterProfile
-from ptcompile.compiler import compile_document
+from ptcompile.compiling.compiler import compile_document
 from ptcompile.explaining.explanation import Explanation
 from ptcompile.explaining.model import Cause
 from ptcompile.explaining.provenance import provenance
+from ptcompile.operators.targets import TARGETS
 from ptcompile.passes import PASSES
-from ptcompile.targets import TARGETS
+from ptcompile.vocabulary.cluster.model import ClusterProfile
 from tests.conftest import Case, pair_name
 from tests.explaining.cases import ABLE, explained
 from tests.explaining.reference import Json, emitted, every_leaf, place, told, without

@@ -6,8 +6,8 @@ import pytest
 
 import ptcompile
 from ptcompile.explaining import sentences, sentences_targets
+from ptcompile.operators.targets import TARGETS
 from ptcompile.passes import PASSES
-from ptcompile.targets import TARGETS
 from tests.explaining.cases import ABLE, explained
 from tests.making import profile, smallest
 

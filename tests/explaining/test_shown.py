@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile.diagnostics import Path, field_path
 from ptcompile.explaining.shown import matches, shown_path, shown_value, words
+from ptcompile.findings.diagnostics import Path, field_path
 from tests.conftest import Case, pair_name
 from tests.explaining.cases import ABLE, explained
 from tests.making import smallest

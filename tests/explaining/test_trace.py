@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile.compiler import compile_document
+from ptcompile.compiling.compiler import compile_document
 from ptcompile.explaining.leaves import MISSING
 from ptcompile.explaining.trace import trace, view
 from ptcompile.passes import PASSES, Step
-from ptcompile.secrets import without_secrets
+from ptcompile.secrets.names import without_secrets
 from tests.conftest import Case, pair_name
 from tests.explaining.cases import ABLE, explained
 from tests.making import profile, smallest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile.diagnostics import Diagnostic, Edit, Fix, Stage
+from ptcompile.findings.diagnostics import Diagnostic, Edit, Fix, Stage
 
 
 def finding(

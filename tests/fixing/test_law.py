@@ -9,10 +9,10 @@ from typing import Any
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from ptcompile.diagnostics import Edit, Path
+from ptcompile.documents.source import Document, read
+from ptcompile.findings.diagnostics import Edit, Path
 from ptcompile.fixing import Skipped, apply
 from ptcompile.fixing.changes import canonical
-from ptcompile.source import Document, read
 from tests.fixing.documents import KEYS, NEW, stream
 from tests.fixing.making import finding
 from tests.places import places

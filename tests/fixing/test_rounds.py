@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 import ptcompile
-from ptcompile.diagnostics import Diagnostic, Edit
+from ptcompile.documents.source import read
+from ptcompile.findings.diagnostics import Diagnostic, Edit
 from ptcompile.fixing import mend
-from ptcompile.source import read
 from tests.fixing.making import finding
 
 Judge = Callable[[bytes], list[Diagnostic]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.diagnostics import Edit, Span
+from ptcompile.findings.diagnostics import Edit, Span
 from ptcompile.fixing import apply
 from tests.fixing.making import finding
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptcompile import compile, flyte
-from ptcompile.emit import emit
+from ptcompile.documents.emit import emit
 from ptcompile.flyte.settings import ENGINE, KNOWN
 from tests.flyte.making import OURS, document, manifest, pod
 from tests.flyte.test_tasks import ANYTHING

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile.cluster import ClusterProfile
-from ptcompile.diagnostics import field_path
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.vocabulary.cluster.model import ClusterProfile
 from tests import making
 from tests.making import compiled, smallest, text
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.diagnostics import field_path
+from ptcompile.findings.diagnostics import field_path
 from ptcompile.frontends.spec import read_cluster, read_spec
 from tests.making import compiled, smallest, text
 

@@ -6,10 +6,10 @@ import pytest
 import yaml
 from pydantic.alias_generators import to_camel
 
-from ptcompile.freeform import freeform
+from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.frontends.spec import read_spec
-from ptcompile.spec import PodFields
-from ptcompile.targets import TARGETS
+from ptcompile.operators.targets import TARGETS
+from ptcompile.vocabulary.spec import PodFields
 from tests import making
 from tests.making import compiled, smallest
 

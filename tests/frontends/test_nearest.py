@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 import ptcompile
-from ptcompile.compiler import compile_document, traced
-from ptcompile.diagnostics import Problem
+from ptcompile.compiling.compiler import compile_document, traced
+from ptcompile.findings.diagnostics import Problem
 from ptcompile.frontends.nearest import nearest
 from tests import making
 from tests.making import compiled, smallest, text

@@ -8,10 +8,10 @@ import pytest
 import yaml
 
 import ptcompile
-from ptcompile.cluster import ClusterProfile
 from ptcompile.frontends.spec import lower, read_spec
-from ptcompile.ir import Job, Role
-from ptcompile.spec import MOST_BESIDE
+from ptcompile.job.model import Job, Role
+from ptcompile.vocabulary.cluster.model import ClusterProfile
+from ptcompile.vocabulary.spec import MOST_BESIDE
 from tests import making
 from tests.making import DEFAULT_CLUSTER, FIRST_LINE, compiled, smallest, text
 

@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import yaml
 
 import ptcompile
-from ptcompile import emit
-from ptcompile.diagnostics import Path
-from ptcompile.secrets import without_secrets
+from ptcompile.documents import emit
+from ptcompile.findings.diagnostics import Path
+from ptcompile.secrets.names import without_secrets
 
 Kin = dict[str, set[str]]
 """For the id of each line the ids of the lines that belong to it."""

@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from ptcompile.operators.targets import TARGETS
 from ptcompile.page import html
-from ptcompile.targets import TARGETS
 from tests.conftest import ROOT
 from tests.page.making import HOSTILE, SIX, example, golden, page, text
 from tests.page.reading import Element, read_html

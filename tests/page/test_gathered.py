@@ -7,8 +7,8 @@ import json
 import pytest
 import yaml
 
+from ptcompile.operators.targets import TARGETS
 from ptcompile.page import gather, html
-from ptcompile.targets import TARGETS
 from tests.page.making import HOSTILE, SIX, example, page
 from tests.page.reading import read_html
 from tests.page.reference import kin

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile import emit
+from ptcompile.documents import emit
 from ptcompile.page.code import authors_of
 from ptcompile.page.model import Listing
-from ptcompile.secrets import without_secrets
+from ptcompile.secrets.names import without_secrets
 from tests.page.making import HOSTILE, SIX, example, golden, page
 from tests.page.reference import kin
 

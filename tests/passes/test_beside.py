@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from ptcompile import passes
-from ptcompile.cluster import ClusterProfile
-from ptcompile.ir import Job, PodTemplate, Resources, Role
+from ptcompile.job.model import Job, PodTemplate, Resources, Role
+from ptcompile.vocabulary.cluster.model import ClusterProfile
 from tests import making
 from tests.making import DEFAULT_CLUSTER
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.ir import Launch
+from ptcompile.job.model import Launch
 from ptcompile.passes.env import env
 from tests import making
 

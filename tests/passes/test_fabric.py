@@ -6,12 +6,12 @@ from typing import Any
 
 import pytest
 
-from ptcompile.cluster import ClusterProfile
-from ptcompile.fabricgaps import gaps
-from ptcompile.fabrics import FABRICS
-from ptcompile.ir import PodTemplate
+from ptcompile.catalogue.fabric_gaps import gaps
+from ptcompile.catalogue.fabrics import FABRICS
+from ptcompile.job.model import PodTemplate
+from ptcompile.job.pod_template import write
 from ptcompile.passes.fabric import fabric
-from ptcompile.podtemplate import write
+from ptcompile.vocabulary.cluster.model import ClusterProfile
 from tests import making
 from tests.making import DEFAULT_CLUSTER
 

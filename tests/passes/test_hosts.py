@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.ir import Job, Role
+from ptcompile.job.model import Job, Role
 from ptcompile.passes.hosts import hosts, variable
 from tests import making
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from ptcompile import passes
-from ptcompile.cluster import ClusterProfile
 from ptcompile.frontends.spec import lower, read_spec
-from ptcompile.ir import Job
-from ptcompile.targets import TARGETS
+from ptcompile.job.model import Job
+from ptcompile.operators.targets import TARGETS
+from ptcompile.vocabulary.cluster.model import ClusterProfile
 from tests import making
 from tests.making import DEFAULT_CLUSTER
 

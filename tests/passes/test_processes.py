@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from ptcompile.cluster import ClusterProfile
-from ptcompile.ir import Job
+from ptcompile.job.model import Job
 from ptcompile.passes.processes import processes
+from ptcompile.vocabulary.cluster.model import ClusterProfile
 from tests import making
 from tests.making import DEFAULT_CLUSTER
 

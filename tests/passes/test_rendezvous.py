@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.ir import Job, Launch
+from ptcompile.job.model import Job, Launch
 from ptcompile.passes.rendezvous import rendezvous
 from tests import making
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 
-from ptcompile.ir import Resources
+from ptcompile.job.model import Resources
 from ptcompile.passes.resources import resources
 from tests import making
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.ir import Job, Nearness, PodTemplate
+from ptcompile.job.model import Job, Nearness, PodTemplate
 from ptcompile.passes.scheduling import scheduling
 from tests import making
 

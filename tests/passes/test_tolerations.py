@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.ir import Job
+from ptcompile.job.model import Job
 from ptcompile.passes.tolerations import tolerations
 from tests import making
 

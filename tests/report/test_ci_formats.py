@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from sarif_pydantic import Sarif  # type: ignore[import-untyped]  # it has types, and no py.typed
 
 import ptcompile
-from ptcompile.diagnostics import Diagnostic, Span
+from ptcompile.findings.diagnostics import Diagnostic, Span
 from ptcompile.report import FORMATS
 
 HOSTILE = 'a\x1b[31m::error::b%0A\r\n]]></failure>"<&\x00\ud800 ,:'

@@ -7,7 +7,7 @@ import json
 import pytest
 
 import ptcompile
-from ptcompile.diagnostics import Diagnostic, Span
+from ptcompile.findings.diagnostics import Diagnostic, Span
 from ptcompile.report import FORMATS
 from ptcompile.report.common import in_order, place, printable
 

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from ptcompile.kubernetes.versions import Versions
 from ptcompile.simulation import amounts, simulate
 from ptcompile.simulation.meeting import meeting
 from ptcompile.simulation.overview import overview
-from ptcompile.versions import Versions
 from tests.simulation.worlds import CONTAINER, jobset, only, pod_of, pytorchjob, volcano
 
 

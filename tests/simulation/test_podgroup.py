@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from ptcompile.simulating import simulate
 from ptcompile.simulation.overview import overview
+from ptcompile.verbs.simulate import simulate
 from tests.making import smallest
 
 PLUGINS = {"kind": "ClusterProfile", "spec": {"gangScheduler": "scheduler-plugins"}}

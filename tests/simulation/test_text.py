@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptcompile.quantity import parse
+from ptcompile.kubernetes.quantity import parse
 from ptcompile.simulation import simulate
 from ptcompile.simulation.overview import overview
 from ptcompile.simulation.podtext import env_file, in_full

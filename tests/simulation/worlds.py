@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from ptcompile.graph import GRAPHS
-from ptcompile.simulating import simulate as simulate_text
 from ptcompile.simulation import World
 from ptcompile.simulation.overview import overview
 from ptcompile.simulation.podtext import env_file, in_full
+from ptcompile.verbs.simulate import simulate as simulate_text
 
 ROOT = Path(__file__).resolve().parents[2]
 GOLDEN = sorted(path for path in (ROOT / "golden").glob("*/spec.yaml") if not path.parent.name.startswith("bad-"))

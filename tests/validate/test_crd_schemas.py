@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ptcompile.schemafiles import load
+from ptcompile.documents.schema_files import load
 from ptcompile.validate.schemas import CORE, CUSTOM, resolve
 from ptcompile.validate.structure_compile import in_version
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.diagnostics import Path
+from ptcompile.findings.diagnostics import Path
 from ptcompile.validate import validate
 from ptcompile.validate.same import same
 

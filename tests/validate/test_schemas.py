@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from ptcompile import schemafiles
+from ptcompile.documents import schema_files
 from ptcompile.validate import schemas
 from ptcompile.validate.schemas import CORE, CUSTOM
 
@@ -30,14 +30,14 @@ def _references(node: Any) -> Iterator[str]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_is_json_schema(name: str) -> None:
-    Draft202012Validator.check_schema(schemafiles.load(name))
+    Draft202012Validator.check_schema(schema_files.load(name))
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_references_lead_somewhere(name: str) -> None:
-    for reference in _references(schemafiles.load(name)):
+    for reference in _references(schema_files.load(name)):
         file, definition = schemas.resolve(name, reference)
-        assert definition in schemafiles.load(file)["$defs"], reference
+        assert definition in schema_files.load(file)["$defs"], reference
 
 
 def test_every_file_is_used() -> None:
@@ -71,4 +71,4 @@ def test_resolve(document: str, reference: str, target: tuple[str, str]) -> None
 
 def test_a_name_that_is_none() -> None:
     with pytest.raises(FileNotFoundError, match=r"nothing\.json"):
-        schemafiles.schema_text("nothing.json")
+        schema_files.schema_text("nothing.json")

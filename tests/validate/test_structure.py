@@ -10,8 +10,8 @@ import pytest
 from jsonschema import Draft202012Validator, FormatChecker
 from referencing import Registry, Resource
 
-from ptcompile.diagnostics import Problem
-from ptcompile.schemafiles import load
+from ptcompile.documents.schema_files import load
+from ptcompile.findings.diagnostics import Problem
 from ptcompile.validate.schemas import BUILT_IN, CORE, CUSTOM
 from ptcompile.validate.structure import structure
 from ptcompile.validate.structure_fault import to_problem

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from ptcompile import names
-from ptcompile.diagnostics import Problem
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import NEWEST, Context
 from ptcompile.validate.core.metadata import check_metadata, metadata_problems

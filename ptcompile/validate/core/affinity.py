@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ptcompile import names
-from ptcompile.diagnostics import Path, field_path
+from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.metadata import why_not_key

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ptcompile import names
-from ptcompile.cures import as_label
-from ptcompile.diagnostics import Path, field_path
+from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.findings.value_fixes import as_label
+from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.env import check_env, check_env_from

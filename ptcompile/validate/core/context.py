@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ptcompile.diagnostics import Problem
+from ptcompile.findings.diagnostics import Problem
 
 NEWEST = (1, 36)
 """The Kubernetes version whose answers these rules were compared with."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ptcompile import names
-from ptcompile.diagnostics import Path
-from ptcompile.patterns import Pattern
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
 

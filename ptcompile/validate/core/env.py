@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ptcompile import names
-from ptcompile.diagnostics import Path, field_path
-from ptcompile.quantity import parse, to_string
+from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.quantity import parse, to_string
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context, Scope
 from ptcompile.validate.core.metadata import mask_dash, why_not_key

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from ptcompile.cures import label, spelt
-from ptcompile.diagnostics import Fix, Path, Problem, Stage, field_path
-from ptcompile.names import suggest
+from ptcompile.findings.diagnostics import Fix, Path, Problem, Stage, field_path
+from ptcompile.findings.value_fixes import label, spelt
+from ptcompile.kubernetes.names import suggest
 
 Found = list[Problem]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ptcompile import names
-from ptcompile.cures import Cure
-from ptcompile.diagnostics import Path
+from ptcompile.findings.diagnostics import Path
+from ptcompile.findings.value_fixes import Cure
+from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.job_policies import check_failure_policy, check_success_policy

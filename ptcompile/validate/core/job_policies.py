@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ptcompile.diagnostics import Path
-from ptcompile.patterns import Pattern
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.metadata import why_not_key
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ptcompile import names
-from ptcompile.cures import as_label
-from ptcompile.diagnostics import Path, Problem, field_path
-from ptcompile.kept import kept
+from ptcompile.findings.diagnostics import Path, Problem, field_path
+from ptcompile.findings.value_fixes import as_label
+from ptcompile.kubernetes import names
+from ptcompile.memo import kept
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 

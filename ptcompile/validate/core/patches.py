@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptcompile import names
-from ptcompile.diagnostics import Path
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context, Scope
 from ptcompile.validate.core.env import check_env, why_not_env

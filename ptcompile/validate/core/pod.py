@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from ptcompile import names
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.findings.diagnostics import Path, Problem, field_path
+from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.affinity import check_affinity
 from ptcompile.validate.core.containers import RESTART, check_containers

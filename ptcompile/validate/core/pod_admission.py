@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ptcompile.diagnostics import Path
+from ptcompile.findings.diagnostics import Path
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptcompile.diagnostics import Path
-from ptcompile.names import why_not_port_name
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.names import why_not_port_name
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ptcompile.diagnostics import Path, field_path
-from ptcompile.patterns import Pattern
+from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.ports import check_port_number, check_port_reference

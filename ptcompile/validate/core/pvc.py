@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ptcompile import names
-from ptcompile.diagnostics import Path, field_path
-from ptcompile.quantity import parse
+from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.quantity import parse
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.selectors import check_selector

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ptcompile import cures, names
-from ptcompile.cures import Cure
-from ptcompile.diagnostics import Edit, Fix, Path, field_path
-from ptcompile.kept import kept
-from ptcompile.quantity import NANO, Quantity, parse
+from ptcompile.findings import value_fixes
+from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.value_fixes import Cure
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.quantity import NANO, Quantity, parse
+from ptcompile.memo import kept
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.metadata import why_not_key
@@ -94,7 +95,7 @@ def _read(amounts: Any, path: Path, found: f.Found, partial: bool) -> _Amounts:
             here = (*path, name)
             meant = names.suggest(name, (*_CONTAINER, "nvidia.com/gpu"))
             help = f"did you mean {meant}?" if meant else "write the device with its domain, for example nvidia.com/gpu"
-            cure = cures.named(name, meant, amounts)
+            cure = value_fixes.named(name, meant, amounts)
             f.invalid(found, here, name, why, help, f.key_path(here), fix=cure and cure.at(here))
             continue
         # A null in a map of quantities is decoded as 0.

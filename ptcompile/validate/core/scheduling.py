@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ptcompile.diagnostics import Path, field_path
+from ptcompile.findings.diagnostics import Path, field_path
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.metadata import check_labels, why_not_key, why_not_value

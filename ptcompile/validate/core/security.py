@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ptcompile import names
-from ptcompile.diagnostics import Path, field_path
-from ptcompile.patterns import Pattern
+from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context, Scope
 from ptcompile.validate.core.mounts import why_not_relative

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ptcompile.diagnostics import Path
+from ptcompile.findings.diagnostics import Path
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.metadata import check_labels, why_not_key, why_not_value
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from ptcompile import names
-from ptcompile.diagnostics import Path
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.dns import is_cidr, is_ip

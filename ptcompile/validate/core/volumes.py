@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from ptcompile import names
-from ptcompile.diagnostics import Path
-from ptcompile.quantity import parse
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.quantity import parse
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.mounts import why_not_forward

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ptcompile.diagnostics import Path, Problem, field_path
+from ptcompile.findings.diagnostics import Path, Problem, field_path
 
 
 def mapping(value: Any, key: str) -> Mapping[str, Any]:

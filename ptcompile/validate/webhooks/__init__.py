@@ -15,24 +15,26 @@ def _of(module: str, name: str) -> Callable[..., Any]:
     """A function of one of the modules here."""
 
     def call(*given: Any) -> Any:
-        return getattr(import_module(f"{__name__}.{module}"), name)(*given)
+        return getattr(import_module(f"ptcompile.operators.{module}"), name)(*given)
 
     return call
 
 
 _TRAINER = "trainer.kubeflow.org/v1alpha1"
-_RUNTIME = Webhook(unchanged, _of("trainruntime", "check"), nothing)
+_RUNTIME = Webhook(unchanged, _of("trainer.webhook_runtime", "check"), nothing)
 
 WEBHOOKS: dict[tuple[str, str], Webhook] = {
-    ("kubeflow.org/v1", "PyTorchJob"): Webhook(unchanged, _of("pytorchjob", "check"), _of("pytorchjob", "later")),
+    ("kubeflow.org/v1", "PyTorchJob"): Webhook(
+        unchanged, _of("pytorchjob.webhook", "check"), _of("pytorchjob.webhook", "later")
+    ),
     ("batch.volcano.sh/v1alpha1", "Job"): Webhook(
-        _of("volcano", "default"), _of("volcano", "check"), _of("volcano_later", "later")
+        _of("volcano.webhook", "default"), _of("volcano.webhook", "check"), _of("volcano.controller", "later")
     ),
     ("jobset.x-k8s.io/v1alpha2", "JobSet"): Webhook(
-        _of("jobset", "default"), _of("jobset", "check"), _of("jobset", "later")
+        _of("jobset.webhook", "default"), _of("jobset.webhook", "check"), _of("jobset.webhook", "later")
     ),
     (_TRAINER, "TrainJob"): Webhook(
-        _of("trainjob", "default"), _of("trainjob", "check"), _of("trainjob_later", "later")
+        _of("trainer.webhook", "default"), _of("trainer.webhook", "check"), _of("trainer.controller", "later")
     ),
     (_TRAINER, "TrainingRuntime"): _RUNTIME,
     (_TRAINER, "ClusterTrainingRuntime"): _RUNTIME,

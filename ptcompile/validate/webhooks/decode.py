@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ptcompile import quantity
-from ptcompile.diagnostics import Path, Problem
+from ptcompile.findings.diagnostics import Path, Problem
+from ptcompile.kubernetes import quantity
 from ptcompile.validate.webhooks.verdict import Say
 
 _INT32 = 2**31

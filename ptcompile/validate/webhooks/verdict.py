@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from ptcompile.diagnostics import Authority, Path, Problem, field_path
-from ptcompile.plain import Json
+from ptcompile.findings.diagnostics import Authority, Path, Problem, field_path
+from ptcompile.kubernetes.untyped import Json
+from ptcompile.kubernetes.versions import Versions
 from ptcompile.validate.webhooks.roundtrip import without_nulls
-from ptcompile.versions import Versions
 
 Say = Callable[..., Problem]
 """`say(path, text, help, *, at=None)`: one problem; `at` is the path in the webhook's own notation."""

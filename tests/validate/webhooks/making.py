@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptcompile.diagnostics import Problem
-from ptcompile.plain import kind_of
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.kubernetes.untyped import kind_of
+from ptcompile.kubernetes.versions import Versions
 from ptcompile.validate.webhooks import WEBHOOKS
-from ptcompile.versions import Versions
 
 
 def said(manifest: dict[str, Any], *, others: Any = (), versions: Versions | None = None) -> list[Problem]:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from ptcompile.plain import kind_of
+from ptcompile.kubernetes.untyped import kind_of
+from ptcompile.kubernetes.versions import Versions
 from ptcompile.validate.webhooks import WEBHOOKS
-from ptcompile.versions import Versions
 from tests.oracle import needs_rows, rows
 from tests.validate.webhooks.making import said
 

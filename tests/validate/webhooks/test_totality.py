@@ -8,11 +8,22 @@ from typing import Any
 
 import pytest
 
-from ptcompile.plain import kind_of
+from ptcompile.kubernetes.untyped import kind_of
+from ptcompile.kubernetes.versions import Versions
 from ptcompile.validate.webhooks import WEBHOOKS
-from ptcompile.versions import Versions
-from tests.expand.making import Json, container, jobset, node, pytorchjob, replicated, runtime, task, trainjob, volcano
-from tests.expand.test_totality import GARBAGE
+from tests.operators.making import (
+    Json,
+    container,
+    jobset,
+    node,
+    pytorchjob,
+    replicated,
+    runtime,
+    task,
+    trainjob,
+    volcano,
+)
+from tests.operators.test_pods_totality import GARBAGE
 from tests.places import places
 
 POLICY = [{"event": "PodFailed", "action": "RestartJob"}]

@@ -1,0 +1,139 @@
+"""One TrainingJob document to manifests: read, check, lower, run the passes, emit, validate what was emitted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ptcompile import passes
+from ptcompile.compiling.kubernetes_parts import freeform
+from ptcompile.findings.diagnostics import Path, Problem
+from ptcompile.frontends import checks, checks_fabric
+from ptcompile.frontends.origin import Places, locate, moved, settle
+from ptcompile.frontends.spec import lower, read_spec
+from ptcompile.job.model import Context, Job, Target
+from ptcompile.kubernetes import names
+from ptcompile.operators.common import budget, queueing
+from ptcompile.operators.targets import TARGETS, default_target
+from ptcompile.validate import validate
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.spec import Spec
+
+Json = dict[str, Any]
+
+
+class Compiled(NamedTuple):
+    """What became of one document. Without manifests there is an error among the problems."""
+
+    manifests: tuple[Json, ...]
+    problems: tuple[Problem, ...]
+    target: Target | None = None
+    steps: tuple[passes.Step, ...] = ()
+
+
+def compile_document(data: Any, cluster: ClusterProfile, target: str | None = None) -> Compiled:
+    """Compile one decoded document for a target: the one named here, else the spec's own, else what the job needs."""
+    if problem := not_ours(data):
+        return Compiled((), (problem,))
+    spec, problems = read_spec(data)
+    if spec is None:
+        return Compiled((), tuple(problems))
+    problems += checks.check(spec, cluster)
+    problems += freeform(spec, data)
+    wanted = target or spec.spec.target
+    if wanted is not None and wanted not in TARGETS:
+        problems.append(_unknown_target(wanted))
+    left = [one for one in problems if one.path != ("metadata", "name") or not checks.only_too_long(spec.metadata.name)]
+    if _failed(left):
+        return Compiled((), tuple(problems))
+    problems = left  # the target says how long the name may be
+    job = lower(spec, cluster)
+    chosen = TARGETS[wanted] if wanted is not None else default_target(job, cluster)
+    return _for_target(data, spec, job, cluster, chosen, problems)
+
+
+def _for_target(
+    data: Mapping[str, Any], spec: Spec, job: Job, cluster: ClusterProfile, target: Target, problems: list[Problem]
+) -> Compiled:
+    beyond = (*target.unsupported(job, cluster), *queueing.unsupported(job, cluster, target))
+    refused = [settle(one, data) for one in (*beyond, *budget.too_long(job, target))]
+    problems = [*problems, *checks.reserved_env(spec, job, cluster, target), *dict.fromkeys(refused)]
+    if _failed(problems):
+        return Compiled((), tuple(problems), target)
+    job, steps = passes.run(job, Context(cluster, target))
+    problems += checks_fabric.partial(job, data)
+    manifests = tuple(target.emit(job, cluster))
+    problems += _refusals(manifests, data, cluster)
+    if job.launch is None and job.nodes > 1:
+        from ptcompile.compiling.launcher import alone
+
+        problems += traced(alone(job, manifests, cluster), data)
+    return Compiled(() if _failed(problems) else manifests, tuple(problems), target, steps)
+
+
+def _refusals(manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: ClusterProfile) -> Iterator[Problem]:
+    """What the offline API server says of our own manifests, each finding once, at the line of the spec it is about."""
+    versions = cluster.versions()
+    found = ((one, problem) for one in manifests for problem in validate(one, versions=versions, others=manifests))
+    told: set[Path] = set()
+    for problem in traced(found, data, causes=False):
+        if problem.path == ("spec",) or problem.path not in told:  # a second layer's word on the same mistake
+            told.add(problem.path)
+            yield problem
+
+
+def traced(found: Iterable[tuple[Json, Problem]], data: Mapping[str, Any], *, causes: bool = True) -> Iterator[Problem]:
+    """Problems of manifests at the lines of the spec that they are about, each once.
+
+    With `causes`, one about a value that no line gives stands at the word that it was written because of.
+    """
+    seen: set[tuple[str, Path, str]] = set()
+    places: Places = {}
+    for manifest, problem in found:
+        path = locate(problem.path, manifest, data, places=places)
+        exact = path != ("spec",)
+        if causes and not exact:
+            from ptcompile.frontends.nearest import nearest
+
+            path = nearest(problem, manifest, data)
+        named = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
+        there = problem._replace(on_key=problem.on_key or named, fix=None)
+        there = there._replace(path=path) if path == ("spec",) else moved(there, path)
+        cause = (problem.name, path, "" if exact else there.message)
+        if cause not in seen:
+            seen.add(cause)
+            yield there
+
+
+def not_ours(data: Any) -> Problem | None:
+    """Why a document is not a TrainingJob; None where it is one."""
+    kind = data.get("kind") if isinstance(data, Mapping) else None
+    version = data.get("apiVersion") if isinstance(data, Mapping) else None
+    if kind == "TrainingJob" or (isinstance(version, str) and version.startswith("ptcompile/") and _near(kind)):
+        return None
+    if kind == "ClusterProfile":
+        help = "give it with --cluster FILE"
+    elif kind is None:
+        help = "begin it with apiVersion: ptcompile/v1 and kind: TrainingJob"
+    else:
+        help = "to check a manifest, use ptcompile lint"
+    shown = f"{version}/{kind}" if version and kind else kind or "a document without kind"
+    return Problem("unknown-kind", ("kind",), f"{shown} is not a TrainingJob", help, authority="ptcompile")
+
+
+def _near(kind: object) -> bool:
+    return kind is None or (isinstance(kind, str) and names.suggest(kind, ["TrainingJob"]) is not None)
+
+
+def _unknown_target(name: str) -> Problem:
+    near = names.suggest(name, TARGETS)
+    help = f"did you mean {near}?" if near else f"the targets are {', '.join(TARGETS)}"
+    return Problem(
+        "unknown-target", ("spec", "target"), f"spec.target: no target {name!r}", help, authority="ptcompile"
+    )
+
+
+def _failed(problems: list[Problem]) -> bool:
+    return any(problem.severity == "error" for problem in problems)

@@ -1,0 +1,122 @@
+"""The parts of a spec that are written in Kubernetes' own words, against Kubernetes' own structure.
+
+They are checked before anything is built from them, so that passes and targets may trust their shapes, and so that the
+finding stands at the line of the spec that is wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ptcompile.findings.diagnostics import Path, Problem
+from ptcompile.frontends.checks import blocks
+from ptcompile.frontends.errors import problem
+from ptcompile.frontends.origin import Places, locate, moved
+from ptcompile.frontends.spec import MAIN, read_cluster, variable
+from ptcompile.kubernetes import names
+from ptcompile.validate.partial import partial_pod
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.spec import PodFields, Spec
+
+_PATCH_METADATA = {"labels", "annotations", "finalizers"}
+
+
+def freeform(spec: Spec, data: Mapping[str, Any]) -> Iterator[Problem]:
+    """What Kubernetes' decoder has against volumes, tolerations, affinity, ... and the pod template patches."""
+    for path, fields in blocks(spec.spec):
+        yield from _fields(path[1:], fields, data)
+        yield from _patch((*path, "podTemplate"), fields.pod_template)
+
+
+def read_profile(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
+    """A decoded ClusterProfile document with pod templates that Kubernetes can decode; or what is wrong with it."""
+    profile, problems = read_cluster(data)
+    if profile is not None:
+        problems += freeform_cluster(profile)
+    return (None if any(one.severity == "error" for one in problems) else profile), problems
+
+
+def freeform_cluster(profile: ClusterProfile) -> Iterator[Problem]:
+    """What Kubernetes' decoder has against the pod templates of a profile."""
+    yield from _template(("spec", "defaults", "podTemplate"), profile.spec.defaults.pod_template)
+    for name, fabric in profile.spec.fabrics.items():
+        yield from _template(("spec", "fabrics", name, "podTemplate"), fabric.pod_template)
+
+
+def _template(path: Path, template: Mapping[str, Any]) -> Iterator[Problem]:
+    for one in _problems({"kind": "Pod", **template}) if template else ():
+        yield moved(one, (*path, *one.path))
+
+
+def _fields(block: Path, fields: PodFields, data: Mapping[str, Any]) -> Iterator[Problem]:
+    pod = _in_kubernetes_words(fields)
+    places: Places = {}
+    for one in _problems(pod) if pod else ():
+        yield moved(one, locate(one.path, pod, data, [block], places))
+
+
+def _in_kubernetes_words(fields: PodFields) -> dict[str, Any]:
+    """The part of a block's pod that the vocabulary has no types for; nothing where the block gives none of it."""
+    sources = not all(isinstance(value, str) for value in fields.env.values())
+    container = {
+        "envFrom": fields.env_from,
+        "env": [variable(name, value) for name, value in fields.env.items()] if sources else None,
+        "volumeMounts": fields.volume_mounts,
+        "securityContext": fields.security_context,
+    }
+    container = {key: value for key, value in container.items() if value}
+    pod = {
+        "terminationGracePeriodSeconds": fields.termination_grace_period_seconds,
+        "imagePullSecrets": fields.image_pull_secrets,
+        "securityContext": fields.pod_security_context,
+        "affinity": fields.affinity,
+        "tolerations": fields.tolerations,
+        "containers": [{"name": MAIN, **container}] if container else None,
+        "volumes": fields.volumes,
+    }
+    pod = {key: value for key, value in pod.items() if value}
+    return {"kind": "Pod", "spec": pod} if pod else {}
+
+
+def _problems(pod: Mapping[str, Any]) -> list[Problem]:
+    return [*partial_pod(pod), *_nulls(pod, ())]
+
+
+def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
+    if not patch:
+        return
+    for key in patch.keys() - {"metadata", "spec"}:
+        help = "it belongs under podTemplate.spec" if key[:1].islower() else "a pod template has metadata and spec"
+        yield problem("spec-unknown-field", (*path, key), "no such field in a pod template", help, on_key=True)
+    metadata = patch.get("metadata")
+    for key in metadata.keys() - _PATCH_METADATA if isinstance(metadata, Mapping) else ():
+        near = names.suggest(key, _PATCH_METADATA)
+        help = f"did you mean {near}?" if near else "labels and annotations are what a template may give its pods"
+        named = key in {"name", "generateName"}
+        message = "pods are named after the job" if named else "no such field in a pod template"
+        yield problem("spec-unknown-field", (*path, "metadata", key), message, help, on_key=True)
+    spec = patch.get("spec")
+    if isinstance(spec, Mapping) and "restartPolicy" in spec:
+        message = "the target writes it"
+        yield problem("spec-conflict", (*path, "spec", "restartPolicy"), message, "say restartPolicy under spec")
+    own = {key: value for key, value in patch.items() if key in {"metadata", "spec"}}
+    if isinstance(metadata, Mapping):
+        own["metadata"] = {key: value for key, value in metadata.items() if key in _PATCH_METADATA}
+    yield from _template(path, own)
+
+
+def _nulls(value: Any, path: Path) -> Iterator[Problem]:
+    """Items of lists that are null: Kubernetes takes them for empty ones, and nobody means that."""
+    if type(value) is dict or isinstance(value, Mapping):
+        for key, inner in value.items():
+            if type(inner) is not str:
+                yield from _nulls(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(value):
+            if inner is None:
+                yield problem("spec-wrong-type", (*path, index), "null in a list", "remove it")
+            elif type(inner) is not str:
+                yield from _nulls(inner, (*path, index))

@@ -1,0 +1,1 @@
+"""Text to documents that know every line, and documents back to text."""

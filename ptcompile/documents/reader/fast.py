@@ -1,0 +1,165 @@
+"""The fast way to read a clean YAML document: `ryaml`, and a look at whether kubectl would have read the same.
+
+`ryaml` follows YAML 1.2, kubectl its own table (`scalars`). They differ in words such as `on`, in numbers, and in
+anchors, tags and merges. What could differ is read again by `reader.events`, so that the two never disagree.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+from ptcompile.documents.reader.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, Finding, Parsed
+from ptcompile.kubernetes.scalars import resolve
+from ptcompile.memo import kept
+
+loads: Callable[[str], Any] | None
+try:
+    import ryaml
+except ImportError:  # no wheel for this platform: the exact reader reads everything
+    loads = None
+else:
+    loads = getattr(ryaml, "loads")  # noqa: B009 - the package has types, and does not list this name in them
+
+_bracket = re.compile(r"[\[{\]}]")
+# Words that kubectl takes for something else where they stand without quotes.
+_words: Final = frozenset(
+    word
+    for name in ("y", "n", "yes", "no", "on", "off", "true", "false", "null", ".inf", "+.inf", "-.inf", ".nan")
+    for word in (name, name.capitalize(), name.upper(), name.replace("inf", "Inf"), name.replace("nan", "NaN"))
+) | {"~", "<<"}
+_number_start: Final = frozenset("0123456789+-.")
+_around_plain: Final = frozenset(" \t\r\n,[]{}:?")
+
+
+def read_document(text: str) -> Parsed:
+    """Read one YAML document, the fast way where that is the same. Never raises on its content."""
+    if len(text) > MAX_DOCUMENT:
+        message = f"the document is larger than {MAX_DOCUMENT >> 20} MiB, and the API server takes no larger request"
+        return Parsed(None, None, [Finding("too-large", message, "split the document, or mount the data", 0, 1)])
+    if loads is not None and not _looks_doubtful(text):
+        try:
+            data = loads(text)
+        except Exception:  # noqa: S110 - whatever it is, the exact reader says it better
+            pass
+        else:
+            if _reads_alike(data, text):
+                return Parsed(data, None, [])
+    from ptcompile.documents.reader.events import (
+        parse,  # PyYAML, and a costly regular expression: for the few that need it
+    )
+
+    return parse(text)
+
+
+def _looks_doubtful(text: str) -> bool:
+    if "\\/" in text or "\n%" in text or "\n..." in text or text.startswith(("%", "...")):
+        return True
+    if _may_begin_value(text, "&") or _may_begin_value(text, "*") or _may_begin_value(text, "!"):
+        return True
+    return text.count("[") + text.count("{") > MAX_DEPTH and _brackets_pile_up(text)
+
+
+def _may_begin_value(text: str, mark: str) -> bool:
+    """Whether an anchor, alias or tag may stand somewhere; also true where that takes long to say."""
+    at = -1
+    for _ in range(300):
+        at = text.find(mark, at + 1)
+        if at < 0:
+            return False
+        if at == 0 or text[at - 1] in _around_plain or text[at - 1] > "\x7f":
+            after = text[at + 1 : at + 2]
+            if mark == "!" or after.isalnum() or after in ("_", "-"):
+                return True
+    return True
+
+
+def _brackets_pile_up(text: str) -> bool:
+    """Whether open brackets may pile up beyond the limit: the fast reader takes time in the square of that."""
+    depth = 0
+    for match in _bracket.finditer(text):
+        depth += 1 if match[0] in "[{" else -1
+        if depth > MAX_DEPTH:
+            return True
+        depth = max(depth, 0)
+    return False
+
+
+def _reads_alike(data: Any, text: str) -> bool:
+    """Whether kubectl reads what the fast reader read: the same strings, and numbers that JSON leaves as they are."""
+    if type(data) is not dict and type(data) is not list:
+        return False
+    suspects: set[str] = set()
+    level: list[Any] = [data]
+    depth = values = 0
+    while level:
+        depth += 1
+        below: list[Any] = []
+        for box in level:
+            values += len(box)
+            if type(box) is list:
+                alike = _look(box, below, suspects)
+            else:
+                alike = _look_keys(box, suspects) and _look(box.values(), below, suspects)
+            if not alike:
+                return False
+        level = below
+    if depth > MAX_DEPTH or values > MAX_VALUES:
+        return False
+    return not any(_is_no_string(suspect) and _may_be_plain(text, suspect) for suspect in suspects)
+
+
+def _look_keys(box: dict[Any, Any], suspects: set[str]) -> bool:
+    for name in box:
+        if type(name) is not str:
+            return False
+        if name in _words or name[:1] in _number_start:
+            suspects.add(name)
+    return True
+
+
+def _look(values: Iterable[Any], below: list[Any], suspects: set[str]) -> bool:
+    """Look at some values: gather collections and strings that may be something else; no for numbers that change."""
+    for value in values:
+        kind = type(value)
+        if kind is str:
+            if value in _words or value[:1] in _number_start:
+                suspects.add(value)
+        elif kind is dict or kind is list:
+            below.append(value)
+        elif kind is int:
+            if not -(2**63) <= value < 2**63:
+                return False
+        elif kind is float and (value % 1 == 0 or value - value != 0):
+            return False
+    return True
+
+
+@kept(2048)
+def _is_no_string(text: str) -> bool:
+    """Whether kubectl takes a plain word for something else than a string, where the fast reader takes it for one.
+
+    A word that both take for something else came out of the fast reader as a string: it stood in quotes.
+    """
+    if text == "<<":
+        return True
+    if isinstance(resolve(text), str) or loads is None:
+        return False
+    try:
+        return isinstance(loads(text), str)
+    except Exception:  # the fast reader has trouble with it: let the exact one look
+        return True
+
+
+def _may_be_plain(text: str, word: str) -> bool:
+    """Whether a word stands anywhere without quotes around it; also true where that takes long to say."""
+    at, size = -1, len(word)
+    for _ in range(300):
+        at = text.find(word, at + 1)
+        if at < 0:
+            return False
+        before, after = text[at - 1] if at else "\n", text[at + size : at + size + 1] or "\n"
+        if (before in _around_plain or before > "\x7f") and (after in _around_plain or after > "\x7f"):
+            return True
+    return True

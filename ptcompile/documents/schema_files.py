@@ -1,0 +1,31 @@
+"""The files of `schemas/`, wherever they are: package data in a wheel, beside the package in a checkout."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from typing import Any, Final
+
+Schema = dict[str, Any]
+
+_PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+_FOLDERS: Final = (os.path.join(_PACKAGE, "_schemas"), os.path.join(os.path.dirname(_PACKAGE), "schemas"))
+
+
+def schema_text(name: str) -> str:
+    """The text of a schema, for example `kubernetes/core.json`. Raises FileNotFoundError when there is none."""
+    for folder in _FOLDERS:
+        try:
+            with open(os.path.join(folder, *name.split("/")), encoding="utf-8") as file:
+                return file.read()
+        except FileNotFoundError:
+            continue
+    raise FileNotFoundError(f"no schema {name} in {' or '.join(_FOLDERS)}")
+
+
+@cache
+def load(name: str) -> Schema:
+    """A schema as data. It is shared: nobody may change it."""
+    schema: Schema = json.loads(schema_text(name))
+    return schema

@@ -1,0 +1,151 @@
+"""Comments that say which findings of a file are meant: `# ptcompile: ignore[PTC302] why`.
+
+At the end of a line a comment covers the findings whose span has that line; on a line of its own it covers those of the
+next line that is no comment. `# ptcompile: ignore-file[PTC302] why`, above the first line that is no comment, covers
+the whole file. A comment that covers nothing is itself a finding, as is one that names no rule.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from ptcompile.documents.source import Source, read
+from ptcompile.findings.diagnostics import Diagnostic, Problem, Span
+from ptcompile.findings.selection import Selection, named
+
+_COMMENT = re.compile(r"(?:^|(?<=\s))#[ \t]*ptcompile:[ \t]*(ignore-file|ignore)\b(?:\[([^\]\n]*)\])?")
+
+
+class _Ignore(NamedTuple):
+    """One comment: which names it covers, on which lines."""
+
+    span: Span
+    names: frozenset[str]
+    first: int
+    last: int
+    """The lines that it covers, both inclusive."""
+
+
+class Suppressed(NamedTuple):
+    """The findings that are left, those that are meant, and what is wrong with the comments."""
+
+    left: tuple[Diagnostic, ...]
+    meant: tuple[Diagnostic, ...]
+    problems: tuple[Problem, ...]
+
+
+def suppress(source: Source, found: Sequence[Diagnostic], selection: Selection) -> Suppressed:
+    """Take away the findings that a file's comments say are meant."""
+    if source.is_json:
+        return Suppressed(tuple(found), (), ())
+    problems: list[Problem] = []
+    ignores = list(_ignores(source, problems))
+    wide: dict[str, list[_Ignore]] = {}
+    for ignore in ignores:
+        for name in ignore.names if ignore.last > ignore.first else ():
+            wide.setdefault(name, []).append(ignore)
+    narrow = [ignore for ignore in ignores if ignore.last == ignore.first]  # in the order of their lines
+    used: set[_Ignore] = set()
+    left: list[Diagnostic] = []
+    meant: list[Diagnostic] = []
+    for one in found:
+        covering = [ignore for ignore in _near(narrow, one.span) if one.name in ignore.names] if one.span else []
+        used.update(covering)
+        covered = bool(covering) or (one.span is not None and one.name in wide)
+        (meant if covered else left).append(one)
+    for name in {one.name for one in meant if one.span is not None}:
+        used.update(wide.get(name, ()))
+    for ignore in ignores:
+        if ignore not in used and any(selection.tells(name, "style") for name in ignore.names):
+            problems.append(_problem("unused-ignore", ignore.span, "nothing here is found that this comment ignores"))
+    return Suppressed(tuple(left), tuple(meant), tuple(p for p in problems if selection.tells(p.name, p.stage)))
+
+
+def _near(ignores: Sequence[_Ignore], span: Span) -> Sequence[_Ignore]:
+    """Those that cover a line of the span; `ignores` are in the order of their lines."""
+    start = bisect_left(ignores, span.line, key=_line)
+    return ignores[start : bisect_right(ignores, max(span.line, _end(span)), lo=start, key=_line)]
+
+
+def _line(ignore: _Ignore) -> int:
+    return ignore.first
+
+
+def _end(span: Span) -> int:
+    """The last line that has a character of the span."""
+    return span.end_line - (span.end_column == 1)
+
+
+def _ignores(source: Source, problems: list[Problem]) -> Iterator[_Ignore]:
+    lines = source.text.split("\n")
+    covered = list(range(len(lines)))  # for each line: itself, or where it is a comment the next that is none
+    for at in range(len(lines) - 2, -1, -1):
+        if _is_comment(lines[at]):
+            covered[at] = covered[at + 1]
+    for at, line in enumerate(lines):
+        for match in _COMMENT.finditer(line) if "ptcompile:" in line else ():
+            span = Span(at + 1, match.start() + 1, at + 1, match.end() + 1)
+            if source.in_scalar(at + 1, match.start() + 1):
+                continue
+            names = _names(match[2], span, problems)
+            if match[1] == "ignore-file" and at >= covered[0]:
+                why = "a comment for the whole file stands above its first line that is no comment"
+                problems.append(_problem("bad-ignore", span, why))
+            elif match[1] == "ignore-file":
+                yield _Ignore(span, names, 1, len(lines))
+            elif names:
+                yield _Ignore(span, names, covered[at] + 1, covered[at] + 1)
+
+
+def _is_comment(line: str) -> bool:
+    text = line.strip()
+    return not text or text[0] == "#"
+
+
+def _names(listed: str | None, span: Span, problems: list[Problem]) -> frozenset[str]:
+    if listed is None or not listed.strip():
+        problems.append(_problem("bad-ignore", span, "the comment does not say what to ignore"))
+        return frozenset()
+    found: set[str] = set()
+    for selector in listed.split(","):
+        try:
+            found |= named([selector])
+        except ValueError as error:
+            problems.append(_problem("bad-ignore", span, str(error)))
+    return frozenset(found)
+
+
+def _problem(name: str, span: Span, message: str) -> Problem:
+    cure = "remove it" if name == "unused-ignore" else "write # ptcompile: ignore[CODE] and why"
+    return Problem(name, (), message, cure, "warning", "style", "ptcompile", span=span)
+
+
+def add_ignores(text: str, found: Sequence[Diagnostic]) -> tuple[str, int]:
+    """The text with a comment for each finding, and how many findings those cover.
+
+    A comment stands at the end of the finding's line, or on a line of its own above it where a value goes on to the
+    next line. JSON has no comments, and a finding without a place or one of the file's own text has no line for one.
+    """
+    source = read(text)
+    if source.is_json:
+        return text, 0
+    lines = text.split("\n")
+    by_line: dict[int, dict[str, None]] = {}
+    done = 0
+    for one in found:
+        if one.span is not None and one.resource is not None and not source.in_scalar(one.span.line, 1):
+            by_line.setdefault(one.span.line, {})[one.code] = None
+            done += 1
+    for line in sorted(by_line, reverse=True):
+        words = lines[line - 1].removesuffix("\r")
+        end = lines[line - 1][len(words) :]
+        comment = f"# ptcompile: ignore[{','.join(by_line[line])}]"
+        if source.in_scalar(line, len(words) + 1):
+            indent = words[: len(words) - len(words.lstrip())]
+            lines.insert(line - 1, f"{indent}{comment}{end}")
+        else:
+            lines[line - 1] = f"{words.rstrip()}  {comment}{end}"
+    return "\n".join(lines), done

@@ -1,0 +1,272 @@
+"""The compiler's own vocabulary: a `Job` with its roles, and what a `Pass` and a `Target` are.
+
+Everything is a named tuple: frozen, and a tenth of what a dataclass costs at start-up. A value that a person may leave
+out is `None` or empty only until the pass that decides it has run; a target reads decided values. Kubernetes objects
+that the compiler only carries stay plain mappings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    from ptcompile.findings.diagnostics import Authority, Problem
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+Json = Mapping[str, Any]
+"""A Kubernetes object or a part of one, as plain data. Never changed in place."""
+
+_NOTHING: Json = {}
+
+RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
+CleanPodPolicy = Literal["None", "All", "Running"]
+OnPodFailure = Literal["RestartPod", "RestartJob", "FailJob"]
+OnDisruption = Literal["Ignore", "Count", "FailJob"]
+SuccessPolicy = Literal["Node0", "AllNodes"]
+
+
+_FIRST = {"cpu": "\0", "memory": "\1", "ephemeral-storage": "\2"}
+"""Resources that stand in front of the others, as what they are sorted by."""
+
+
+class Resources(NamedTuple):
+    """Requests and limits by resource name; quantities as text. The name `gpu` stands for the profile's GPU."""
+
+    requests: Mapping[str, str] = _NOTHING
+    limits: Mapping[str, str] = _NOTHING
+
+    def over(self, below: Resources) -> Resources:
+        """These amounts where they name a resource, and `below`'s elsewhere.
+
+        A level names a resource whole: its missing limit is its request, and its missing request its limit. In the
+        order cpu, memory, scratch disk, then the others by name.
+        """
+        requests = {**below.limits, **below.requests, **self.limits, **self.requests}
+        limits = {**below.requests, **below.limits, **self.requests, **self.limits}
+        names = sorted(requests, key=lambda name: _FIRST.get(name, name))
+        return Resources({name: requests[name] for name in names}, {name: limits[name] for name in names})
+
+
+class Container(NamedTuple):
+    """The container that trains. `extra` keeps every container field that has no place of its own here."""
+
+    name: str
+    image: str | None = None
+    command: tuple[str, ...] | None = None
+    args: tuple[str, ...] | None = None
+    env: tuple[Json, ...] = ()
+    resources: Resources = Resources()
+    mounts: tuple[Json, ...] = ()
+    extra: Json = _NOTHING
+
+
+class PodTemplate(NamedTuple):
+    """A pod template: the fields that passes look at, and in `extra` and `metadata` all the others as they are."""
+
+    main: Container
+    sidecars: tuple[Json, ...] = ()
+    labels: Mapping[str, str] = _NOTHING
+    annotations: Mapping[str, str] = _NOTHING
+    volumes: tuple[Json, ...] = ()
+    tolerations: tuple[Json, ...] = ()
+    node_selector: Mapping[str, str] = _NOTHING
+    affinity: Json = _NOTHING
+    metadata: Json = _NOTHING
+    extra: Json = _NOTHING
+
+
+class Role(NamedTuple):
+    """Pods of one kind: `replicas` of one template. `restart_policy` None leaves it to the target."""
+
+    name: str
+    replicas: int
+    template: PodTemplate
+    restart_policy: RestartPolicy | None = None
+    trains: bool = True
+    """Whether its pods are nodes of the job. A data loader's or a parameter server's are not: they have no rank."""
+
+
+class Launch(NamedTuple):
+    """A torchrun launch. Absent from a job whose containers start their own command."""
+
+    entry: tuple[str, ...]
+    """What torchrun starts: `("train.py",)` or `("-m", "pkg.train")`."""
+    nproc_per_node: int | str
+    rdzv_backend: str
+    rdzv_id: str
+    rdzv_endpoint: str | None
+    """HOST:PORT of an etcd server; None where node 0 is the meeting point."""
+    rdzv_conf: Mapping[str, str]
+    monitor_interval: int
+    """Seconds."""
+    max_restarts: int
+    start_method: str
+
+
+class RunPolicy(NamedTuple):
+    """When a job ends and what is left of it. None is "not said"; 0 is a value. Times are seconds."""
+
+    clean_pod_policy: CleanPodPolicy | None = None
+    ttl_seconds_after_finished: int | None = None
+    active_deadline_seconds: int | None = None
+    backoff_limit: int | None = None
+    suspend: bool = False
+    on_pod_failure: OnPodFailure | None = None
+    on_disruption: OnDisruption | None = None
+    success_policy: SuccessPolicy | None = None
+
+
+class Nearness(NamedTuple):
+    """How near to each other the pods must be: within one domain of a level of the profile's topology."""
+
+    level: str
+    required: bool
+    """Whether the job waits rather than run further apart."""
+
+
+class Job(NamedTuple):
+    """One training job, on its way from what a person wrote to what a target emits."""
+
+    name: str
+    roles: tuple[Role, ...]
+    """The first pod of the first role is node 0. A job of equal nodes has one role that trains. Those that do not
+    train stand behind those that do."""
+    min_nodes: int
+    """Fewer nodes than there are pods where the job is elastic, else their number."""
+    namespace: str | None = None
+    labels: Mapping[str, str] = _NOTHING
+    annotations: Mapping[str, str] = _NOTHING
+    resources: Resources = Resources()
+    """The job's own, for roles that do not say better."""
+    launch: Launch | None = None
+    run_policy: RunPolicy = RunPolicy()
+    shared_memory: bool | str = True
+    """Whether /dev/shm is a memory volume; a quantity is its size limit."""
+    accelerator: str | None = None
+    spot: bool = False
+    fabric: str | None = None
+    queue: str | None = None
+    master_port: int = 23456
+    task_names: tuple[str, str] = ("master", "worker")
+    """What Volcano calls the two tasks."""
+    priority: str | None = None
+    """The job's class in its queue; not that of its pods."""
+    topology: Nearness | None = None
+
+    @property
+    def trainers(self) -> tuple[Role, ...]:
+        """The roles whose pods are nodes."""
+        return tuple([role for role in self.roles if role.trains])
+
+    @property
+    def beside(self) -> tuple[Role, ...]:
+        """The roles whose pods are no nodes."""
+        return tuple([role for role in self.roles if not role.trains])
+
+    @property
+    def nodes(self) -> int:
+        """The number of pods that train."""
+        number = 0
+        for role in self.roles:  # asked at every turn
+            if role.trains:
+                number += role.replicas
+        return number
+
+    @property
+    def pods(self) -> int:
+        """The number of all pods."""
+        return sum([role.replicas for role in self.roles])
+
+    @property
+    def least_pods(self) -> int:
+        """The number of pods without which it cannot run: the fewest nodes, and all pods beside them."""
+        return self.min_nodes + self.pods - self.nodes
+
+    @property
+    def elastic(self) -> bool:
+        """Whether it may run with fewer nodes than it has pods that train."""
+        return self.min_nodes < self.nodes
+
+
+class Wiring(NamedTuple):
+    """How the processes of a job find each other on one target: what the rendezvous pass must know."""
+
+    host: str
+    """A name of node 0 that resolves from every pod."""
+    injected: frozenset[str] = frozenset()
+    """The torchrun options that the operator hands over by itself, as PET_* variables."""
+    node_rank: str | None = None
+    """The node's rank, as text that the kubelet expands in a command; None where the operator hands it over."""
+    env: tuple[Json, ...] = ()
+    """What a plain command needs and nobody else sets."""
+    hosts: Mapping[str, tuple[str, ...]] = _NOTHING
+    """Of each role beside the trainers, the names of its pods that resolve from every pod, in order."""
+
+
+class Group(NamedTuple):
+    """Pods that share a name but for their index: a task, a replica type, a replicatedJob."""
+
+    name: str
+    pods: int
+    """Of each Job, where Jobs stand between."""
+    jobs: int = 1
+
+
+def _one_group(job: Job) -> Sequence[Group]:
+    return (Group("", job.nodes),)
+
+
+class Target(NamedTuple):
+    """One operator's API."""
+
+    name: str
+    title: str
+    authority: Authority
+    wiring: Callable[[Job], Wiring]
+    overwrites: Mapping[str, str | None]
+    """Env names whose user's value is lost at run time, each with the value that wins where it is constant."""
+    unsupported: Callable[[Job, ClusterProfile], Iterable[Problem]]
+    """What this operator cannot express of a job, and as warnings what it does otherwise; paths are those of a spec."""
+    emit: Callable[[Job, ClusterProfile], list[dict[str, Any]]]
+    main_container: str = "pytorch"
+    groups: Callable[[Job], Sequence[Group]] = _one_group
+    """The operator's groups of pods, from which names are derived (`targets.budget`)."""
+    names_scheduler: frozenset[str] = frozenset()
+    """Gang schedulers that the operator writes into pods by itself."""
+
+
+class Context(NamedTuple):
+    """What a pass may look at besides the job."""
+
+    cluster: ClusterProfile
+    target: Target
+
+
+Pass = Callable[[Job, Context], Job]
+"""Pure, total and idempotent. Fills gaps; never touches what the user wrote; never complains."""
+
+
+Change = Callable[[PodTemplate], PodTemplate]
+
+
+def map_templates(job: Job, change: Change, beside: Change | None = None) -> Job:
+    """The job with `change` applied to the template of each role; with `beside` to those that do not train.
+
+    Where every change gives its template back, so does this the job: a pass without work costs next to nothing.
+    """
+    others = beside or change
+    roles: list[Role] = []
+    changed = False
+    for role in job.roles:
+        template = (change if role.trains else others)(role.template)
+        if template is not role.template:
+            role = Role(role.name, role.replicas, template, role.restart_policy, role.trains)
+            changed = True
+        roles.append(role)
+    return Job(job.name, tuple(roles), *job[2:]) if changed else job  # by place: half of what _replace costs
+
+
+def unchanged(template: PodTemplate) -> PodTemplate:
+    """The change that is none."""
+    return template

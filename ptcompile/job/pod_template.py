@@ -1,0 +1,230 @@
+"""Kubernetes pod templates to and from `ir.PodTemplate`, and the patch that reaches what the spec has no word for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ptcompile.job.model import Container, Json, PodTemplate, Resources
+
+_CONTAINER_ORDER = (
+    "name", "image", "imagePullPolicy", "command", "args", "workingDir", "ports", "envFrom", "env", "resources",
+    "volumeMounts",
+)  # fmt: skip
+_CONTAINER_OWN = frozenset({"name", "image", "command", "args", "env", "resources", "volumeMounts"})
+_POD_OWN = frozenset({"containers", "volumes", "tolerations", "nodeSelector", "affinity"})
+_POD_FIRST = (
+    "restartPolicy", "subdomain", "hostname", "serviceAccountName", "schedulerName", "priorityClassName",
+    "hostNetwork", "dnsPolicy", "terminationGracePeriodSeconds", "activeDeadlineSeconds", "imagePullSecrets",
+    "securityContext", "nodeSelector", "affinity", "tolerations", "initContainers", "containers", "volumes",
+)  # fmt: skip
+
+MERGE_KEYS = {
+    "containers": "name",
+    "initContainers": "name",
+    "env": "name",
+    "volumes": "name",
+    "volumeMounts": "mountPath",
+    "volumeDevices": "devicePath",
+    "ports": "containerPort",
+    "imagePullSecrets": "name",
+    "hostAliases": "ip",
+    "resourceClaims": "name",
+    "schedulingGates": "name",
+    "topologySpreadConstraints": "topologyKey",
+}
+"""The key by which a patch finds the item it means, as strategic merge patch does (Kubernetes 1.36, core/v1)."""
+
+
+def read(template: Json, main: str) -> PodTemplate:
+    """A template as the compiler holds it. `main` names the container that trains; without it the first one is."""
+    spec: Json = template.get("spec") or {}
+    metadata: Json = template.get("metadata") or {}
+    containers: Sequence[Json] = spec.get("containers") or [{"name": main}]
+    at = next((i for i, c in enumerate(containers) if c.get("name") == main), 0)
+    return PodTemplate(
+        main=_read_container(containers[at]),
+        sidecars=tuple(c for i, c in enumerate(containers) if i != at),
+        labels=metadata.get("labels") or {},
+        annotations=metadata.get("annotations") or {},
+        volumes=tuple(spec.get("volumes") or ()),
+        tolerations=tuple(spec.get("tolerations") or ()),
+        node_selector=spec.get("nodeSelector") or {},
+        affinity=spec.get("affinity") or {},
+        metadata={k: v for k, v in metadata.items() if k not in {"labels", "annotations"}},
+        extra={k: v for k, v in spec.items() if k not in _POD_OWN},
+    )
+
+
+def _read_container(container: Json) -> Container:
+    resources: Json = container.get("resources") or {}
+    command, args = container.get("command"), container.get("args")
+    extra = {k: v for k, v in container.items() if k not in _CONTAINER_OWN}
+    if "claims" in resources:
+        extra["resources"] = {"claims": resources["claims"]}
+    return Container(
+        name=container.get("name", ""),
+        image=container.get("image"),
+        command=None if command is None else tuple(command),
+        args=None if args is None else tuple(args),
+        env=tuple(container.get("env") or ()),
+        resources=Resources(resources.get("requests") or {}, resources.get("limits") or {}),
+        mounts=tuple(container.get("volumeMounts") or ()),
+        extra=extra,
+    )
+
+
+def write(template: PodTemplate, *, main: str | None = None, **spec: Any) -> dict[str, Any]:
+    """A template as Kubernetes wants it, keys in the usual order. `main` renames the container that trains;
+    `spec` adds pod fields that a target decides, such as `restartPolicy`."""
+    copy: dict[str, Any] = _copied(written(template, main=main, **spec))
+    return copy
+
+
+def written(template: PodTemplate, *, main: str | None = None, **spec: Any) -> dict[str, Any]:
+    """The same as `write`, to be read alone: it shares its parts with the template, and has tuples for lists."""
+    pod: dict[str, Any] = {
+        **template.extra,
+        **{k: v for k, v in spec.items() if v is not None},
+        "nodeSelector": template.node_selector,
+        "affinity": template.affinity,
+        "tolerations": template.tolerations,
+        "containers": (_written_container(template.main, main), *template.sidecars),
+        "volumes": template.volumes,
+    }
+    whole = {"spec": ordered({k: v for k, v in pod.items() if v or k not in _POD_OWN}, _POD_FIRST)}
+    metadata = template.metadata
+    if template.labels:
+        metadata = {**metadata, "labels": template.labels}
+    if template.annotations:
+        metadata = {**metadata, "annotations": template.annotations}
+    return {"metadata": metadata, **whole} if metadata else whole
+
+
+def _copied(value: Any) -> Any:
+    """The same data with nothing shared: who edits a manifest edits that one alone."""
+    if isinstance(value, list | tuple):
+        items = [*value]
+        for index, inner in enumerate(value):
+            if type(inner) not in _ATOMS:
+                items[index] = _copied(inner)
+        return items
+    if type(value) is dict or isinstance(value, Mapping):
+        mapping = {**value}
+        for key, inner in value.items():
+            if type(inner) not in _ATOMS:
+                mapping[key] = _copied(inner)
+        return mapping
+    return value
+
+
+_ATOMS = frozenset({str, int, float, bool, type(None)})
+
+
+def _written_container(container: Container, name: str | None) -> dict[str, Any]:
+    resources = container.extra.get("resources", {})
+    if container.resources.requests:
+        resources = {**resources, "requests": container.resources.requests}
+    if container.resources.limits:
+        resources = {**resources, "limits": container.resources.limits}
+    out: dict[str, Any] = {
+        **container.extra,
+        "name": name or container.name,
+        "image": container.image,
+        "command": container.command,
+        "args": container.args,
+        "env": container.env or None,
+        "resources": resources or None,
+        "volumeMounts": container.mounts or None,
+    }
+    return ordered({k: v for k, v in out.items() if v is not None}, _CONTAINER_ORDER)
+
+
+def ordered(data: Mapping[str, Any], first: Sequence[str]) -> dict[str, Any]:
+    """The same mapping with the keys of `first` in front, in that order, and the others behind as they stood."""
+    out = {k: data[k] for k in first if k in data}
+    return out if len(out) == len(data) else {**out, **data}
+
+
+def merge(base: Any, patch: Any, key: str | None = None) -> Any:
+    """A patch laid over a value: mappings merge, named lists merge by name, other lists and scalars replace.
+
+    null takes a key away, as in a JSON merge patch. `key` is the field that holds the value. Tolerations have no
+    name: the patch's are added where an equal one is not there.
+    """
+    if isinstance(patch, Mapping):
+        base = base if isinstance(base, Mapping) else {}
+        out = {k: v for k, v in base.items() if patch.get(k, ...) is not None}
+        for k, v in patch.items():
+            if v is not None:
+                out[k] = merge(out.get(k), v, k)
+        return out
+    if isinstance(base, Sequence) and isinstance(patch, Sequence) and not isinstance(patch, str):
+        if key == "tolerations":
+            said = set(map(_frozen, base))
+            return [*base, *(item for item in patch if _frozen(item) not in said)]
+        if key in MERGE_KEYS:
+            return _merge_named(base, patch, MERGE_KEYS[key])
+    return patch
+
+
+def _merge_named(base: Sequence[Any], patch: Sequence[Any], name: str) -> list[Any]:
+    out = list(base)
+    places: dict[Any, int] = {}
+    for i, old in enumerate(out):
+        places.setdefault(_named(old, name), i)
+    for item in patch:
+        known = _named(item, name)
+        at = places.get(known) if known is not None else None
+        if at is None:
+            places.setdefault(known, len(out))
+            out.append(item)
+        else:
+            out[at] = _replace_source(out[at], item) if "valueFrom" in item or "value" in item else merge(out[at], item)
+    return out
+
+
+def _named(item: Any, name: str) -> Any:
+    return _frozen(item.get(name)) if isinstance(item, Mapping) else None
+
+
+def _frozen(value: Any) -> Any:
+    """Plain data that can be looked up: equal where the data is."""
+    if isinstance(value, Mapping):
+        return frozenset((key, _frozen(inner)) for key, inner in value.items())
+    return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
+
+
+def _replace_source(old: Json, new: Json) -> Json:
+    """An env entry has a value or a source, never both: the patch's stands for both."""
+    return {**{k: v for k, v in old.items() if k not in {"value", "valueFrom"}}, **new}
+
+
+_WHOLE = frozenset({"affinity", "dnsConfig"})
+_CONTAINERS = frozenset({"containers", "initContainers"})
+
+
+def under(template: PodTemplate, base: Json, main: str) -> PodTemplate:
+    """The template with another below it, whose container called `main` is the one that trains.
+
+    Mappings merge, an item of a named list that is there stays as it is, and so does an affinity or a dnsConfig (Flyte
+    1.16). What is added stands in front.
+    """
+    laid = read(_beneath(write(template, main=main), base), main)
+    return laid._replace(main=laid.main._replace(name=template.main.name))
+
+
+def _beneath(own: Any, base: Any, key: str = "") -> Any:
+    """The job's value with another below it. Unlike in a patch a null stays, and half an item of each is none."""
+    if isinstance(own, Mapping) and isinstance(base, Mapping) and key not in _WHOLE:
+        unsaid = {k: v for k, v in base.items() if k not in own}
+        return {**unsaid, **{k: _beneath(v, base.get(k), k) for k, v in own.items()}}
+    if key not in MERGE_KEYS or not isinstance(own, list) or not isinstance(base, list):
+        return own
+    name = MERGE_KEYS[key]
+    there = {str(one.get(name)) for one in own}
+    added = [one for one in base if str(one.get(name)) not in there]
+    if key not in _CONTAINERS:
+        return [*added, *own]
+    by_name = {str(one.get(name)): one for one in base}
+    return [*added, *(_beneath(one, by_name.get(str(one.get(name)))) for one in own)]

@@ -1,0 +1,125 @@
+"""Who admits a job and who places its pods together: what the profile's words come to for one job.
+
+Two things are told apart. A queue system admits jobs: Kueue, Volcano or KAI. A gang scheduler places the pods of a job
+all at once or none of them: Volcano and KAI, which are their queues' schedulers too, or the coscheduling of
+scheduler-plugins, which has no queues. Kueue has no scheduler and works with any (Kueue 0.19).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from ptcompile.job.model import Group, Job
+from ptcompile.vocabulary import from_schema
+from ptcompile.vocabulary.checks import OWN_SCHEDULER
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.cluster.queues import GangScheduler, TopologyLevel
+
+KUEUE_QUEUE: Final = "kueue.x-k8s.io/queue-name"
+"""Kueue 0.19 reads the queue from this label of the object it admits, never from an annotation."""
+
+KUEUE_PRIORITY: Final = "kueue.x-k8s.io/priority-class"
+"""A WorkloadPriorityClass, as a label of the same object; pods' priority classes order no queue then (Kueue 0.19)."""
+
+MULTI_KUEUE: Final = "kueue.x-k8s.io/multikueue"
+"""Who manages an object that runs in another cluster: its own controller here leaves it alone (Kueue 0.19)."""
+
+KAI_QUEUE: Final = "kai.scheduler/queue"
+"""A label of the object, else of its pods (KAI 0.15, pkg/podgrouper default grouper)."""
+
+KAI_PRIORITY: Final = "priorityClassName"
+"""A label of the object, else of its pods, before the pods' own class (KAI 0.15, docs/developer/pod-grouper.md)."""
+
+KAI_MIN_MEMBER: Final = "kai.scheduler/batch-min-member"
+"""Annotation: of a Job, or of a JobSet's Job template, whose pods start together (KAI 0.15, pull request 1308)."""
+
+VOLCANO_QUEUE: Final = "scheduling.volcano.sh/queue-name"
+"""Annotation: of a pod without a PodGroup of its own, or of Trainer's runtime (Volcano 1.16; kubeflow.md 2.7)."""
+
+SCHEDULERS: Final = {"volcano": "volcano", "kai": "kai-scheduler"}
+"""What pods call a scheduler. scheduler-plugins has no name of its own: the profile's schedulerName is it."""
+
+
+def queue_of(job: Job, cluster: ClusterProfile) -> str | None:
+    """The job's queue: its own, else the profile's."""
+    return job.queue or cluster.spec.defaults.queue
+
+
+def gang_scheduler(cluster: ClusterProfile) -> GangScheduler:
+    """Who places gangs in this cluster."""
+    profile = cluster.spec
+    if profile.queue_system in OWN_SCHEDULER:
+        return "volcano" if profile.queue_system == "volcano" else "kai"
+    return profile.gang_scheduler or "none"
+
+
+def gang(job: Job, cluster: ClusterProfile) -> GangScheduler:
+    """Who places this job: `none` also where there is nothing to place together and no queue of the scheduler's."""
+    by_queue = cluster.spec.queue_system in OWN_SCHEDULER and queue_of(job, cluster) is not None
+    return gang_scheduler(cluster) if job.pods > 1 or by_queue else "none"
+
+
+def nearness_by(job: Job, cluster: ClusterProfile, target: str) -> str | None:
+    """Who keeps the pods near to each other: kueue, volcano, kai; None where nobody does."""
+    if target == "volcano":
+        return "volcano"
+    if cluster.spec.queue_system == "kueue" and queue_of(job, cluster):
+        return "kueue"
+    scheduler = gang_scheduler(cluster)
+    return scheduler if scheduler in OWN_SCHEDULER else None
+
+
+def together(groups: Sequence[Group]) -> bool:
+    """Whether Kueue can keep these groups of pods, each a pod set, in one domain by a group name.
+
+    It takes two pod sets, of which one is a single pod (Kueue 0.19, kubeflow.md 4, ValidatePodSetGroupingTopology).
+    """
+    return len(groups) == 2 and any(group.pods * group.jobs == 1 for group in groups)
+
+
+def level_of(job: Job, cluster: ClusterProfile) -> TopologyLevel:
+    """What the profile says of the level that the job names; nothing where either is silent."""
+    levels = cluster.spec.topology.levels
+    return levels.get(job.topology.level if job.topology else "") or from_schema.no_level()
+
+
+def object_labels(job: Job, cluster: ClusterProfile) -> dict[str, str]:
+    """Labels of the object that is admitted, for Kueue and KAI."""
+    system, queue = cluster.spec.queue_system, queue_of(job, cluster)
+    out: dict[str, str] = {}
+    if system == "kueue" and queue:
+        out[KUEUE_QUEUE] = queue
+        if job.priority:
+            out[KUEUE_PRIORITY] = job.priority
+    return out | kai_labels(job, cluster)
+
+
+def kai_labels(job: Job, cluster: ClusterProfile) -> dict[str, str]:
+    """KAI's labels: of the object, and of the pods, since the JobSet of a TrainJob has not the TrainJob's."""
+    if cluster.spec.queue_system != "kai":
+        return {}
+    given = {KAI_QUEUE: queue_of(job, cluster), KAI_PRIORITY: job.priority}
+    return {key: value for key, value in given.items() if value}
+
+
+def object_annotations(job: Job, cluster: ClusterProfile, target: str) -> dict[str, str]:
+    """Annotations of the object that is admitted: KAI's topology (KAI 0.15, docs/topology)."""
+    if job.topology is None or nearness_by(job, cluster, target) != "kai":
+        return {}
+    word = "required" if job.topology.required else "preferred"
+    return {
+        "kai.scheduler/topology": cluster.spec.topology.name or "",
+        f"kai.scheduler/topology-{word}-placement": level_of(job, cluster).node_label or "",
+    }
+
+
+def network_topology(job: Job, cluster: ClusterProfile, target: str) -> dict[str, str | int] | None:
+    """Volcano's `networkTopology` of a job or a PodGroup (Volcano 1.11 and newer; volcano.md 3.4)."""
+    if job.topology is None or nearness_by(job, cluster, target) != "volcano":
+        return None
+    if not job.topology.required:
+        return {"mode": "soft"}
+    return {"mode": "hard", "highestTierAllowed": level_of(job, cluster).tier or 0}

@@ -1,0 +1,43 @@
+"""Which resource names stand for GPUs and their like."""
+
+from __future__ import annotations
+
+from ptcompile.memo import kept
+
+_WHOLE = frozenset(
+    {
+        "nvidia.com/gpu",
+        "amd.com/gpu",
+        "gpu.intel.com/i915",
+        "gpu.intel.com/xe",
+        "habana.ai/gaudi",
+        "google.com/tpu",
+        "aws.amazon.com/neuron",
+        "aws.amazon.com/neuroncore",
+        "aws.amazon.com/neurondevice",
+    }
+)
+"""Resource names of whole accelerators, by their device plugins' documents; a share is NAME.shared, for example."""
+
+_SLICES = ("nvidia.com/mig-", "huawei.com/Ascend")
+"""What the names of accelerators begin with that are one of a family, such as nvidia.com/mig-1g.5gb."""
+
+_PARTS = ("-memory", "-core", "-cores")
+"""What the names of an accelerator's parts end with, such as huawei.com/Ascend310P-memory (Volcano 1.16, vNPU)."""
+
+_OTHERS = ("habana.ai/", "google.com/tpu", "aws.amazon.com/neuron", "huawei.com/Ascend", "gpu.intel.com/")
+"""What the names of accelerators begin with that CUDA's runtime, or ROCm's under its name, does not show."""
+
+
+def is_cuda(name: str) -> bool:
+    """Whether torchrun's `gpu` counts these devices: it asks CUDA alone (PyTorch 2.13). An unknown name may be one."""
+    return not name.startswith(_OTHERS)
+
+
+@kept(1024)
+def is_accelerator(name: str) -> bool:
+    """Whether a name stands for accelerators, or slices or shares of them; one's memory and cores do not."""
+    domain, slash, rest = name.partition("/")
+    if name.endswith(_PARTS):
+        return False
+    return domain + slash + rest.partition(".")[0] in _WHOLE or name.startswith(_SLICES)

@@ -1,0 +1,142 @@
+"""The objects of a stream as others find them: by kind, name, namespace, host or labels, put in order once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import TypeVar, overload
+
+from ptcompile.kubernetes.untyped import Json, at, items, kind_of, mapping, namespace, object_name, string_map
+
+Kind = tuple[str, str]
+"""apiVersion and kind."""
+
+SERVICE: Kind = ("v1", "Service")
+
+Key = TypeVar("Key")
+Item = TypeVar("Item")
+
+
+class Objects(Sequence[Json]):
+    """Some objects in the order of their stream, and behind them those of another one.
+
+    Each way to find objects has an index, made when it is first asked for: a stream of n objects that all look for one
+    another takes the time of n look-ups, not of n times n objects.
+    """
+
+    def __init__(self, objects: Iterable[Json] = (), beside: Objects | None = None) -> None:
+        self._own = tuple(objects)
+        self._beside = beside
+        self._spaces: dict[str, Objects] = {}
+
+    def __len__(self) -> int:
+        return len(self._own) + (len(self._beside) if self._beside is not None else 0)
+
+    def __iter__(self) -> Iterator[Json]:
+        return iter(self._own) if self._beside is None else chain(self._own, self._beside)
+
+    @overload
+    def __getitem__(self, index: int) -> Json: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Json]: ...
+    def __getitem__(self, index: int | slice) -> Json | Sequence[Json]:
+        return tuple(self)[index]
+
+    def of(self, kind: Kind) -> Sequence[Json]:
+        """All of one kind."""
+        found = self._kinds.get(kind, ())
+        return found if self._beside is None else [*found, *self._beside.of(kind)]
+
+    def named(self, kind: Kind, name: str) -> Sequence[Json]:
+        """Those of one kind and name, of whatever namespace."""
+        found = self._names.get((kind, name), ())
+        return found if self._beside is None else [*found, *self._beside.named(kind, name)]
+
+    def within(self, space: str) -> Objects:
+        """Those of one namespace."""
+        found = self._spaces.get(space)
+        if found is None:
+            own = self._namespaces.get(space, ())
+            found = self._spaces[space] = Objects(own, self._beside.within(space) if self._beside is not None else None)
+        return found
+
+    def services_at(self, host: str) -> Sequence[Json]:
+        """The Services that may answer to a host name, in any of its forms: those whose names begin as it does.
+
+        Of whatever API: `kind: Service` is enough.
+        """
+        found = self._services.get(host.partition(".")[0], ())
+        return found if self._beside is None else [*found, *self._beside.services_at(host)]
+
+    def selecting(self, labels: Mapping[str, str]) -> list[Json]:
+        """The Services whose selectors fit pods with these labels."""
+        near = sorted(i for item in labels.items() for i in self._selectors.get(item, ()))
+        own = self._kinds.get(SERVICE, ())
+        found = [own[i] for i in near if selector(own[i]).items() <= labels.items()]
+        return found if self._beside is None else [*found, *self._beside.selecting(labels)]
+
+    def writes(self, entry: Json) -> bool:
+        """Whether an env entry stands in one of the objects, wherever that is."""
+        return _entry(entry) in self._entries or (self._beside is not None and self._beside.writes(entry))
+
+    @cached_property
+    def _kinds(self) -> dict[Kind, list[Json]]:
+        return _grouped((kind_of(one), one) for one in self._own)
+
+    @cached_property
+    def _names(self) -> dict[tuple[Kind, str], list[Json]]:
+        return _grouped(((kind_of(one), object_name(one)), one) for one in self._own)
+
+    @cached_property
+    def _namespaces(self) -> dict[str, list[Json]]:
+        return _grouped((namespace(one), one) for one in self._own)
+
+    @cached_property
+    def _services(self) -> dict[str, list[Json]]:
+        return _grouped((object_name(one).partition(".")[0], one) for one in self._own if one.get("kind") == "Service")
+
+    @cached_property
+    def _selectors(self) -> dict[tuple[str, str], list[int]]:
+        """The places of Services, each under the item of its selector that the fewest others have."""
+        selectors = [selector(one) for one in self._kinds.get(SERVICE, ())]
+        counts = Counter(item for one in selectors for item in one.items())
+        return _grouped((min(one.items(), key=counts.__getitem__), i) for i, one in enumerate(selectors) if one)
+
+    @cached_property
+    def _entries(self) -> set[str]:
+        return {_entry(entry) for one in self._own for entry in _env_entries(one)}
+
+
+def objects(given: Iterable[Json]) -> Objects:
+    """The same objects with their order, which is not made again where they have it."""
+    return given if isinstance(given, Objects) else Objects(given)
+
+
+def selector(service: Json) -> dict[str, str]:
+    """The labels that a Service asks of its pods; it selects none where there are none."""
+    return string_map(at(service, "spec").get("selector"))
+
+
+def _grouped(pairs: Iterable[tuple[Key, Item]]) -> dict[Key, list[Item]]:
+    out: dict[Key, list[Item]] = {}
+    for key, one in pairs:
+        out.setdefault(key, []).append(one)
+    return out
+
+
+def _entry(entry: Json) -> str:
+    return repr((entry.get("name"), entry.get("value"), entry.get("valueFrom")))
+
+
+def _env_entries(document: Json) -> Iterator[Json]:
+    """Every env entry of an object, wherever it stands."""
+    left: list[object] = [mapping(document)]
+    while left:
+        node = left.pop()
+        if isinstance(node, dict):
+            yield from items(node.get("env"))
+            left.extend(node.values())
+        elif isinstance(node, list):
+            left.extend(node)

@@ -1,0 +1,228 @@
+"""What Kubernetes takes as a name: labels, subdomains, keys, ports, environment variables, and how long they may be.
+
+Every kind has a test (`is_dns_label`) and a reason (`why_not_dns_label`: `None` where the text is fine). The rules are
+those of Kubernetes 1.36 `apimachinery/pkg/util/validation`; the sentences are ours.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from ptcompile.kubernetes.patterns import Pattern
+
+DNS_LABEL_MAX: Final = 63
+"""Characters in a DNS label: container, volume, port and Service names, each part of a host name."""
+
+DNS_SUBDOMAIN_MAX: Final = 253
+"""Characters in a DNS subdomain: the names of most objects."""
+
+LABEL_VALUE_MAX: Final = 63
+"""Characters in the value of a label."""
+
+QUALIFIED_NAME_MAX: Final = 63
+"""Characters in the part of a label or annotation key after the slash; the prefix is a DNS subdomain."""
+
+PORT_NAME_MAX: Final = 15
+"""Characters in the name of a container's port (RFC 6335)."""
+
+CONFIG_KEY_MAX: Final = 253
+"""Characters in a key of a ConfigMap or Secret."""
+
+_LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
+# Each repetition begins with a dot, which no label holds: one way to match, so the time is linear.
+_is_label = re.compile(_LABEL).fullmatch
+_is_subdomain = re.compile(rf"{_LABEL}(?:\.{_LABEL})*").fullmatch
+_is_1035 = Pattern(r"[a-z](?:[-a-z0-9]*[a-z0-9])?").fullmatch
+_is_name_part = Pattern(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?").fullmatch
+_is_http_path = Pattern(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+").fullmatch
+_is_relaxed_env = Pattern(r"[ -<>-~]+").fullmatch
+_is_classic_env = Pattern(r"[-._a-zA-Z][-._a-zA-Z0-9]*").fullmatch
+_is_config_key = Pattern(r"[-._a-zA-Z0-9]+").fullmatch
+_is_port_charset = Pattern(r"[-a-z0-9]+").fullmatch
+
+_ENDS = "start and end with a letter or a digit"
+_LOWER = f"must have only lower case letters, digits and '-', and {_ENDS}"
+_MIXED = f"must have only letters, digits, '-', '_' and '.', and {_ENDS}"
+
+
+def _too_long(text: str, limit: int) -> str | None:
+    # The server counts bytes, which differ only in texts that the character rules refuse anyway.
+    return f"must be no more than {limit} characters (it has {len(text)})" if len(text) > limit else None
+
+
+def is_dns_label(text: str) -> bool:
+    """Whether a text is a DNS label: `[a-z0-9-]`, no dash at the ends, 1 to 63 characters (RFC 1123)."""
+    return len(text) <= DNS_LABEL_MAX and _is_label(text) is not None
+
+
+def why_not_dns_label(text: str) -> str | None:
+    """Why a text is not a DNS label."""
+    if is_dns_label(text):
+        return None
+    if long := _too_long(text, DNS_LABEL_MAX):
+        return long
+    return "must not contain dots" if _is_subdomain(text) else _LOWER
+
+
+def is_dns_1035_label(text: str) -> bool:
+    """Whether a text is a DNS label that begins with a letter (RFC 1035): Service names before Kubernetes 1.36."""
+    return len(text) <= DNS_LABEL_MAX and _is_1035(text) is not None
+
+
+def why_not_dns_1035_label(text: str) -> str | None:
+    """Why a text is not a DNS label that begins with a letter."""
+    if long := _too_long(text, DNS_LABEL_MAX):
+        return long
+    if _is_1035(text):
+        return None
+    return "must have only lower case letters, digits and '-', start with a letter, and end with a letter or a digit"
+
+
+def is_dns_subdomain(text: str) -> bool:
+    """Whether a text is a DNS subdomain: labels joined by dots, 1 to 253 characters (RFC 1123)."""
+    return len(text) <= DNS_SUBDOMAIN_MAX and _is_subdomain(text) is not None
+
+
+def why_not_dns_subdomain(text: str) -> str | None:
+    """Why a text is not a DNS subdomain."""
+    if is_dns_subdomain(text):
+        return None
+    if long := _too_long(text, DNS_SUBDOMAIN_MAX):
+        return long
+    return f"must have only lower case letters, digits, '-' and '.', and each part must {_ENDS}"
+
+
+def is_label_value(text: str) -> bool:
+    """Whether a text may be the value of a label: empty, or `[A-Za-z0-9._-]` up to 63 characters."""
+    return not text or (len(text) <= LABEL_VALUE_MAX and _is_name_part(text) is not None)
+
+
+def why_not_label_value(text: str) -> str | None:
+    """Why a text may not be the value of a label."""
+    if long := _too_long(text, LABEL_VALUE_MAX):
+        return long
+    return None if is_label_value(text) else f"must be empty, or {_MIXED.removeprefix('must ')}"
+
+
+def is_qualified_name(text: str) -> bool:
+    """Whether a text may be the key of a label or annotation, or a resource's name: `[prefix/]name`."""
+    return why_not_qualified_name(text) is None
+
+
+def why_not_qualified_name(text: str) -> str | None:
+    """Why a text may not be the key of a label or annotation."""
+    prefix, slash, name = text.rpartition("/")
+    if "/" in prefix:
+        return "must be a name with at most one prefix and one '/' (such as example.com/name)"
+    if slash and not prefix:
+        return "the prefix before '/' must not be empty"
+    if slash and (reason := why_not_dns_subdomain(prefix)):
+        return f"the prefix before '/' {reason}"
+    part = "the name part " if slash else ""
+    if not name:
+        return f"{part}must not be empty"
+    if long := _too_long(name, QUALIFIED_NAME_MAX):
+        return part + long
+    return None if _is_name_part(name) else part + _MIXED
+
+
+def is_domain_prefixed_path(text: str) -> bool:
+    """Whether a text is a domain and a path, as `spec.managedBy` of a Job wants: `kueue.x-k8s.io/multikueue`."""
+    return why_not_domain_prefixed_path(text) is None
+
+
+def why_not_domain_prefixed_path(text: str) -> str | None:
+    """Why a text is not a domain and a path."""
+    domain, _, path = text.partition("/")
+    if not domain or not path:
+        return "must be a domain and a path (such as acme.io/foo)"
+    if reason := why_not_dns_subdomain(domain):
+        return f"the domain before '/' {reason}"
+    return None if _is_http_path(path) else "the path after '/' must have only characters of a URL path"
+
+
+def is_env_name(text: str) -> bool:
+    """Whether a text may name an environment variable: printable ASCII without `=` (Kubernetes 1.32 and later)."""
+    return _is_relaxed_env(text) is not None
+
+
+def why_not_env_name(text: str) -> str | None:
+    """Why a text may not name an environment variable (Kubernetes 1.32 and later)."""
+    if _is_relaxed_env(text):
+        return None
+    return "must have only printable ASCII characters other than '='" if text else "must not be empty"
+
+
+def is_classic_env_name(text: str) -> bool:
+    """Whether servers before 1.32 and the Volcano webhook take a text as an environment variable's name."""
+    return why_not_classic_env_name(text) is None
+
+
+def why_not_classic_env_name(text: str) -> str | None:
+    """Why servers before 1.32 and the Volcano webhook refuse a text as an environment variable's name."""
+    if not _is_classic_env(text):
+        return "must have only letters, digits, '_', '-' and '.', and not start with a digit"
+    return _relative_path(text)
+
+
+def is_config_key(text: str) -> bool:
+    """Whether a text may be a key of a ConfigMap or Secret."""
+    return why_not_config_key(text) is None
+
+
+def why_not_config_key(text: str) -> str | None:
+    """Why a text may not be a key of a ConfigMap or Secret."""
+    if long := _too_long(text, CONFIG_KEY_MAX):
+        return long
+    if not _is_config_key(text):
+        return "must have only letters, digits, '-', '_' and '.'"
+    return _relative_path(text)
+
+
+def _relative_path(text: str) -> str | None:
+    if text in (".", ".."):
+        return f"must not be '{text}'"
+    return "must not start with '..'" if text.startswith("..") else None
+
+
+def is_port_name(text: str) -> bool:
+    """Whether a text may name a container's port: 1 to 15 of `[a-z0-9-]` with a letter (RFC 6335)."""
+    return why_not_port_name(text) is None
+
+
+def why_not_port_name(text: str) -> str | None:
+    """Why a text may not name a container's port."""
+    if long := _too_long(text, PORT_NAME_MAX):
+        return long
+    if not _is_port_charset(text):
+        return "must have only lower case letters, digits and '-'"
+    if text.replace("-", "").isdigit() or not text.strip("-"):
+        return "must have at least one letter"
+    if "--" in text:
+        return "must not have two '-' in a row"
+    return "must not start or end with '-'" if text[0] == "-" or text[-1] == "-" else None
+
+
+def suggest(word: str, candidates: Iterable[str]) -> str | None:
+    """The candidate that was most likely meant, or `None` where none is near; letter case counts little."""
+    names = list(candidates)
+    folded = word.casefold()
+    for name in names:
+        if name.casefold() == folded:
+            return name
+    if len(word) > DNS_SUBDOMAIN_MAX:
+        return None  # a text this long is no slip of a name, and the comparison is quadratic
+    import difflib
+
+    found = difflib.get_close_matches(word, names, n=1, cutoff=0.7)
+    return found[0] if found else None
+
+
+def longest_name(suffixes: Iterable[str], limit: int = DNS_LABEL_MAX) -> int:
+    """How many characters an object's name may have so that name and suffix fit in `limit`, for every suffix.
+
+    The suffixes are what an operator appends to make the names of pods and Services (`-worker-0`, `-master-0`).
+    """
+    return max(0, limit - max(map(len, suffixes), default=0))

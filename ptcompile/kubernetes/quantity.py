@@ -1,0 +1,190 @@
+"""Kubernetes quantities (`500m`, `1.5Gi`, `1e3`), read, compared, added and printed as apimachinery 1.36 does.
+
+Amounts are whole numbers of 10^-9 (nano), so nothing here rounds that the server does not round.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final, Literal
+
+from ptcompile.memo import kept
+
+Format = Literal["decimal", "binary", "exponent"]
+"""How a quantity was written, and so how it is printed: `1500M`, `1536Mi` or `15e8`."""
+
+NANO: Final = 10**9
+MILLI: Final = 10**6
+"""One thousandth, in nano units: what the server rounds requests and limits up to."""
+
+_DECIMAL: Final = {"n": -9, "u": -6, "m": -3, "": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_DECIMAL_SUFFIX: Final = {power: suffix for suffix, power in _DECIMAL.items()}
+_BINARY: Final = ("", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei")
+_BINARY_CAP: Final = (2**63 - 1) * NANO
+# Bounds on what is computed with, far beyond any cluster: 1e999999999 is a legal quantity.
+_MAX_POWER: Final = 64
+_MAX_DIGITS: Final = 1000
+
+# Go's scanner lets every part be absent ("Ki" and "+" are zero), so only the empty text is refused apart.
+# A part ends where the next one's first character stands: one way to match, so the time is linear.
+_match = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([KMGTPE]i)|([numkMGTPE])|[eE]([+-]?[0-9]{1,18}))?").fullmatch
+
+
+class Quantity:
+    """An exact amount and the way it was written. Compared by amount alone: `1Gi` equals `1024Mi`."""
+
+    __slots__ = ("format", "nano")
+
+    nano: int
+    """The amount in units of 10^-9."""
+    format: Format
+
+    def __init__(self, nano: int, format: Format = "decimal") -> None:
+        self.nano = nano
+        self.format = format
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether the amount is whole, as GPUs and other extended resources have to be (`1000m` is)."""
+        return self.nano % NANO == 0
+
+    @property
+    def value(self) -> int:
+        """The amount as a whole number, rounded away from zero (`Quantity.Value()` of apimachinery)."""
+        return _round_up(self.nano, NANO) // NANO
+
+    def rounded(self, unit: int = MILLI) -> Quantity:
+        """The amount rounded away from zero to a multiple of `unit`: the server does so to milli in resource lists."""
+        return Quantity(_round_up(self.nano, unit), self.format)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Quantity) and self.nano == other.nano
+
+    def __hash__(self) -> int:
+        return hash(self.nano)
+
+    def __lt__(self, other: Quantity) -> bool:
+        return self.nano < other.nano
+
+    def __le__(self, other: Quantity) -> bool:
+        return self.nano <= other.nano
+
+    def __gt__(self, other: Quantity) -> bool:
+        return self.nano > other.nano
+
+    def __ge__(self, other: Quantity) -> bool:
+        return self.nano >= other.nano
+
+    def __add__(self, other: Quantity) -> Quantity:
+        return Quantity(self.nano + other.nano, self.format if self.nano else other.format)
+
+    def __sub__(self, other: Quantity) -> Quantity:
+        return Quantity(self.nano - other.nano, self.format if self.nano else other.format)
+
+    def __mul__(self, times: int) -> Quantity:
+        return Quantity(self.nano * times, self.format)
+
+    def __bool__(self) -> bool:
+        return self.nano != 0
+
+    def __str__(self) -> str:
+        return to_string(self)
+
+    def __repr__(self) -> str:
+        return f"Quantity({to_string(self)!r})"
+
+
+def valid(value: object) -> bool:
+    """Whether the server takes a value as a quantity. `null` is not one; it means that the field is unset."""
+    return parse(value) is not None
+
+
+def parse(value: object) -> Quantity | None:
+    """The quantity that a JSON value stands for, or `None` where the server refuses it.
+
+    Strings and numbers are taken, booleans are not. Blanks around are ignored. Finer amounts than 10^-9 are rounded
+    away from zero; binary ones are capped at 2^63-1; beyond 10^64 the amount is cut, which no cluster can tell.
+    """
+    if isinstance(value, str):
+        return _parse(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return _parse(str(value)) if -1e308 < value < 1e308 else None
+
+
+@kept(1024)
+def _parse(text: str) -> Quantity | None:
+    match = _match(text.strip(" ")) if len(text) <= _MAX_DIGITS else None
+    if match is None or not match[0]:
+        return None
+    sign, whole, fraction, binary, decimal, exponent = match.groups()
+    fraction = fraction or ""
+    digits = int(whole + fraction or "0")
+    style: Format = "decimal"
+    if binary:
+        style = "binary"
+        nano = min(_scaled(digits << 10 * _BINARY.index(binary), 9 - len(fraction)), _BINARY_CAP)
+        if fraction and 0 < nano < NANO:
+            style = "decimal"
+    elif exponent:
+        style = "exponent"
+        nano = _scaled(digits, int(exponent) + 9 - len(fraction))
+    else:
+        nano = _scaled(digits, _DECIMAL[decimal or ""] + 9 - len(fraction))
+    return Quantity(-nano if sign == "-" else nano, style)
+
+
+def _scaled(digits: int, power: int) -> int:
+    """`digits * 10**power`, rounded up."""
+    if power >= 0:
+        return digits * int(10 ** min(power, _MAX_POWER))
+    unit = int(10 ** min(-power, 2 * _MAX_DIGITS))
+    return -(-digits // unit)
+
+
+def _round_up(nano: int, unit: int) -> int:
+    return -(-nano // unit) * unit if nano >= 0 else nano // unit * unit
+
+
+def to_string(quantity: Quantity) -> str:
+    """The canonical text, as the server prints it: no fraction, the largest suffix that fits (`1536Mi`, `2500m`)."""
+    nano = quantity.nano
+    if not nano:
+        return "0"
+    if quantity.format == "binary" and abs(nano) >= 1024 * NANO and nano % NANO == 0:
+        amount, steps = nano // NANO, 0
+        while steps < 6 and amount % 1024 == 0:
+            amount, steps = amount // 1024, steps + 1
+        return f"{amount}{_BINARY[steps]}"
+    amount, power = nano, -9
+    while amount % 1000 == 0:
+        amount, power = amount // 1000, power + 3
+    # Beyond E there is no suffix, and the server falls back to the exponent.
+    if (quantity.format == "exponent" or power > 18) and power:
+        return f"{amount}e{power}"
+    return f"{amount}{_DECIMAL_SUFFIX[power]}"
+
+
+def why_not(value: object) -> str | None:
+    """Why the server refuses a value as a quantity, in a few words, with the likely meaning where there is one."""
+    if valid(value):
+        return None
+    if not isinstance(value, str):
+        return "must be a quantity such as 2, 500m or 8Gi"
+    if not value.strip(" "):
+        return "must not be empty"
+    meant = suggest(value)
+    return "must be a number with one of the suffixes n u m k M G T P E or Ki Mi Gi Ti Pi Ei" + (
+        f" (did you mean {meant}?)" if meant else ""
+    )
+
+
+def suggest(text: str) -> str | None:
+    """The quantity that was most likely meant by a refused text: `8Gi` for `8gib`, `8G` for `8GB`, `8k` for `8K`."""
+    match = re.fullmatch(r"([0-9]{1,18}(?:\.[0-9]{1,18})?)\s*([kmgtp])(i?)b?(?:ytes)?", text.strip().lower())
+    if match is None:
+        return None
+    number, unit, binary = match.groups()
+    if binary:
+        return f"{number}{unit.upper()}i"
+    return f"{number}{'k' if unit == 'k' else unit.upper()}"

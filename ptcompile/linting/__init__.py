@@ -1,0 +1,129 @@
+"""What would be accepted and still go wrong: rules by the kinds that they are asked of.
+
+A family is a package with one rule a file and the table `RULES`: each module's name, in the order in which they are
+asked, with the words without which its rule finds nothing (`words` says what a word is; an empty text is a rule that is
+always asked). A family is imported when an object of its kind comes by, a rule when the object has its words. A new
+rule gets its words by reading its check: what has to be written in an object that it finds something in? Where that is
+too narrow, findings are lost; `tests/linting/test_words.py` asks every rule with and without its words to see that none
+is. Where nothing comes to mind the text stays empty.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
+from importlib import import_module
+from typing import Any
+
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.stream import Stream
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.words import Needs, needs, words_of
+
+__all__ = ["FAMILIES", "Found", "Rule", "Stream", "Subject", "every_rule", "rules_of", "run"]
+
+_ANY = ("linting.containers", "linting.pods")
+
+FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
+    ("v1", "Pod"): (*_ANY, "linting.launch", "operators.kueue.rules"),
+    ("v1", "Service"): ("linting.services",),
+    ("batch/v1", "Job"): (*_ANY, "operators.batch.rules", "linting.launch", "operators.kueue.rules"),
+    ("kubeflow.org/v1", "PyTorchJob"): (*_ANY, "operators.pytorchjob.rules", "linting.launch", "operators.kueue.rules"),
+    ("batch.volcano.sh/v1alpha1", "Job"): (*_ANY, "operators.volcano.rules", "linting.launch", "operators.kueue.rules"),
+    ("jobset.x-k8s.io/v1alpha2", "JobSet"): (
+        *_ANY,
+        "operators.jobset.rules",
+        "linting.launch",
+        "operators.kueue.rules",
+    ),
+    ("trainer.kubeflow.org/v1alpha1", "TrainJob"): (
+        "operators.trainer.rules.trainjob",
+        "linting.launch",
+        "operators.kueue.rules",
+    ),
+    ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime"): (*_ANY, "operators.trainer.rules.runtime"),
+    ("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime"): (*_ANY, "operators.trainer.rules.runtime"),
+}
+"""Which families are asked of which kind, in this order."""
+
+
+Asked = tuple[str, str, Needs]
+"""A rule before it is loaded: its name, its module, what it needs."""
+
+
+def rules_of(kind: tuple[str, str]) -> tuple[Rule, ...]:
+    """The rules for objects of one apiVersion and kind, whatever the words of the object are."""
+    return tuple(_loaded(module) for _, module, _ in _table(kind))
+
+
+def every_rule() -> tuple[Rule, ...]:
+    """All rules, each once, in the order of their codes' families."""
+    return tuple(dict.fromkeys(rule for kind in FAMILIES for rule in rules_of(kind)))
+
+
+@cache
+def _table(kind: tuple[str, str]) -> tuple[Asked, ...]:
+    """The rules for objects of one kind, none of them loaded."""
+    return tuple(
+        (module.replace("_", "-"), f"ptcompile.{family}.{module}", needs(text))
+        for family in FAMILIES.get(kind, ())
+        for module, text in import_module(f"ptcompile.{family}").RULES.items()
+    )
+
+
+@cache
+def _vocabulary(kind: tuple[str, str]) -> frozenset[str]:
+    """All words that rules for objects of one kind need."""
+    return frozenset().union(*(words for _, _, needed in _table(kind) for words in needed))
+
+
+@lru_cache(maxsize=1024)
+def _promising(kind: tuple[str, str], words: frozenset[str]) -> tuple[tuple[str, str], ...]:
+    """Name and module of the rules that may find something in an object with no more words of theirs than these."""
+    return tuple((name, module) for name, module, needed in _table(kind) if not any(map(words.isdisjoint, needed)))
+
+
+@cache
+def _loaded(module: str) -> Rule:
+    rule: Rule = import_module(module).RULE
+    return rule
+
+
+def run(
+    manifest: Mapping[str, Any],
+    *,
+    versions: Versions | None = None,
+    others: Stream | Sequence[Mapping[str, Any]] = (),
+    only: Collection[str] | None = None,
+    every: bool = False,
+) -> Iterator[Problem]:
+    """What the rules find in one object. `others` are the objects of its stream; `only` are the names to ask, or all.
+
+    Who asks for every object of a stream makes one `Stream` of it: else its order is found again each time. `every`
+    asks the rules that cannot find anything too, by the object's words: that changes nothing but the time it takes.
+
+    Total: any data, never an exception.
+    """
+    stream = others if isinstance(others, Stream) else Stream(others)
+    subject = Subject(manifest, versions=versions, stream=stream)
+    if subject.kind not in FAMILIES:
+        return
+    known = _vocabulary(subject.kind)
+    words = None if every else words_of(subject)
+    for name, module in _promising(subject.kind, known if words is None else known.intersection(words)):
+        if only is None or name in only:
+            rule = _loaded(module)
+            for found in rule.check(subject):
+                yield Problem(
+                    name=rule.name,
+                    path=found.path,
+                    message=found.message,
+                    help=found.help,
+                    severity=found.severity or rule.severity,
+                    stage=rule.stage,
+                    authority=rule.authority,
+                    on_key=found.on_key,
+                    fix=found.fix,
+                )

@@ -1,0 +1,81 @@
+"""Every code there is: the rules with their pages, and the answers that are no rules; for people and for the README."""
+
+from __future__ import annotations
+
+from ptcompile.findings.codes import CODES
+from ptcompile.linting import every_rule
+from ptcompile.linting.answers import ANSWERS
+from ptcompile.linting.pages import page
+from ptcompile.linting.rule import Rule
+
+
+def named(code_or_name: str) -> str | None:
+    """The name behind a code or a name; None where there is none."""
+    if code_or_name in CODES:
+        return code_or_name
+    return next((name for name, code in CODES.items() if code == code_or_name), None)
+
+
+def explained(name: str) -> str:
+    """The page of one name, as text for a terminal."""
+    rule = next((one for one in every_rule() if one.name == name), None)
+    if rule is None:
+        answer = ANSWERS[name]
+        return f"{CODES[name]} {name}\n\n{_filled(answer.title)}\n\n{_wrapped('Fix', answer.fix)}.\n"
+    text = page(rule)
+    parts = [
+        f"{CODES[name]} {name}  ({rule.severity}, stage {rule.stage}, {rule.authority})",
+        _filled(text.title),
+        _wrapped("What", text.what),
+        _wrapped("Why", text.why),
+        f"Bad:\n\n{_indented(text.bad)}",
+        f"Good:\n\n{_indented(text.good)}",
+        _wrapped("Fix", text.fix),
+        _wrapped("Source", text.source),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _wrapped(head: str, text: str) -> str:
+    return _filled(f"{head}: {text}")
+
+
+def _filled(text: str) -> str:
+    import textwrap
+
+    return textwrap.fill(" ".join(text.split()), 100)
+
+
+def _indented(text: str) -> str:
+    return "".join(f"    {line}" if line.strip() else line for line in text.splitlines(keepends=True)).rstrip("\n")
+
+
+def listed() -> str:
+    """One line a rule: code, name, severity, stage, authority."""
+    rules = sorted(every_rule(), key=_code)
+    width = max((len(rule.name) for rule in rules), default=0)
+    return "".join(
+        f"{_code(rule)}  {rule.name:<{width}}  {rule.severity:<7}  {rule.stage:<5}  {rule.authority}\n"
+        for rule in rules
+    )
+
+
+def as_dicts() -> list[dict[str, str]]:
+    """Every rule as plain data, in the order of the codes."""
+    return [
+        {"code": _code(rule), **rule._asdict(), "check": rule.check.__module__, **page(rule)._asdict()}
+        for rule in sorted(every_rule(), key=_code)
+    ]
+
+
+def as_markdown() -> str:
+    """The table of the README."""
+    rows = ["| Code | Rule | Severity | Stage | Who says so | What |", "|---|---|---|---|---|---|"]
+    for rule in sorted(every_rule(), key=_code):
+        title = page(rule).title.replace("|", "\\|").replace("\n", " ")
+        rows.append(f"| {_code(rule)} | `{rule.name}` | {rule.severity} | {rule.stage} | {rule.authority} | {title} |")
+    return "\n".join(rows) + "\n"
+
+
+def _code(rule: Rule) -> str:
+    return CODES[rule.name]

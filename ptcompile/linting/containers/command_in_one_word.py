@@ -1,0 +1,86 @@
+"""A whole command line is written as one word.
+
+What: the first word of `command` holds blanks, as in `command: ["python train.py"]`.
+
+Why: no shell takes it apart. The runtime looks for a program of that very name, with the blanks in it, and the
+container does not start: "no such file or directory".
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - python train.py --epochs 3  # <--
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py, --epochs, "3"]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: give each word an item of its own, or start a shell: [bash, -c, "..."].
+
+Source: Kubernetes 1.36, command and args of containers; execve(2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.linting.commands import known
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject, Word
+
+_SHELL = frozenset("|&;<>()$`*?~{}\n#!")
+_MOST = 4096
+"""A longer line is not taken apart."""
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        word = container.argv[0] if known(container) else None
+        if word is not None and len(word.text.split()) > 1:
+            words = _taken_apart(word)
+            rest = [one.text for one in container.argv[1:] if one.path[-2] == "command"]
+            edit = Edit("set", word.path[:-1], [*words, *rest])
+            yield Found(
+                word.path,
+                f"{field_path(word.path)}: no shell takes {_short(word.text)!r} apart: a program of that whole name is "
+                "looked for",
+                "give each word an item of its own",
+                Fix("give each word an item of its own", (edit,), safe=False) if words else None,
+            )
+
+
+def _taken_apart(word: Word) -> list[str]:
+    """The words as a shell would see them; none where it would do more than take them apart."""
+    if len(word.text) > _MOST or _SHELL & set(word.text):
+        return []
+    import shlex
+
+    try:
+        return shlex.split(word.text)
+    except ValueError:
+        return []
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 40 else text[:37] + "..."
+
+
+RULE = Rule("command-in-one-word", _check, severity="error", stage="run", authority="kubelet")

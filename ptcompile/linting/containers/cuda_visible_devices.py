@@ -1,0 +1,82 @@
+"""CUDA_VISIBLE_DEVICES does not fit the GPUs that the container asks for.
+
+What: a list of indexes with one that is not below the number of GPUs, or with fewer indexes than GPUs.
+
+Why: inside a container the GPUs are numbered from 0, whichever the node gave. CUDA takes the indexes up to the first
+that does not exist and forgets the rest, so the processes see fewer GPUs than are paid for, or none.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          env:
+            - name: CUDA_VISIBLE_DEVICES
+              value: "3"  # <--
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: leave the variable out: a container sees its own GPUs and no others.
+
+Source: CUDA 13, environment variables; Kubernetes 1.36, device plugins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.linting.amounts import gpus
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_NAME = "CUDA_VISIBLE_DEVICES"
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        for entry in container.env:
+            count = gpus(container) if entry.name == _NAME and entry.value else 0
+            problem = _problem(entry.value or "", count) if count else None
+            if problem is not None:
+                path = (*entry.path, "value")
+                yield Found(
+                    path,
+                    f"{field_path(path)}: {_NAME}={entry.value}: {problem}",
+                    "remove the variable",
+                    Fix(f"remove {_NAME}", (Edit("remove", entry.path),), safe=False),
+                )
+
+
+def _problem(value: str, count: int) -> str | None:
+    words = [word.strip() for word in value.split(",")]
+    if not all(word.isascii() and word.isdigit() and len(word) < 9 for word in words):
+        return None
+    numbers = [int(word) for word in words]
+    beyond = next((number for number in numbers if number >= count), None)
+    if beyond is not None:
+        return f"the container has {count} GPU{'s' if count > 1 else ''}, numbered from 0, and no number {beyond}"
+    if len(set(numbers)) < count:
+        return f"{len(set(numbers))} of the container's {count} GPUs are seen"
+    return None
+
+
+RULE = Rule("cuda-visible-devices", _check, severity="warning", stage="run", authority="ptcompile")

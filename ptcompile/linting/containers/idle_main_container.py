@@ -1,0 +1,62 @@
+"""The container that trains holds accelerators and only sleeps.
+
+What: a container asks for accelerators, and its command is `sleep infinity`, `tail -f /dev/null` or the like.
+
+Why: it was left from looking around inside the pod. The accelerators are taken, and the job never ends.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [sleep, infinity]  # <--
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: start the training, or drop the accelerators.
+
+Source: ptcompile's own advice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.linting.amounts import accelerators
+from ptcompile.linting.commands import endless
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        count = accelerators(container) if container.main else 0
+        shown = endless(container) if count else None
+        if shown:
+            path = container.argv[0].path[:-1]
+            yield Found(
+                path,
+                f"{field_path(path)}: {shown} holds {count} accelerator{'s' if count > 1 else ''} and never ends",
+                "start the training, or ask for no accelerators",
+            )
+
+
+RULE = Rule("idle-main-container", _check, severity="warning", stage="run", authority="ptcompile")

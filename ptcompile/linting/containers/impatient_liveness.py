@@ -1,0 +1,83 @@
+"""A liveness probe kills the training while it starts.
+
+What: a container with accelerators, or one that torchrun or another launcher starts, has a liveness probe that gives
+up within five minutes, and no startup probe.
+
+Why: pulling weights, building NCCL's communicators and compiling take minutes, in which nothing answers. The kubelet
+kills the container, the rank is gone, and the others fail with it.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+          livenessProbe:  # <--
+            tcpSocket: {port: 8080}
+            periodSeconds: 10
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+          startupProbe:
+            tcpSocket: {port: 8080}
+            periodSeconds: 10
+            failureThreshold: 180
+          livenessProbe:
+            tcpSocket: {port: 8080}
+            periodSeconds: 10
+
+Fix: add a startupProbe that waits for half an hour, or do without: torchrun watches its processes itself.
+
+Source: Kubernetes 1.36, probes: period 10 s, 3 failures, where nothing is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import at, integer
+from ptcompile.linting.amounts import accelerators
+from ptcompile.linting.commands import trains
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_PATIENCE = 300
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        probe = at(container.spec, "livenessProbe")
+        if not container.main or not probe or at(container.spec, "startupProbe"):
+            continue
+        period = integer(probe.get("periodSeconds"), 10) or 10
+        failures = integer(probe.get("failureThreshold"), 3) or 3
+        seconds = integer(probe.get("initialDelaySeconds")) + period * failures
+        if seconds < _PATIENCE and (accelerators(container) or trains(container)):
+            path = (*container.path, "livenessProbe")
+            yield Found(
+                path,
+                f"{field_path(path)}: the kubelet kills the container when nothing answers in the first "
+                f"{seconds} seconds",
+                "add a startupProbe with more patience, or remove the probe",
+                on_key=True,
+            )
+
+
+RULE = Rule("impatient-liveness", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,72 @@
+"""An image has no tag, or the tag latest.
+
+What: the image of the containers that train in several pods has no tag and no digest, or `latest`.
+
+Why: what runs changes without the manifest. Pods of one job that start at different times may train with different
+code, and a run cannot be repeated.
+
+Bad:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      completionMode: Indexed
+      completions: 4
+      parallelism: 4
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:latest  # <--
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      completionMode: Indexed
+      completions: 4
+      parallelism: 4
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: name a version, or better a digest.
+
+Source: Kubernetes 1.36, images: the pull policy is Always for latest and IfNotPresent for other tags.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import text
+from ptcompile.linting.images import moves, ranks
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in ranks(subject):
+        image = text(container.spec.get("image"))
+        if moves(image) and container.spec.get("imagePullPolicy") not in ("IfNotPresent", "Never"):
+            path = (*container.path, "image")
+            yield Found(
+                path,
+                f"{field_path(path)}: {image} is what was pushed last when a pod starts: ranks may run different code",
+                "name a version or a digest",
+            )
+
+
+RULE = Rule("latest-image", _check, severity="warning", stage="run", authority="ptcompile")

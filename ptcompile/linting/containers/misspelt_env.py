@@ -1,0 +1,69 @@
+"""A variable has almost the name of one that NCCL or PyTorch reads.
+
+What: a name that begins like theirs (NCCL_, TORCH_, GLOO_, OMP_, PYTORCH_, CUDA_) and is a slip away from one that
+they read, such as NCCL_SOCKET_IFNAMES.
+
+Why: nobody complains about a variable that nobody reads. The setting has no effect.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          env:
+            - name: NCCL_SOCKET_IFACE  # <--
+              value: eth0
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          env:
+            - name: NCCL_SOCKET_IFNAME
+              value: eth0
+
+Fix: write the name that is read.
+
+Source: NCCL 2.29, environment variables; PyTorch 2.13, torch.distributed; OpenMP 5.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.variables import misspelt
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        for entry in container.env:
+            meant = misspelt(entry.name)
+            if meant is not None:
+                path = (*entry.path, "name")
+                yield Found(
+                    path,
+                    f"{field_path(path)}: nobody reads {entry.name} (did you mean {meant}?)",
+                    f"write {meant}",
+                    Fix(f"write {meant}", (Edit("set", path, meant),), safe=False),
+                )
+
+
+RULE = Rule("misspelt-env", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,73 @@
+"""An option and its value are one word.
+
+What: a word such as `--epochs 3` among the words of a command that no shell takes apart.
+
+Why: the program gets the option's name with the blank and the value in it. Python's argparse takes it for no option
+at all: "unrecognized arguments".
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          args:
+            - --epochs 3  # <--
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          args:
+            - --epochs=3
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write --epochs=3, or two items.
+
+Source: Kubernetes 1.36, command and args of containers; Python 3.13, argparse.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.linting.commands import known, starts_shell
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_OPTION = Pattern(r"(--[A-Za-z][\w.-]*) +([^-\s]\S*|-[0-9.]+)")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        if not known(container) or starts_shell(container):
+            continue  # an image's entry point may be a shell
+        for word in container.argv[1:]:
+            match = _OPTION.fullmatch(word.text) if " " in word.text else None
+            if match is not None:
+                joined = f"{match[1]}={match[2]}"
+                yield Found(
+                    word.path,
+                    f"{field_path(word.path)}: no shell takes {word.text!r} apart: the program sees no "
+                    f"option {match[1]}",
+                    f"write {joined}",
+                    Fix(f"write {joined}", (Edit("set", word.path, joined),), safe=False),
+                )
+
+
+RULE = Rule("option-in-one-word", _check, severity="warning", stage="run", authority="kubelet")

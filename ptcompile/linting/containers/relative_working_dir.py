@@ -1,0 +1,68 @@
+"""A working directory does not begin with a slash.
+
+What: a workingDir such as `workspace`.
+
+Why: the API server takes it, and the container runtime does not: "Cwd must be an absolute path". The container never
+starts.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          workingDir: workspace  # <--
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          workingDir: /workspace
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write the whole path.
+
+Source: OCI runtime specification 1.2, process.cwd; runc 1.2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at, text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        if at(template.spec, "os").get("name") == "windows":
+            continue
+        for container in template.containers:
+            written = text(container.spec.get("workingDir"))
+            if written and written[0] not in "/$" and ":" not in written:
+                path = (*container.path, "workingDir")
+                whole = "/" + written.removeprefix("./")
+                yield Found(
+                    path,
+                    f"{field_path(path)}: {written} is no whole path, and the container runtime refuses it",
+                    f"write {whole}, or the path that is meant",
+                    Fix(f"write {whole}", (Edit("set", path, whole),), safe=False),
+                )
+
+
+RULE = Rule("relative-working-dir", _check, severity="error", stage="run", authority="kubelet")

@@ -1,0 +1,77 @@
+"""Two volumes are mounted at one place.
+
+What: two mounts of a container whose paths are the same folder in different spellings, such as `/data` and `/data/`.
+
+Why: the API server compares the text. The runtime mounts both, and the second hides the first: its data is not there.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      volumes:
+        - {name: dataset, persistentVolumeClaim: {claimName: imagenet}}
+        - {name: scratch, emptyDir: {}}
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          volumeMounts:
+            - {name: dataset, mountPath: /data}
+            - {name: scratch, mountPath: /data/}  # <--
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      volumes:
+        - {name: dataset, persistentVolumeClaim: {claimName: imagenet}}
+        - {name: scratch, emptyDir: {}}
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          volumeMounts:
+            - {name: dataset, mountPath: /data}
+            - {name: scratch, mountPath: /scratch}
+
+Fix: give each volume a folder of its own.
+
+Source: kube-apiserver 1.36 (mountPath must be unique, as text); Linux mount semantics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.volumes import place
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        seen: dict[str, str] = {}
+        for where, mount in container.mounts:
+            folder, name = place(mount), text(mount.get("name"))
+            if folder in seen and seen[folder] != name:
+                path = (*where, "mountPath")
+                yield Found(
+                    path,
+                    f"{field_path(path)}: {name} hides {seen[folder]}, which is mounted at {folder} too",
+                    "give each volume a folder of its own",
+                )
+            elif folder:
+                seen[folder] = name
+
+
+RULE = Rule("repeated-mount-path", _check, severity="warning", stage="run", authority="kubelet")

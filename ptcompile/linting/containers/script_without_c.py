@@ -1,0 +1,72 @@
+"""A shell is given a command line without -c.
+
+What: a shell's first argument that is no option is a whole command line, as in `[bash, "torchrun train.py"]`.
+
+Why: without -c a shell takes its argument for the name of a file. The container stops at once: "No such file or
+directory".
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - bash
+            - python train.py --epochs 3  # <--
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - bash
+            - -c
+            - python train.py --epochs 3
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: put -c before it.
+
+Source: POSIX 2024, sh: command_file and -c.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.linting.commands import base, known, script, shell_at
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        argv, shell = container.argv, shell_at(container)
+        if not known(container) or shell is None or script(container) is not None:
+            continue
+        word = next((one for one in argv[shell + 1 :] if one.text[:1] not in ("-", "+")), None)
+        if word is not None and len(word.text.split()) > 1:
+            key = word.path[:-1]
+            own = [one for one in argv if one.path[:-1] == key]
+            words, at = [one.text for one in own], own.index(word)
+            yield Found(
+                word.path,
+                f"{field_path(word.path)}: without -c, {base(argv[shell].text)} takes this line for the name of a file",
+                "put -c before it",
+                Fix("put -c before it", (Edit("set", key, [*words[:at], "-c", *words[at:]]),), safe=False),
+            )
+
+
+RULE = Rule("script-without-c", _check, severity="error", stage="run", authority="kubelet")

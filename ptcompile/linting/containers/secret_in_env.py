@@ -1,0 +1,101 @@
+"""A secret is written into a manifest.
+
+What: an env entry whose name says that it is a secret (a token, a key, a password) has its value in the manifest, or
+a value has the form of a well-known token.
+
+Why: whoever may read the object, the repository or the logs of a pipeline has the secret. It is shown by kubectl
+describe and kept in the history of git.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          env:
+            - name: WANDB_API_KEY
+              value: 0c5a7f3e9b1d48f2a6c4  # <--
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          env:
+            - name: WANDB_API_KEY
+              valueFrom: {secretKeyRef: {name: wandb, key: api-key}}
+
+Fix: keep it in a Secret, refer to it by secretKeyRef, and have the one that was written revoked.
+
+Source: Kubernetes 1.36, Secrets: good practices.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_is_name = Pattern(
+    r"(?:.*_)?(?:API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|SECRET|PASSWORD|PASSWD|AUTH_TOKEN|ACCESS_TOKEN|API_TOKEN)"
+    r"|(?:HF|HUGGINGFACE|HUGGING_FACE|HUGGING_FACE_HUB|GITHUB|GH|GITLAB|WANDB|NEPTUNE|NPM|SLACK|VAULT)_(?:TOKEN|KEY)",
+    re.IGNORECASE,
+).fullmatch
+_FORM = Pattern(
+    r"\b(?:hf_[A-Za-z0-9]{30,}|gh[pousr]_[A-Za-z0-9]{30,}|glpat-[\w-]{20,}|A[KS]IA[A-Z0-9]{16}|sk-[A-Za-z0-9_-]{20,}"
+    r"|xox[bap]-[\w-]{20,})\b|-----BEGIN [A-Z ]*PRIVATE KEY"
+)
+_LEAST = 4
+"""Shorter values are flags and placeholders."""
+_MOST = 1 << 14
+"""No more of a text is looked at."""
+_FORM_LEAST = 20
+"""Characters of the shortest form: AKIA and 16 more."""
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        for entry in container.env:
+            value = (entry.value or "")[:_MOST]
+            named = _is_name(entry.name) is not None and _is_secret(value)
+            if named or (len(value) >= _FORM_LEAST and _FORM.search(value)):
+                path = (*entry.path, "value")
+                yield Found(
+                    path,
+                    f"{field_path(path)}: the secret {entry.name} can be read by all who see this manifest",
+                    "refer to a Secret by valueFrom.secretKeyRef, and have this one revoked",
+                )
+        for word in container.argv:
+            if len(word.text) >= _FORM_LEAST and _FORM.search(word.text[:_MOST]):
+                yield Found(
+                    word.path,
+                    f"{field_path(word.path)}: a secret token can be read by all who see this manifest",
+                    "put it into a variable that refers to a Secret, and have this one revoked",
+                )
+
+
+def _is_secret(value: str) -> bool:
+    """Whether a value may be one: no reference, no path, no placeholder, no switch."""
+    if len(value) < _LEAST or value.lower() in ("true", "false", "none", "null", "changeme", "dummy", "offline"):
+        return False
+    return value[0] not in "/<{" and "$(" not in value and "${" not in value and not value.isdigit()
+
+
+RULE = Rule("secret-in-env", _check, severity="warning", stage="style", authority="ptcompile")

@@ -1,0 +1,70 @@
+"""A command uses a shell's signs, and no shell runs.
+
+What: `&&`, `||`, `|`, `>`, `>>`, `2>&1` or `;` as a word of a command that does not start a shell.
+
+Why: they are handed to the program as arguments. What stands behind them never runs, and nothing is redirected.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - python
+            - prepare.py
+            - "&&"  # <--
+            - python
+            - train.py
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [bash, -c, python prepare.py && python train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: run it by a shell: [bash, -c, "..."].
+
+Source: Kubernetes 1.36, command and args of containers; execve(2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.linting.commands import base, known, starts_shell
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_SIGNS = frozenset({"&&", "||", "|", ">", ">>", "2>&1", "&>", "2>", ";"})
+_TAKE_THEM = frozenset({"find", "xargs", "expr", "test", "[", "jq", "awk"})
+"""Programs that have a use for such words."""
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        if not known(container) or starts_shell(container) or base(container.argv[0].text) in _TAKE_THEM:
+            continue
+        word = next((one for one in container.argv[1:] if one.text in _SIGNS), None)
+        if word is not None:
+            yield Found(
+                word.path,
+                f"{field_path(word.path)}: {word.text} is an argument of {base(container.argv[0].text)}: no shell runs",
+                'run it by a shell: [bash, -c, "..."]',
+            )
+
+
+RULE = Rule("shell-syntax-without-shell", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,80 @@
+"""A command writes a variable as a shell does, and no shell runs.
+
+What: `$NAME` or `${NAME}` in a word of a command that does not start a shell.
+
+Why: Kubernetes replaces `$(NAME)` alone. The program gets the text as it is written: a path that begins with `$DATA`,
+a host that is called `$MASTER_ADDR`.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - python
+            - train.py
+            - --data=$DATA_DIR  # <--
+          env: [{name: DATA_DIR, value: /data}]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - python
+            - train.py
+            - --data=$(DATA_DIR)
+          env: [{name: DATA_DIR, value: /data}]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write $(NAME), or run the command by a shell.
+
+Source: Kubernetes 1.36, variables in command and args.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.linting.commands import base, known, starts_shell
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+))")
+_OTHERS = frozenset({"envsubst", "perl", "awk", "sed", "make"})
+"""Programs that read such a word in their own way."""
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        if not known(container) or starts_shell(container) or base(container.argv[0].text) in _OTHERS:
+            continue
+        for word in container.argv:
+            match = _VARIABLE.search(word.text) if "$" in word.text and "\n" not in word.text else None
+            if match is not None:
+                name = match[1] or match[2]
+                there = any(entry.name == name for entry in container.env)
+                replaced = _VARIABLE.sub(lambda one: f"$({one[1] or one[2]})", word.text)
+                yield Found(
+                    word.path,
+                    f"{field_path(word.path)}: {match[0]} stays as it is written: no shell runs",
+                    f"write $({name})",
+                    Fix(f"write $({name})", (Edit("set", word.path, replaced),), safe=False) if there else None,
+                )
+
+
+RULE = Rule("shell-variable-without-shell", _check, severity="warning", stage="run", authority="kubelet")

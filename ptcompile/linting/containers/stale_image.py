@@ -1,0 +1,75 @@
+"""An image that moves is kept as it was when a node first pulled it.
+
+What: containers that train in several pods have an image without a tag, or `latest`, and imagePullPolicy
+IfNotPresent.
+
+Why: each node uses what `latest` was when it pulled it for the first time: the pods of one job run different code,
+some of it months old. Ranks that do not agree hang in the first collective.
+
+Bad:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      completionMode: Indexed
+      completions: 4
+      parallelism: 4
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:latest
+              imagePullPolicy: IfNotPresent  # <--
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      completionMode: Indexed
+      completions: 4
+      parallelism: 4
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              imagePullPolicy: IfNotPresent
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: name a version or a digest. Pulling always is not enough: a tag can move between two pulls.
+
+Source: Kubernetes 1.36, images: pull policies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import text
+from ptcompile.linting.images import moves, ranks
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in ranks(subject):
+        image = text(container.spec.get("image"))
+        if moves(image) and container.spec.get("imagePullPolicy") == "IfNotPresent":
+            path = (*container.path, "imagePullPolicy")
+            yield Found(
+                path,
+                f"{field_path(path)}: each node keeps the {image} that it pulled first, so pods may run different code",
+                "name a version or a digest",
+            )
+
+
+RULE = Rule("stale-image", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,74 @@
+"""torchrun cannot read the rendezvous endpoint and does not start.
+
+What: --rdzv-endpoint or PET_RDZV_ENDPOINT is not HOST:PORT: a URL, a port that is no port, or no port at all with a
+static rendezvous.
+
+Why: torchrun raises ValueError before it meets anybody. A scheme such as http:// is no part of an endpoint.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - torchrun
+            - --rdzv-backend=c10d
+            - --rdzv-endpoint=tcp://localhost:29400  # <--
+            - train.py
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - torchrun
+            - --rdzv-backend=c10d
+            - --rdzv-endpoint=localhost:29400
+            - train.py
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write HOST:PORT, the host without a scheme.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/utils.py, parse_rendezvous_endpoint, and
+static_tcp_rendezvous.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.torchrun import BACKENDS, why_not_endpoint
+from ptcompile.linting.trainers import known
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        endpoint, backend = one.options.get("rdzv-endpoint", ""), one.seen.backend
+        if not one.torchrun or backend not in BACKENDS or not known(endpoint):
+            continue
+        why = why_not_endpoint(endpoint, static=backend == "static")
+        if why is not None:
+            path = one.place("rdzv-endpoint")
+            yield Found(
+                path,
+                f"{field_path(path)}: torchrun does not start with the endpoint {endpoint!r}: {why}",
+                "write HOST:PORT, the host without a scheme",
+            )
+
+
+RULE = Rule("bad-endpoint", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,97 @@
+"""torchrun refuses an option that has to be a number, and does not start.
+
+What: --node-rank, --master-port, --max-restarts or --monitor-interval, or its PET_* variable, is no number, or is out
+of range.
+
+Why: argparse ends the process with "invalid int value", and torchrun asserts that restarts are not negative.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - torchrun
+            - --max-restarts=unlimited  # <--
+            - train.py
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - torchrun
+            - --max-restarts=3
+            - train.py
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write a whole number; the port up to 65535, the others from 0 on; the interval may have a fraction.
+
+Source: PyTorch 2.13, torch/distributed/run.py, get_args_parser and config_from_args.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.linting.environment import never_a_number
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.torchrun import is_int
+from ptcompile.linting.trainers import Trainer, known
+
+_is_fraction = re.compile(r"\s*\+?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII).fullmatch
+_MOST = {"node-rank": 2**31 - 1, "master-port": 65535, "max-restarts": 2**63 - 1}
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        for option, value in _values(one).items():
+            text = never_a_number(value) and not one.unsure
+            if text or (known(value) and not _taken(option, value)):
+                path = one.place(option)
+                name = one.variable(option) if one.plain else one.spelled(option)
+                yield Found(
+                    path,
+                    f"{field_path(path)}: {one.starter} does not start with {name} {value!r}: {_wanted(option)}",
+                    "write a number",
+                )
+
+
+def _values(one: Trainer) -> dict[str, str]:
+    """The options that want a number, with what they are given."""
+    if one.torchrun:
+        return {option: one.options.get(option, "0") for option in (*_MOST, "monitor-interval")}
+    if one.plain:
+        found = {"node-rank": one.launch.env.get("RANK", "0"), "nnodes": one.launch.env.get("WORLD_SIZE", "1")}
+        return {option: value for option, value in found.items() if one.entry(one.variable(option)) is not None}
+    return {option: one.options[option] for option in _MOST if option in one.options} if one.modelled else {}
+
+
+def _taken(option: str, value: str) -> bool:
+    if option == "monitor-interval":
+        return _is_fraction(value) is not None
+    return is_int(value) and 0 <= int(value) <= _MOST.get(option, 2**31 - 1)
+
+
+def _wanted(option: str) -> str:
+    if option == "monitor-interval":
+        return "it wants seconds, such as 0.1"
+    return "it wants a port up to 65535" if option == "master-port" else "it wants a whole number from 0 on"
+
+
+RULE = Rule("bad-launch-number", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,69 @@
+"""torchrun cannot read the rendezvous configuration and does not start.
+
+What: --rdzv-conf, PET_RDZV_CONF or elasticPolicy.rdzvConf is not KEY=VALUE pairs with commas between them.
+
+Why: torchrun raises ValueError for a pair without a key or a value. A comma within a value begins the next pair.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - torchrun
+            - --rdzv-conf=timeout=900,join_timeout  # <--
+            - train.py
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - torchrun
+            - --rdzv-conf=timeout=900,join_timeout=900
+            - train.py
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: give every key a value.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/utils.py, _parse_rendezvous_config; training-operator 1.9,
+which joins elasticPolicy.rdzvConf with commas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.torchrun import why_not_conf
+from ptcompile.linting.trainers import known
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        conf = one.options.get("rdzv-conf", "")
+        why = why_not_conf(conf) if one.torchrun and known(conf) else None
+        if why is not None:
+            path = one.place("rdzv-conf")
+            yield Found(
+                path,
+                f"{field_path(path)}: torchrun does not start with the configuration {conf!r}: {why}",
+                "write KEY=VALUE pairs with commas between them",
+            )
+
+
+RULE = Rule("bad-rdzv-conf", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,97 @@
+"""Jobs that share an etcd would meet one another.
+
+What: the rendezvous backend is etcd, and no rendezvous id is given.
+
+Why: the id keeps the jobs of one etcd apart. torchrun takes "none" for all that give none, so a second job joins the
+rendezvous of the first, or finds it closed.
+
+Bad:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=2
+                        - --rdzv-backend=etcd-v2  # <--
+                        - --rdzv-endpoint=etcd.infra.svc.cluster.local:2379
+                        - train.py
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=2
+                        - --rdzv-backend=etcd-v2
+                        - --rdzv-endpoint=etcd.infra.svc.cluster.local:2379
+                        - --rdzv-id=train
+                        - train.py
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: give each job an id of its own, such as its name: --rdzv-id, PET_RDZV_ID or elasticPolicy.rdzvId.
+
+Source: PyTorch 2.13, torch/distributed/run.py: rdzv-id is none where nobody gives it; training-operator 1.9, which
+never makes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.trainers import PYTORCHJOB
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        etcd = one.seen.backend in ("etcd", "etcd-v2")
+        if one.torchrun and etcd and one.options.get("rdzv-id") in ("none", "") and not one.unsure:
+            path = one.place("rdzv-backend")
+            field = one.origin("rdzv-backend") == "operator" and subject.kind == PYTORCHJOB and subject.name
+            edit = Edit("set", ("spec", "elasticPolicy", "rdzvId"), subject.name)
+            yield Found(
+                path,
+                f"{field_path(path)}: {one.seen.backend} without a rendezvous id: every job without one uses the same "
+                "place in it",
+                "give the job an id of its own, such as its name",
+                Fix(f"set rdzvId to {subject.name}", (edit,), safe=False) if field else None,
+            )
+
+
+RULE = Rule("etcd-without-id", _check, severity="warning", stage="run", authority="torchrun")

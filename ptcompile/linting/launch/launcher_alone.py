@@ -1,0 +1,92 @@
+"""A launcher that does not read the operator's variables runs on several pods.
+
+What: accelerate launch or deepspeed starts the processes of several pods, and its command line says nothing of the
+other machines.
+
+Why: they read their own options and files, and no PET_* variables. Each pod then trains for itself.
+
+Bad:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+      elasticPolicy: {minReplicas: 2, maxReplicas: 2, rdzvId: train}
+      pytorchReplicaSpecs:
+        Worker:
+          replicas: 2
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [accelerate, launch, train.py]  # <--
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+      elasticPolicy: {minReplicas: 2, maxReplicas: 2, rdzvId: train}
+      pytorchReplicaSpecs:
+        Worker:
+          replicas: 2
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: start the script by torchrun, or give accelerate --num_machines, --machine_rank, --main_process_ip and
+--main_process_port, and deepspeed --hostfile or --no_ssh with --node_rank.
+
+Source: Accelerate 1.10 and DeepSpeed 0.17, their command lines; kubeflow/trainer pull request 3930.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.trainers import Trainer, count
+
+_SAYS = {
+    "accelerate": ("--num_machines", "--num-machines", "--config_file", "--config-file", "--main_process_ip"),
+    "deepspeed": ("--hostfile", "-H", "--no_ssh", "--num_nodes", "--master_addr", "--node_rank"),
+}
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    found = subject.trainers
+    if count(found) < 2:
+        return
+    for one in found:
+        options = _SAYS.get(one.seen.launcher)
+        # accelerate and deepspeed take ACCELERATE_* variables and a host file of the image too
+        told = any(name.startswith(("ACCELERATE_", "DLTS_HOSTFILE")) for name in one.launch.env)
+        if options and not told and not one.unsure and not _given(one, options):
+            yield Found(
+                one.line,
+                f"{field_path(one.line)}: {one.seen.launcher} reads no variables of the operator, and is told nothing "
+                f"of the {count(found)} pods: each trains for itself",
+                "start the script by torchrun, or give the launcher its machines",
+            )
+
+
+def _given(one: Trainer, options: tuple[str, ...]) -> bool:
+    return any(word.startswith(options) for word in one.launch.entry)
+
+
+RULE = Rule("launcher-alone", _check, severity="warning", stage="run", authority="ptcompile")

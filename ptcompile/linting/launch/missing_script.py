@@ -1,0 +1,62 @@
+"""torchrun is told to start nothing.
+
+What: no script, module or program stands behind torchrun's options.
+
+Why: argparse ends the process: "the following arguments are required: training_script". An option without its value
+swallows the script that was meant.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [torchrun, --nproc-per-node=1, --rdzv-id, train.py]  # <--
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [torchrun, --nproc-per-node=1, --rdzv-id=train, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: put the script behind the options, and give every option its value.
+
+Source: PyTorch 2.13, torch/distributed/run.py, get_args_parser.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.torchrun import OPTIONS, given
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        launch = one.launch
+        options = given(launch.words)
+        if one.torchrun and not launch.entry and "help" not in options and OPTIONS.issuperset(options):
+            last = f", and {launch.words[-1]!r} is the value of an option" if launch.words else ""
+            yield Found(
+                one.line,
+                f"{field_path(one.line)}: torchrun is given no script to start{last}",
+                "put the script behind the options, and give every option its value",
+            )
+
+
+RULE = Rule("missing-script", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,70 @@
+"""An option of torchrun is given twice.
+
+What: the command line has the same option of torchrun more than once, in whatever spelling.
+
+Why: argparse takes the last one and says nothing of the others, so what was written first is dropped.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - torchrun
+            - --nproc-per-node=2  # <--
+            - --nproc_per_node=1
+            - train.py
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - torchrun
+            - --nproc-per-node=1
+            - train.py
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: keep the one that is meant.
+
+Source: PyTorch 2.13, torch/distributed/run.py; Python 3.11, argparse.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.torchrun import SWITCHES, given
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        counts = Counter(given(one.launch.words)) if one.torchrun else Counter[str]()
+        for option, times in counts.items():
+            if times > 1 and option not in SWITCHES:
+                path = one.word(option)
+                yield Found(
+                    path,
+                    f"{field_path(path)}: --{option} is given {times} times, and torchrun takes the last: "
+                    f"{one.launch.options.get(option, '')!r}",
+                    "keep the one that is meant",
+                )
+
+
+RULE = Rule("repeated-launch-option", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,0 +1,105 @@
+"""Restarts within restarts: a job that always fails is tried hundreds of times.
+
+What: torchrun's max-restarts times the retries of the operator are a hundred starts and more.
+
+Why: each retry of a pod begins torchrun's own restarts anew. A mistake in the script that fails every time is then
+paid for a hundred times over.
+
+Bad:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy: {backoffLimit: 20, cleanPodPolicy: Running}
+      elasticPolicy:
+        minReplicas: 2
+        maxReplicas: 2
+        maxRestarts: 10  # <--
+      pytorchReplicaSpecs:
+        Worker:
+          replicas: 2
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+      elasticPolicy:
+        minReplicas: 2
+        maxReplicas: 2
+        maxRestarts: 10
+      pytorchReplicaSpecs:
+        Worker:
+          replicas: 2
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: let one of the two retry often: torchrun for processes that fail, the operator for pods and nodes.
+
+Source: PyTorch 2.13, torchrun --max-restarts; Kubernetes 1.36, backoffLimit; JobSet 0.12, failurePolicy.maxRestarts;
+Volcano 1.16, maxRetry; training-operator 1.9, backoffLimit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import at, integer, items
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.torchrun import is_int
+from ptcompile.linting.trainers import PYTORCHJOB
+
+_MANY = 100
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in (found[0] for found in subject.parties):
+        said, outer = one.seen.max_restarts, _retries(subject)
+        inner = int(said) if is_int(said) else 0
+        starts = (inner + 1) * (outer + 1)
+        if inner > 0 and outer > 0 and starts >= _MANY:
+            path = one.place("max-restarts")
+            yield Found(
+                path,
+                f"{field_path(path)}: {inner} restarts by torchrun in each of {outer + 1} starts of a pod are up to "
+                f"{starts} attempts",
+                "let torchrun or the operator retry often, not both",
+            )
+
+
+def _retries(subject: Subject) -> int:
+    """How often the operator starts a pod again; 0 where it does not, or where nobody counts."""
+    spec = subject.spec
+    if subject.kind == PYTORCHJOB:
+        return integer(at(spec, "runPolicy").get("backoffLimit"))
+    if subject.kind == ("batch/v1", "Job"):
+        return integer(spec.get("backoffLimit"), 6)
+    if subject.kind == ("jobset.x-k8s.io/v1alpha2", "JobSet"):
+        jobs = [at(one, "template", "spec") for one in items(spec.get("replicatedJobs"))]
+        each = max((integer(job.get("backoffLimit"), 6) for job in jobs), default=0)
+        return (each + 1) * (integer(at(spec, "failurePolicy").get("maxRestarts")) + 1) - 1
+    return 0
+
+
+RULE = Rule("restarts-multiply", _check, severity="warning", stage="run", authority="ptcompile")

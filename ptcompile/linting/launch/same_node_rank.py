@@ -1,0 +1,121 @@
+"""Two pods come to the rendezvous with the same rank.
+
+What: with a static rendezvous, pods of a job have equal node ranks, for example because all take the default 0.
+
+Why: a static rendezvous gives no ranks: each node brings its own, from 0 to the number of nodes less one. Two of a
+rank write over each other, and the missing one never comes.
+
+Bad:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun  # <--
+                        - --nnodes=2
+                        - --master-addr=train-node-0-0.train
+                        - train.py
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=2
+                        - --node-rank=$(JOB_COMPLETION_INDEX)
+                        - --master-addr=train-node-0-0.train
+                        - train.py
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: add --node-rank with the pod's index, or use c10d, which gives the ranks itself.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/static_tcp_rendezvous.py; Kubernetes 1.36, Indexed Jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.linting.parties import MEETING, allies
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.trainers import Trainer, count
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in (*subject.groups, *subject.plain):
+        yield from _of(subject, found)
+
+
+def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
+    others = allies(subject, found[0]) if subject.kind in MEETING and found[0].seen.nodes != (1, 1) else ()
+    if count((*found, *others)) < 2 or found[0].local:  # local-endpoint
+        return
+    if any(one.seen.backend not in ("static", "env") or one.seen.nodes in (None, (1, 1)) for one in found):
+        return
+    seen = {rank: name for one in others for rank, name in _ranks(one)}
+    for one in found:
+        for rank, name in _ranks(one):
+            if rank in seen:
+                path = one.place("node-rank") if one.origin("node-rank") != "default" else one.line
+                yield Found(
+                    path,
+                    f"{field_path(path)}: {seen[rank]} and {name} both have node rank {rank}",
+                    _help(one),
+                )
+                return
+            seen[rank] = name
+
+
+def _help(one: Trainer) -> str:
+    if one.torchrun:
+        return "give each pod its own rank, such as --node-rank=$(JOB_COMPLETION_INDEX), or use c10d"
+    return f"give each pod its own {'RANK' if one.plain else one.spelled('node-rank')}, such as $(JOB_COMPLETION_INDEX)"
+
+
+def _ranks(one: Trainer) -> Iterator[tuple[str, str]]:
+    """The ranks of a role's first two pods and its last one, as far as they are numbers."""
+    from ptcompile.simulation.rendezvous import given_rank
+
+    for index in sorted({0, min(1, one.role.count - 1), one.role.count - 1}):
+        pod = one.pod.job.pod(one.role, index) if index else one.pod
+        rank = given_rank(pod.launch) if one.torchrun else pod.rendezvous.node_rank
+        if rank.isdigit():
+            yield rank, pod.shown
+
+
+RULE = Rule("same-node-rank", _check, severity="error", stage="run", authority="torchrun")

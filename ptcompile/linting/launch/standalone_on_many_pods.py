@@ -1,0 +1,102 @@
+"""--standalone on several pods: each trains for itself.
+
+What: torchrun has --standalone or PET_STANDALONE in a job whose pods are told of one another.
+
+Why: --standalone is a rendezvous at localhost with a random id. It overrides the endpoint and the backend, so the
+other pods are never met.
+
+Bad:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --standalone  # <--
+                        - --nnodes=2
+                        - train.py
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=2
+                        - --rdzv-backend=c10d
+                        - --rdzv-endpoint=train-node-0-0.train:29400
+                        - train.py
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: remove --standalone and give torchrun an endpoint.
+
+Source: PyTorch 2.13, torch/distributed/run.py: with --standalone, backend, endpoint and id are assigned and what is
+written is ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.trainers import PYTORCHJOB, TRAINJOB, Trainer, count
+
+_TOLD = ("MASTER_ADDR", "WORLD_SIZE", "PET_MASTER_ADDR", "PET_RDZV_ENDPOINT", "PET_NNODES")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in subject.parties:
+        yield from _of(subject, found)
+
+
+def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
+    if count(found) < 2 or not found[0].standalone:
+        return
+    first = found[0]
+    flags = {"nnodes", "master-addr", "node-rank", "rdzv-endpoint"} & first.launch.options.keys()
+    told = flags or any(name in first.launch.env for name in _TOLD)
+    if told or subject.kind in (PYTORCHJOB, TRAINJOB):  # else the pods may be meant to be alone
+        path = first.place("standalone")
+        yield Found(
+            path,
+            f"{field_path(path)}: a standalone torchrun meets nobody, and there are {count(found)} pods: "
+            "each trains for itself",
+            "remove it, and give torchrun the first pod's name as its endpoint",
+        )
+
+
+RULE = Rule("standalone-on-many-pods", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,0 +1,110 @@
+"""The launcher waits for more nodes than the job has pods.
+
+What: the number of nodes is above the number of pods that train: --nnodes, PET_NNODES, or the fewest nodes of a
+range.
+
+Why: the rendezvous is complete when that many nodes have come. With fewer pods it waits until its timeout, and all
+GPUs wait with it.
+
+Bad:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=4  # <--
+                        - --rdzv-backend=c10d
+                        - --rdzv-endpoint=train-node-0-0.train:29400
+                        - train.py
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=2
+                        - --rdzv-backend=c10d
+                        - --rdzv-endpoint=train-node-0-0.train:29400
+                        - train.py
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: make the number of nodes the number of pods.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous: static waits for the most nodes, the others for the
+fewest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Fix, field_path
+from ptcompile.linting.parties import MEETING, allies
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.trainers import POD, Trainer, count
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in subject.groups:
+        yield from _of(subject, found)
+
+
+def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
+    total = count(found)
+    # A Pod, or a Job of one pod, may be one of several manifests that meet.
+    if subject.kind == POD or (subject.kind == ("batch/v1", "Job") and total < 2):
+        return
+    first = found[0]
+    if first.seen.nodes is None or first.origin("nnodes") == "operator" or first.standalone:
+        return
+    if total > 1 and first.local:  # local-endpoint
+        return
+    total += count(allies(subject, first)) if subject.kind in MEETING else 0
+    needed = first.seen.nodes[1] if first.seen.backend == "static" else first.seen.nodes[0]
+    if 0 < total < needed:
+        path, edit = first.place("nnodes"), first.change("nnodes", str(total))
+        pods = "1 pod" if total == 1 else f"{total} pods"
+        yield Found(
+            path,
+            f"{field_path(path)}: {first.starter} waits for {needed} nodes, and the job has {pods}",
+            f"write {total}, or ask for {needed} pods",
+            Fix(f"set nnodes to {total}", (edit,), safe=False) if edit and len(found) == 1 else None,
+        )
+
+
+RULE = Rule("too-few-pods", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,70 @@
+"""torchrun has no such option.
+
+What: an option before the script is none of torchrun's, nor short for one.
+
+Why: argparse ends the process: "unrecognized arguments". An option of the script belongs behind the script.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - torchrun
+            - --epochs=3  # <--
+            - train.py
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - torchrun
+            - train.py
+            - --epochs=3
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: mend the spelling, or put the script's own options behind the script.
+
+Source: PyTorch 2.13, torch/distributed/run.py, get_args_parser. A newer torchrun may have more options.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes import names
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.torchrun import OPTIONS, given
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        for option in dict.fromkeys(given(one.launch.words) if one.torchrun else ()):
+            # argparse takes what one option begins with for that option
+            if option in OPTIONS or not option or any(name.startswith(option) for name in OPTIONS):
+                continue
+            path = one.word(option)
+            near = names.suggest(option, OPTIONS)
+            yield Found(
+                path,
+                f"{field_path(path)}: torchrun has no option --{option} and does not start",
+                f"did you mean --{near}?" if near else "put the options of the script behind the script",
+            )
+
+
+RULE = Rule("unknown-launch-option", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,0 +1,82 @@
+"""torchrun reads no such PET_* variable.
+
+What: a container started by torchrun has a variable PET_... that is no option of torchrun.
+
+Why: torchrun reads PET_ and the name of an option in capital letters, and knows no others. A misspelt one is dropped
+without a word.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - torchrun
+            - train.py
+          env:
+            - {name: PET_NPROC_PERNODE, value: "1"}  # <--
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - torchrun
+            - train.py
+          env:
+            - {name: PET_NPROC_PER_NODE, value: "1"}
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: mend the name, or remove the variable.
+
+Source: PyTorch 2.13, torch/distributed/argparse_util.py and run.py; training-operator 1.4 set PET_N_PROC_PER_NODE,
+which torchrun never read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.untyped import items, text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.torchrun import OPTIONS
+from ptcompile.linting.trainers import variable
+
+_NAMES = frozenset(variable(option) for option in OPTIONS)
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        written = items(one.spec.get("env")) if one.torchrun else []
+        taken = {text(entry.get("name")) for entry in written}
+        for i, entry in enumerate(written):
+            name = text(entry.get("name"))
+            if not name.startswith("PET_") or name in _NAMES:
+                continue
+            path = (*one.path, "env", i, "name")
+            near = names.suggest(name, sorted(_NAMES))
+            fix = Fix(f"write {near}", (Edit("set", path, near),), safe=False) if near and near not in taken else None
+            yield Found(
+                path,
+                f"{field_path(path)}: torchrun reads no variable {name}",
+                f"did you mean {near}?" if near else "remove it",
+                fix,
+            )
+
+
+RULE = Rule("unknown-pet-variable", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,0 +1,82 @@
+"""torchrun knows no such rendezvous backend and does not start.
+
+What: --rdzv-backend, PET_RDZV_BACKEND or elasticPolicy.rdzvBackend is a misspelt name of a backend.
+
+Why: torchrun looks the name up as it is written, capital letters included, and raises ValueError where nobody
+registered it. The CRD of PyTorchJob takes any text.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - torchrun
+            - --rdzv-backend=C10D  # <--
+            - --rdzv-endpoint=localhost:29400
+            - train.py
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - torchrun
+            - --rdzv-backend=c10d
+            - --rdzv-endpoint=localhost:29400
+            - train.py
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write c10d, static, etcd or etcd-v2. A backend of the image's own has a name that is like none of these.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/registry.py; training-operator 1.9, which copies the field.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Fix, field_path
+from ptcompile.kubernetes import names
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.torchrun import BACKENDS
+from ptcompile.linting.trainers import known
+
+_OPTION = "rdzv-backend"
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        backend = one.options.get(_OPTION, "")
+        if not one.torchrun or backend in BACKENDS or not known(backend):
+            continue
+        meant = _meant(backend)
+        if meant is not None:
+            path, edit = one.place(_OPTION), one.change(_OPTION, meant)
+            yield Found(
+                path,
+                f"{field_path(path)}: torchrun does not start: no rendezvous backend is called {backend!r}",
+                f"did you mean {meant}?",
+                Fix(f"write {meant}", (edit,), safe=meant == backend.strip().lower()) if edit else None,
+            )
+
+
+def _meant(backend: str) -> str | None:
+    folded = backend.strip().lower().replace("_", "-")
+    return folded if folded in BACKENDS else names.suggest(folded, BACKENDS)
+
+
+RULE = Rule("unknown-rdzv-backend", _check, severity="error", stage="run", authority="torchrun")

@@ -1,0 +1,109 @@
+"""Several pods that are meant to meet train each for itself.
+
+What: torchrun runs with one node on every pod, though the pods are told of one another: by MASTER_ADDR,
+--master-addr, an endpoint, or the operator.
+
+Why: torchrun takes the number of nodes from --nnodes or PET_NNODES, and 1 where there is neither. Each pod then
+trains its own copy of the model to the end, and nobody notices.
+
+Bad:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun  # <--
+                        - --master-addr=train-node-0-0.train
+                        - train.py
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=2
+                        - --rdzv-backend=c10d
+                        - --rdzv-endpoint=train-node-0-0.train:29400
+                        - train.py
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: give torchrun --nnodes, --node-rank and --master-addr, or --nnodes and a c10d endpoint.
+
+Source: PyTorch 2.13, torch/distributed/run.py: nnodes is 1:1 where nobody gives it; Volcano 1.16, whose pytorch
+plugin sets no PET_* variables.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.trainers import PYTORCHJOB, TRAINJOB, Trainer, count
+
+_TOLD = ("MASTER_ADDR", "WORLD_SIZE", "NNODES", "NUM_NODES")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in subject.parties:
+        yield from _of(subject, found)
+
+
+def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
+    if count(found) < 2:
+        return
+    first = found[0]
+    shared = first.seen.backend != "static" and not first.local  # too-many-pods
+    meant = subject.kind in (PYTORCHJOB, TRAINJOB) or _told(first)
+    if first.seen.nodes == (1, 1) and not first.standalone and not shared and meant:
+        path = first.place("nnodes") if first.origin("nnodes") != "default" else first.line
+        yield Found(
+            path,
+            f"{field_path(path)}: torchrun expects 1 node, and there are {count(found)} pods: each trains for itself",
+            "add --nnodes, --node-rank and --master-addr, or remove what makes the number of nodes 1",
+        )
+
+
+def _told(one: Trainer) -> bool:
+    """Whether anything tells a pod of the others."""
+    flags = one.launch.options
+    return any(name in one.launch.env for name in _TOLD) or bool(
+        {"master-addr", "node-rank", "rdzv-endpoint"} & flags.keys()
+    )
+
+
+RULE = Rule("worlds-apart", _check, severity="warning", stage="run", authority="torchrun")

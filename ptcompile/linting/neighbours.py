@@ -1,0 +1,73 @@
+"""The other objects of a stream, as rules see them: Services, and the workloads whose pods name them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from ptcompile.kubernetes.index import SERVICE, selector
+from ptcompile.kubernetes.untyped import Json, at, kind_of, namespace, object_name, string_map, text
+from ptcompile.linting.stream import Stream
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.templates import templates_of
+from ptcompile.operators.batch.pods import job_labels
+
+if TYPE_CHECKING:
+    from ptcompile.simulation.meeting import Meeting
+
+_ALONE = (("v1", "Pod"), ("batch/v1", "Job"))
+"""Kinds whose pods have no Service but those that people write."""
+
+
+class User(NamedTuple):
+    """A Pod or a Job whose pods name a Service as their subdomain."""
+
+    title: str
+    labels: Mapping[str, str]
+    """Those of the pods, with what the API server adds."""
+    job: bool
+
+
+def users_of(subject: Subject) -> Iterator[User]:
+    """The Pods and Jobs of the stream whose subdomain is this Service, in the same namespace."""
+    for kind, template, name in subject.stream.once(_by_subdomain).get((namespace(subject.manifest), subject.name), ()):
+        added = job_labels(name) if kind == "Job" else {}
+        yield User(f"{kind}/{name}", {**labels_of(template), **added}, bool(added))
+
+
+def _by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[str, Json, str]]]:
+    """The pod templates of Pods, then of Jobs, by namespace and subdomain; each with its object's kind and name."""
+    found: dict[tuple[str, str], list[tuple[str, Json, str]]] = {}
+    for kind in _ALONE:
+        for one in stream.objects.of(kind):
+            for _, template, _, _, _ in templates_of(kind, one):
+                subdomain = text(at(template, "spec").get("subdomain"))
+                if subdomain:
+                    found.setdefault((namespace(one), subdomain), []).append((kind[1], template, object_name(one)))
+    return found
+
+
+def selected(service: Json, labels: Mapping[str, str]) -> bool:
+    """Whether a Service selects pods with these labels."""
+    wanted = selector(service)
+    return bool(wanted) and wanted.items() <= labels.items()
+
+
+def labels_of(template: Json) -> dict[str, str]:
+    """The labels that a pod template gives."""
+    return string_map(at(template, "metadata").get("labels"))
+
+
+def endpoint_service(subject: Subject) -> tuple[Json, Meeting] | None:
+    """The Service of the stream that the rendezvous is at, by its own name, and the rendezvous."""
+    made = subject.meeting if subject.neighbours.of(SERVICE) else None
+    if made is None or not made.first.host:
+        return None
+    from ptcompile.simulation.meeting import short_names
+
+    space = namespace(subject.manifest)
+    for service in subject.neighbours.services_at(made.first.host):
+        full = f"{object_name(service)}.{space}.svc.cluster.local"
+        if kind_of(service) == SERVICE and made.first.host in short_names(full, space):
+            return service, made
+    return None

@@ -1,0 +1,43 @@
+"""Rules for the pods of any kind."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ptcompile.linting.common_words import TRAINS, VENDORS
+
+RULES: Final[dict[str, str]] = {
+    "best_effort_gpus": VENDORS,
+    "accelerators_in_init": f"initContainers {VENDORS}",
+    "accelerators_in_sidecar": VENDORS,
+    "host_network_dns": "hostNetwork",
+    "node_name_set": "nodeName",
+    "unsatisfiable_node_affinity": "nodeAffinity",
+    "tolerates_everything": "tolerations Exists",
+    "gpu_nodes_without_gpus": "nodeSelector",
+    "service_port_missing": "@Service",
+    "shm_above_memory_limit": "emptyDir sizeLimit",
+    "missing_shm": VENDORS,
+    "unbounded_shm": "emptyDir",
+    "unmounted_volume": "volumes",
+    "shm_mounted_elsewhere": "emptyDir mountPath",
+    "shm_on_disk": "emptyDir shm",
+    "small_shm": "sizeLimit shm",
+    "host_shm": "hostPath shm",
+    "unknown_medium": "medium",
+    "mount_hides_system": "mountPath",
+    "single_node_claim": "persistentVolumeClaim @PersistentVolumeClaim",
+    "script_not_executable": "command configMap/secret/projected",
+    "sensitive_host_path": "hostPath",
+    "missing_config_key": "@ConfigMap/@Secret",
+    "restart_always": f"Pod {TRAINS}",
+    "short_deadline": "activeDeadlineSeconds",
+    "mixed_image_tags": "volcano/JobSet/TrainingRuntime/ClusterTrainingRuntime",
+    "host_namespaces": "hostIPC/hostPID",
+    "root_against_non_root": "runAsNonRoot",
+    "istio_sidecar": "istio",
+    "blocking_sidecar": "sleep/tail/tensorboard/jupyter/nginx/redis/fluent/envoy/dcgm",
+    "waits_for_itself": "initContainers",
+    "no_grace_period": "terminationGracePeriodSeconds",
+}
+"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""

@@ -1,0 +1,99 @@
+"""A container beside the training never ends, and the pod with it.
+
+What: one of several containers of a pod that is to end runs `sleep infinity`, `tail -f /dev/null`, tensorboard or
+another server.
+
+Why: a pod succeeds when all its containers have. The training ends, the sidecar goes on, the pod stays Running and
+the job never completes.
+
+Bad:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+            - name: board  # <--
+              image: ghcr.io/acme/board:1.0
+              command: [tensorboard, --logdir, /logs]
+              resources: {limits: {cpu: 1, memory: 1Gi}}
+
+Good:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          initContainers:
+            - name: board
+              image: ghcr.io/acme/board:1.0
+              command: [tensorboard, --logdir, /logs]
+              restartPolicy: Always
+              resources: {limits: {cpu: 1, memory: 1Gi}}
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: make it a native sidecar: an init container with restartPolicy Always, from Kubernetes 1.29 on.
+
+Source: Kubernetes 1.36, sidecar containers; kubeflow/trainer issue 1585.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.linting.commands import base, endless, known
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Container, Subject, Template
+
+_SERVERS = frozenset({"tensorboard", "jupyter", "nginx", "redis-server", "fluent-bit", "envoy", "dcgm-exporter"})
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        running = [one for one in template.containers if not one.init]
+        if len(running) < 2 or template.spec.get("restartPolicy") == "Always":
+            continue
+        if not template.path and not template.spec.get("restartPolicy"):
+            continue  # a Pod that serves
+        for container in running:
+            server = endless(container) or _server(container)
+            if server:
+                yield Found(
+                    container.path,
+                    f"{field_path(container.path)}: {server} never ends, so that the pod never succeeds",
+                    "make it an init container with restartPolicy Always",
+                    _fix(template, container),
+                )
+
+
+def _server(container: Container) -> str | None:
+    head = base(container.argv[0].text) if known(container) else ""
+    return head if head in _SERVERS else None
+
+
+def _fix(template: Template, container: Container) -> Fix:
+    moved = {**container.spec, "restartPolicy": "Always"}
+    where: Path = (*template.path, "spec", "initContainers")
+    listed = isinstance(template.spec.get("initContainers"), list)
+    add = Edit("append", where, moved) if listed else Edit("set", where, [moved])
+    return Fix(f"make {container.name} a native sidecar", (Edit("remove", container.path), add), safe=False)
+
+
+RULE = Rule("blocking-sidecar", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,93 @@
+"""A pod is sent to nodes with accelerators and asks for none.
+
+What: a nodeSelector that names an accelerator, such as cloud.google.com/gke-accelerator, in a pod without any.
+
+Why: without a request no device is given to the container: it sees no GPU, and the node's accelerators stay idle
+beside it. The pools of clouds keep such pods out by a taint, so that it stays Pending there.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      nodeSelector:
+        cloud.google.com/gke-accelerator: nvidia-h100-80gb  # <--
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      nodeSelector:
+        cloud.google.com/gke-accelerator: nvidia-h100-80gb
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: ask for the accelerators, or let the pod run elsewhere.
+
+Source: GKE, EKS and NVIDIA GPU feature discovery 0.17, labels of nodes; Kubernetes 1.36, device plugins.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.accelerators import is_accelerator
+from ptcompile.kubernetes.untyped import items, string_map
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject, Template
+
+_LABELS = frozenset(
+    {
+        "cloud.google.com/gke-accelerator",
+        "cloud.google.com/gke-tpu-accelerator",
+        "k8s.amazonaws.com/accelerator",
+        "nvidia.com/gpu.product",
+        "nvidia.com/gpu.present",
+        "nvidia.com/gpu.family",
+    }
+)
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if subject.kind[0] == "trainer.kubeflow.org/v1alpha1":
+        return  # a runtime's job may ask for them
+    for template in subject.templates:
+        selector = string_map(template.spec.get("nodeSelector"))
+        label = next((key for key in selector if key in _LABELS), None)
+        if label is not None and template.containers and not _asks(template):
+            path = (*template.path, "spec", "nodeSelector", label)
+            yield Found(
+                path,
+                f"{field_path(path)}: nodes with {selector[label]}, and no container asks for an accelerator, so none "
+                "is given",
+                "add the accelerator to the limits of the container that trains",
+            )
+
+
+def _asks(template: Template) -> bool:
+    """Whether the pod gets devices: by name, by a claim, or by a resource that nobody here knows."""
+    if items(template.spec.get("resourceClaims")):
+        return True
+    return any(
+        is_accelerator(str(name)) or "/" in str(name)
+        for container in template.containers
+        for half in ("limits", "requests")
+        for name in container.amounts(half)
+    )
+
+
+RULE = Rule("gpu-nodes-without-gpus", _check, severity="warning", stage="run", authority="ptcompile")

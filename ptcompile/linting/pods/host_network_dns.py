@@ -1,0 +1,69 @@
+"""A pod on its node's network cannot resolve the names of other pods.
+
+What: `hostNetwork: true` with the dnsPolicy ClusterFirst, which is also the default.
+
+Why: for such a pod ClusterFirst falls back to the node's own resolver, which does not know the cluster's names. A
+rendezvous at `train-0.train` never resolves, and the job waits until it times out.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      hostNetwork: true  # <--
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      hostNetwork: true
+      dnsPolicy: ClusterFirstWithHostNet
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: set dnsPolicy to ClusterFirstWithHostNet; names outside the cluster resolve as before.
+
+Source: Kubernetes 1.36, a pod's DNS policy; Volcano 1.10 and later sets it by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_WANTED = "ClusterFirstWithHostNet"
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if subject.kind == ("batch.volcano.sh/v1alpha1", "Job"):
+        return  # its webhook sets the policy
+    for template in subject.templates:
+        if template.spec.get("hostNetwork") is True and template.spec.get("dnsPolicy") in (None, "", "ClusterFirst"):
+            written = template.spec.get("dnsPolicy")
+            path = (*template.path, "spec", "dnsPolicy" if written else "hostNetwork")
+            yield Found(
+                path,
+                f"{field_path(path)}: on the node's network, dnsPolicy ClusterFirst uses the node's resolver, which "
+                "does not know the names of pods and Services",
+                f"set dnsPolicy to {_WANTED}",
+                Fix(f"set dnsPolicy to {_WANTED}", (Edit("set", (*path[:-1], "dnsPolicy"), _WANTED),), safe=True),
+            )
+
+
+RULE = Rule("host-network-dns", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,78 @@
+"""A volume hides the image's own system folders.
+
+What: a volume other than a hostPath is mounted, without subPath, at a folder such as /, /usr, /bin, /lib, /etc, /proc
+or /dev.
+
+Why: a mount covers what the image has there. Without /usr there is no Python and no libc: the container does not
+start, or stops at its first import.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      volumes: [{name: tools, persistentVolumeClaim: {claimName: tools}}]
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          volumeMounts:
+            - name: tools
+              mountPath: /usr  # <--
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      volumes: [{name: tools, persistentVolumeClaim: {claimName: tools}}]
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          volumeMounts:
+            - name: tools
+              mountPath: /opt/tools
+
+Fix: mount it in a folder of its own, or mount single files by subPath.
+
+Source: Linux mount semantics; the Filesystem Hierarchy Standard 3.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.volumes import place, volume_of
+
+_SYSTEM = frozenset(
+    {"/", "/bin", "/dev", "/etc", "/lib", "/lib64", "/proc", "/sbin", "/sys", "/usr", "/usr/bin", "/usr/lib"}
+)
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for container in template.containers:
+            for where, mount in container.mounts:
+                if place(mount) not in _SYSTEM or mount.get("subPath") or mount.get("subPathExpr"):
+                    continue
+                volume = volume_of(template, mount)
+                if volume is not None and "hostPath" not in volume[1]:
+                    path = (*where, "mountPath")
+                    yield Found(
+                        path,
+                        f"{field_path(path)}: the volume hides all that the image has in {place(mount)}",
+                        "mount it in a folder of its own, or single files by subPath",
+                    )
+
+
+RULE = Rule("mount-hides-system", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,64 @@
+"""A pod that trains is killed without a warning.
+
+What: terminationGracePeriodSeconds is 0 in a pod with accelerators.
+
+Why: on preemption, on a drain of its node or on deletion the processes get no SIGTERM: they cannot write a last
+checkpoint, and all work since the one before is lost.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      terminationGracePeriodSeconds: 0  # <--
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      terminationGracePeriodSeconds: 120
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: give it the time that a checkpoint takes; 30 seconds where nothing is said.
+
+Source: Kubernetes 1.36, termination of pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import integer
+from ptcompile.linting.amounts import accelerators
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        seconds = integer(template.spec.get("terminationGracePeriodSeconds"), 30)
+        if seconds == 0 and any(accelerators(one) for one in template.containers):
+            path = (*template.path, "spec", "terminationGracePeriodSeconds")
+            yield Found(
+                path,
+                f"{field_path(path)}: 0: the processes are killed without the time for a checkpoint",
+                "give it the time that a checkpoint takes, or leave it out for 30 seconds",
+            )
+
+
+RULE = Rule("no-grace-period", _check, severity="warning", stage="style", authority="kubelet")

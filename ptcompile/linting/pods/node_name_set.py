@@ -1,0 +1,76 @@
+"""A pod is put on a node past the scheduler.
+
+What: a pod template of a job, or a Pod that asks for accelerators, sets nodeName.
+
+Why: no scheduler looks whether the node has room. Where it has not, the kubelet refuses the pod (OutOfcpu,
+UnexpectedAdmissionError) and the pod fails; all pods of a template go to the one node; queues and gangs are passed
+by.
+
+Bad:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          nodeName: gpu-node-7  # <--
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          nodeSelector: {kubernetes.io/hostname: gpu-node-7}
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: choose the node by nodeSelector, so that the scheduler counts what is left on it.
+
+Source: Kubernetes 1.36, assigning pods to nodes; kubelet 1.36, admission of pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import text
+from ptcompile.linting.amounts import accelerators
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_HOSTNAME = "kubernetes.io/hostname"
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        node = text(template.spec.get("nodeName"))
+        if not node or (not template.path and not any(accelerators(one) for one in template.containers)):
+            continue  # a Pod that was read back from a cluster has one too
+        path = (*template.path, "spec", "nodeName")
+        selector = (*template.path, "spec", "nodeSelector", _HOSTNAME)
+        yield Found(
+            path,
+            f"{field_path(path)}: {node} gets the pod past the scheduler, whether or not it has room",
+            f"use nodeSelector {_HOSTNAME}: {node}",
+            Fix("choose the node by nodeSelector", (Edit("remove", path), Edit("set", selector, node)), safe=False),
+        )
+
+
+RULE = Rule("node-name-set", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,67 @@
+"""A Pod that trains starts again when it has ended.
+
+What: a Pod whose command is torchrun or another launcher of training has restartPolicy Always, which is also the
+default.
+
+Why: the kubelet restarts the container after success as after failure. The training begins again when it is done, and
+the accelerators are never given back.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Always  # <--
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [torchrun, --nproc-per-node, "1", train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [torchrun, --nproc-per-node, "1", train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: set restartPolicy to Never, or to OnFailure where the training resumes from its checkpoint.
+
+Source: Kubernetes 1.36, restartPolicy of a Pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.linting.commands import trains
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    policy = subject.spec.get("restartPolicy")
+    if subject.kind != ("v1", "Pod") or policy not in (None, "", "Always"):
+        return
+    if any(trains(one) for template in subject.templates for one in template.mains):
+        path: Path = ("spec", "restartPolicy")
+        at = path if policy else ("spec",)
+        said = "Always" if policy else "restartPolicy is Always where nothing is said, which"
+        yield Found(
+            at,
+            f"{field_path(at)}: {said} starts the training again when it has ended",
+            "set restartPolicy to Never or OnFailure",
+            Fix("set restartPolicy to Never", (Edit("set", path, "Never"),), safe=False),
+            on_key=True,
+        )
+
+
+RULE = Rule("restart-always", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,94 @@
+"""A pod mounts a folder of the node that gives power over the node.
+
+What: a hostPath volume of /, /etc, /root, /boot, /var/run, /var/lib/kubelet or of a container runtime's socket.
+
+Why: whoever runs code in the pod, from a dependency on, can read the node's credentials or start containers as root
+on it. Training needs none of it.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      volumes:
+        - name: docker
+          hostPath: {path: /var/run/docker.sock}  # <--
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          volumeMounts: [{name: docker, mountPath: /var/run/docker.sock}]
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      volumes:
+        - name: scratch
+          hostPath: {path: /mnt/nvme/scratch}
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          volumeMounts: [{name: scratch, mountPath: /scratch}]
+
+Fix: remove the volume, or mount the one folder that is needed.
+
+Source: Kubernetes 1.36, hostPath (its warning), and the Pod Security Standards, baseline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from posixpath import normpath
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import at, text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_SENSITIVE = frozenset(
+    {
+        "/",
+        "/boot",
+        "/etc",
+        "/etc/kubernetes",
+        "/root",
+        "/run",
+        "/run/containerd",
+        "/run/containerd/containerd.sock",
+        "/run/crio/crio.sock",
+        "/run/docker.sock",
+        "/var",
+        "/var/lib/containerd",
+        "/var/lib/docker",
+        "/var/lib/kubelet",
+        "/var/run",
+        "/var/run/docker.sock",
+        "/var/run/containerd/containerd.sock",
+        "/var/run/crio/crio.sock",
+    }
+)
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for where, volume in template.volumes.values():
+            written = text(at(volume, "hostPath").get("path"))
+            if written and normpath(written) in _SENSITIVE:
+                path = (*where, "hostPath")
+                yield Found(
+                    path,
+                    f"{field_path(path)}: {written} of the node gives this pod power over the node",
+                    "remove the volume, or mount the one folder that is needed",
+                )
+
+
+RULE = Rule("sensitive-host-path", _check, severity="warning", stage="style", authority="ptcompile")

@@ -1,0 +1,110 @@
+"""Several pods share a claim that one node, or one pod, may mount.
+
+What: pods of one object mount a claim of the same stream whose accessModes are ReadWriteOnce or ReadWriteOncePod
+alone.
+
+Why: such a volume is attached to one node at a time. The pods that land on another node stay in ContainerCreating
+("Multi-Attach error"), and the ranks that run wait for them.
+
+Bad:
+
+    apiVersion: v1
+    kind: PersistentVolumeClaim
+    metadata: {name: imagenet}
+    spec:
+      accessModes: [ReadWriteOnce]
+      resources: {requests: {storage: 200Gi}}
+    ---
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      completionMode: Indexed
+      completions: 4
+      parallelism: 4
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          volumes:
+            - name: dataset
+              persistentVolumeClaim:
+                claimName: imagenet  # <--
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+              volumeMounts: [{name: dataset, mountPath: /data}]
+
+Good:
+
+    apiVersion: v1
+    kind: PersistentVolumeClaim
+    metadata: {name: imagenet}
+    spec:
+      accessModes: [ReadWriteMany]
+      resources: {requests: {storage: 200Gi}}
+    ---
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      completionMode: Indexed
+      completions: 4
+      parallelism: 4
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          volumes:
+            - name: dataset
+              persistentVolumeClaim:
+                claimName: imagenet
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+              volumeMounts: [{name: dataset, mountPath: /data}]
+
+Fix: use a storage class with ReadWriteMany or ReadOnlyMany, or a volume for each pod (ephemeral).
+
+Source: Kubernetes 1.36, access modes of persistent volumes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import Json, at, text, texts
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_CLAIM = ("v1", "PersistentVolumeClaim")
+_SINGLE = {"ReadWriteOnce", "ReadWriteOncePod"}
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    known = subject.neighbours.of(_CLAIM)
+    pods = sum(template.replicas for template in subject.templates) if known else 0
+    if pods < 2:
+        return
+    for template in subject.templates:
+        for where, volume in template.volumes.values():
+            name = text(at(volume, "persistentVolumeClaim").get("claimName"))
+            modes = [mode for one in subject.neighbours.named(_CLAIM, name)[-1:] for mode in _modes(one)]
+            if modes and set(modes) <= _SINGLE:
+                path = (*where, "persistentVolumeClaim", "claimName")
+                yield Found(
+                    path,
+                    f"{field_path(path)}: {name} is {', '.join(modes)}, and {pods} pods share it: those on another "
+                    "node never start",
+                    "claim it with ReadWriteMany or ReadOnlyMany, or give each pod an ephemeral volume",
+                )
+
+
+def _modes(claim: Json) -> list[str]:
+    return texts(at(claim, "spec").get("accessModes"))
+
+
+RULE = Rule("single-node-claim", _check, severity="warning", stage="run", authority="kubelet")

@@ -1,0 +1,37 @@
+"""What a rule is, and what it finds."""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from ptcompile.findings.diagnostics import Authority, Fix, Path, Severity, Stage
+from ptcompile.linting.subject import Subject
+
+
+class Found(NamedTuple):
+    """One answer of a rule. The runner adds who says so, when, and how bad it is."""
+
+    path: Path
+    """From the root of the object; `on_key` means the last key of it and not its value."""
+    message: str
+    """One sentence that begins with the field's path, as the API server writes it."""
+    help: str | None = None
+    """How to mend it: lower case, imperative, no full stop."""
+    fix: Fix | None = None
+    on_key: bool = False
+    severity: Severity | None = None
+    """Where this answer is less certain, or more, than the rule's others."""
+
+
+class Rule(NamedTuple):
+    """One question, asked of an object that an API server would accept. The module's docstring is its page.
+
+    The page has a title line, then the sections What, Why, Bad, Good, Fix and Source. Bad and Good are YAML; in Bad the
+    line that the finding stands on ends in `# <--`. Its words stand in the table of its family (`ptcompile.linting`).
+    """
+
+    name: str
+    """A key of `codes.CODES`; the module is called the same, with underscores."""
+    check: Callable[[Subject], Iterable[Found]]
+    severity: Severity
+    stage: Stage
+    authority: Authority

@@ -1,0 +1,65 @@
+"""A rendezvous port is open to the outside of the cluster.
+
+What: a Service of type NodePort or LoadBalancer with one of torch.distributed's usual ports (29400, 29500) or the
+operators' (23456).
+
+Why: the store behind these ports has no login and no encryption, and reads what it is sent: whoever reaches it can
+take over the processes. It is meant for a private network.
+
+Bad:
+
+    apiVersion: v1
+    kind: Service
+    metadata: {name: train}
+    spec:
+      type: LoadBalancer
+      selector: {app: train}
+      ports:
+        - {name: rendezvous, port: 29500}  # <--
+
+Good:
+
+    apiVersion: v1
+    kind: Service
+    metadata: {name: train}
+    spec:
+      selector: {app: train}
+      ports:
+        - {name: rendezvous, port: 29500}
+
+Fix: make it a Service of the cluster alone.
+
+Source: PyTorch's security policy, "Using distributed features"; PyTorch 2.13, default ports of torchrun.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import integer, mapping
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_PORTS = frozenset({23456, 29400, 29500})
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    kind = subject.spec.get("type")
+    if kind not in ("NodePort", "LoadBalancer"):
+        return
+    ports = subject.spec.get("ports")
+    for i, one in enumerate(ports if isinstance(ports, list) else ()):
+        port = mapping(one)
+        number = next((n for n in (integer(port.get("targetPort")), integer(port.get("port"))) if n in _PORTS), None)
+        if number is not None:
+            path = ("spec", "ports", i)
+            yield Found(
+                path,
+                f"{field_path(path)}: a Service of type {kind} opens the rendezvous port {number}, which asks nobody "
+                "for a password, beyond the cluster",
+                "make it a ClusterIP Service",
+            )
+
+
+RULE = Rule("exposed-rendezvous", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,86 @@
+"""The names of pods that meet resolve only once the pods are ready.
+
+What: a headless Service that pods of the same stream use as their subdomain does not publish addresses that are not
+ready.
+
+Why: processes look one another up while they start. A pod's record is missing until it is ready: the first look-ups
+fail, failures are cached, and with a readiness probe that waits for the training the record never comes.
+
+Bad:
+
+    apiVersion: v1
+    kind: Service
+    metadata: {name: train}
+    spec:  # <--
+      clusterIP: None
+      selector: {app: train}
+    ---
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train-0, labels: {app: train}}
+    spec:
+      restartPolicy: Never
+      subdomain: train
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Service
+    metadata: {name: train}
+    spec:
+      clusterIP: None
+      publishNotReadyAddresses: true
+      selector: {app: train}
+    ---
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train-0, labels: {app: train}}
+    spec:
+      restartPolicy: Never
+      subdomain: train
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: set publishNotReadyAddresses to true.
+
+Source: Kubernetes 1.36, Service publishNotReadyAddresses; JobSet 0.12 sets it on the Services that it makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import text
+from ptcompile.linting.neighbours import users_of
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_FIELD = ("spec", "publishNotReadyAddresses")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if text(subject.spec.get("clusterIP")) != "None" or subject.spec.get("publishNotReadyAddresses") is True:
+        return
+    user = next(users_of(subject), None)
+    if user is not None:
+        path = _FIELD if "publishNotReadyAddresses" in subject.spec else ("spec",)
+        yield Found(
+            path,
+            f"{field_path(path)}: the names of the pods of {user.title} do not resolve before they are ready, and they "
+            "look one another up while they start",
+            "set publishNotReadyAddresses to true",
+            Fix("publish addresses that are not ready", (Edit("set", _FIELD, True),), safe=True),
+            on_key=True,
+        )
+
+
+RULE = Rule("hidden-until-ready", _check, severity="warning", stage="run", authority="ptcompile")

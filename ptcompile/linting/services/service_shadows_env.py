@@ -1,0 +1,61 @@
+"""A Service's name makes an environment variable that the launcher reads.
+
+What: a Service with a cluster IP is called so that the variables that the kubelet makes of its name are torchrun's or
+torch.distributed's: `master` makes MASTER_PORT, `pet-master` makes PET_MASTER_PORT.
+
+Why: every pod of the namespace that starts later gets `MASTER_PORT=tcp://10.0.0.7:29500`. A process that reads a
+number there stops with "invalid literal for int()".
+
+Bad:
+
+    apiVersion: v1
+    kind: Service
+    metadata:
+      name: master  # <--
+    spec:
+      selector: {app: train}
+      ports: [{port: 29500}]
+
+Good:
+
+    apiVersion: v1
+    kind: Service
+    metadata:
+      name: train-master
+    spec:
+      selector: {app: train}
+      ports: [{port: 29500}]
+
+Fix: call it otherwise, or make it headless: headless Services make no variables. Pods can refuse them by
+enableServiceLinks: false.
+
+Source: Kubernetes 1.36, environment variables of Services; PyTorch 2.13, MASTER_PORT and PET_MASTER_PORT.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import items, text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_SHADOWED = {"master": "MASTER_PORT", "pet-master": "PET_MASTER_PORT"}
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    variable = _SHADOWED.get(subject.name)
+    headless = text(subject.spec.get("clusterIP")) == "None" or subject.spec.get("type") == "ExternalName"
+    ports = items(subject.spec.get("ports"))
+    if variable is not None and not headless and ports:
+        path = ("metadata", "name")
+        yield Found(
+            path,
+            f"{field_path(path)}: every pod of the namespace gets {variable}=tcp://<address>:{ports[0].get('port')}, "
+            "and torch.distributed reads a number there",
+            "give it another name, or make it headless",
+        )
+
+
+RULE = Rule("service-shadows-env", _check, severity="warning", stage="run", authority="kubelet")

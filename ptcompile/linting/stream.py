@@ -1,0 +1,43 @@
+"""The objects of a stream, as rules look for one among the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import TypeVar, cast
+
+from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.untyped import Json, kind_of
+
+T = TypeVar("T")
+
+
+class Stream:
+    """The objects of a stream, as each of them finds the others: put in order once, whoever asks."""
+
+    def __init__(self, objects: Sequence[Json] = ()) -> None:
+        self.objects = Objects(objects)
+        self._made: dict[Callable[[Stream], object], object] = {}
+
+    def once(self, make: Callable[[Stream], T]) -> T:
+        """What a function makes of the stream, made once: an index that one rule alone looks things up in."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        return cast("T", self._made[make])
+
+    @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds there are, as words that a rule may need: `@service`."""
+        return frozenset("@" + kind_of(one)[1].casefold() for one in self.objects)
+
+    @cached_property
+    def deciding(self) -> Objects:
+        """Those that make no pods, but may decide how others' pods live: Services, runtimes."""
+        from ptcompile.operators.pods import EXPANDERS
+
+        return Objects(one for one in self.objects if kind_of(one) not in EXPANDERS)
+
+    @cached_property
+    def order(self) -> dict[int, int]:
+        """The place of each object, by its identity."""
+        return {id(one): i for i, one in reversed(list(enumerate(self.objects)))}

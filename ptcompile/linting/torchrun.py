@@ -1,0 +1,89 @@
+"""What torchrun's own parsers take and refuse (PyTorch 2.13, torch/distributed/run.py and its rendezvous)."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from ptcompile.kubernetes.goflags import atoi
+from ptcompile.kubernetes.patterns import Pattern
+
+OPTIONS: Final = frozenset(
+    {
+        "nnodes", "nproc-per-node", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf", "standalone",
+        "max-restarts", "monitor-interval", "start-method", "event-log-handler", "role", "module", "no-python",
+        "run-path", "log-dir", "redirects", "tee", "local-ranks-filter", "node-rank", "master-addr", "master-port",
+        "local-addr", "logs-specs", "numa-binding", "signals-to-handle", "virtual-local-rank", "shutdown-timeout",
+        "duplicate-stdout-filters", "duplicate-stderr-filters", "use-env", "help",
+    }
+)  # fmt: skip
+"""All options of torchrun and torch.distributed.launch, by their dashed names."""
+
+SWITCHES: Final = ("standalone", "module", "no-python", "run-path", "virtual-local-rank")
+"""Options without a value. torchrun reads their variables with int()."""
+
+BACKENDS: Final = ("static", "c10d", "etcd", "etcd-v2")
+_SHORT: Final = {"-m": "module", "-r": "redirects", "-t": "tee", "-h": "help"}
+_HOST = Pattern(r"[\w.:-]+", re.ASCII)
+
+
+def option_name(word: str) -> str:
+    """The dashed name of the option that a word gives: `nproc-per-node` for `--nproc_per_node=8`."""
+    name = word.partition("=")[0]
+    return _SHORT.get(name, name.lstrip("-").replace("_", "-"))
+
+
+@lru_cache(maxsize=4)
+def given(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The options of a command line in order, by their dashed names, as often as they are given."""
+    found: list[str] = []
+    i = 0
+    while i < len(words) and words[i].startswith("-") and words[i] not in ("-", "--"):
+        name = option_name(words[i])
+        found.append(name)
+        i += 1 if "=" in words[i] or name in (*SWITCHES, "use-env", "help") else 2
+    return tuple(found)
+
+
+def why_not_conf(conf: str) -> str | None:
+    """Why torchrun refuses a --rdzv-conf, or None."""
+    if not conf.strip():
+        return None
+    for pair in conf.split(","):
+        key, _, value = pair.partition("=")
+        if not key.strip():
+            return f"{pair!r} has no key"
+        if not value.strip():
+            return f"{key.strip()!r} has no value"
+    return None
+
+
+def why_not_endpoint(endpoint: str, *, static: bool) -> str | None:
+    """Why torchrun refuses a --rdzv-endpoint, or None. A static rendezvous needs a port."""
+    stripped = endpoint.strip()
+    if not stripped:
+        return None
+    bracketed = stripped.startswith("[") and stripped.endswith("]")
+    host, colon, port = (stripped, "", "") if bracketed else stripped.rpartition(":")
+    host = host if colon or bracketed else port
+    if colon and (re.fullmatch(r"[0-9]{1,5}", port) is None or int(port) >= 2**16):
+        return f"{port!r} is no port"
+    if not _HOST.fullmatch(host.removeprefix("[").removesuffix("]")):
+        return f"{host!r} is no host name and no address"
+    return "a static rendezvous needs HOST:PORT" if static and not colon else None
+
+
+def is_int(value: str) -> bool:
+    """Whether Python's int() reads a text, as far as people write numbers."""
+    return atoi(value.strip()) is not None
+
+
+def variable(option: str) -> str:
+    """The variable that torchrun reads an option from: `PET_NPROC_PER_NODE` for `nproc-per-node`."""
+    return "PET_" + option.upper().replace("-", "_")
+
+
+def known(value: str) -> bool:
+    """Whether a value is what a process will see: no variable of a shell, no command, no Secret's content is in it."""
+    return not any(mark in value for mark in "$<`")

@@ -1,0 +1,299 @@
+"""Who trains, and where the file says how: what the launch rules share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Literal
+
+from ptcompile.findings.diagnostics import Edit, Path
+from ptcompile.kubernetes.goflags import atoi
+from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.kubernetes.untyped import Json, at, items, text, texts
+from ptcompile.linting.subject import Subject, Template
+from ptcompile.linting.torchrun import known, variable
+from ptcompile.linting.views import POD, PYTORCHJOB, TRAINJOB, VOLCANO, template_of
+from ptcompile.simulation.launchers import DIALECTS
+from ptcompile.simulation.wrappers import base
+
+if TYPE_CHECKING:
+    from ptcompile.operators.pods import Role
+    from ptcompile.simulation import Pod
+    from ptcompile.simulation.launch import Launch
+    from ptcompile.simulation.rendezvous import Rendezvous
+
+__all__ = [
+    "POD",
+    "PYTORCHJOB",
+    "TRAINJOB",
+    "VOLCANO",
+    "Trainer",
+    "count",
+    "known",
+    "launches",
+    "trainers",
+    "variable",
+]
+
+Origin = Literal["flag", "env", "operator", "default"]
+"""Who gives an option of torchrun its value: the command line, the user's PET_* variable, the operator's, torchrun."""
+
+PLAIN: dict[str, str] = {
+    "nnodes": "WORLD_SIZE",
+    "node-rank": "RANK",
+    "master-addr": "MASTER_ADDR",
+    "master-port": "MASTER_PORT",
+}
+"""What a script without a launcher reads (torch.distributed, env://), by torchrun's options; it counts processes."""
+
+_ELASTIC = ("spec", "elasticPolicy")
+_FIELDS: dict[tuple[str, str], dict[str, tuple[Path, ...]]] = {
+    PYTORCHJOB: {
+        "nproc-per-node": (("spec", "nprocPerNode"), (*_ELASTIC, "nProcPerNode")),
+        "nnodes": ((*_ELASTIC, "maxReplicas"), (*_ELASTIC, "minReplicas")),
+        "rdzv-backend": ((*_ELASTIC, "rdzvBackend"),),
+        "rdzv-endpoint": ((*_ELASTIC, "rdzvHost"), (*_ELASTIC, "rdzvPort")),
+        "rdzv-id": ((*_ELASTIC, "rdzvId"),),
+        "rdzv-conf": ((*_ELASTIC, "rdzvConf"),),
+        "max-restarts": ((*_ELASTIC, "maxRestarts"),),
+        "standalone": ((*_ELASTIC, "standalone"),),
+    },
+    TRAINJOB: {
+        "nproc-per-node": (("spec", "trainer", "numProcPerNode"),),
+        "nnodes": (("spec", "trainer", "numNodes"),),
+    },
+}
+"""The fields of an operator that become torchrun's options (training-operator 1.9, Trainer 2.3)."""
+
+_LAUNCHERS = ("torch", "accelerate", "deepspeed", "composer", "tune")
+_RENDEZVOUS_ENV = ("PET_", "MASTER_ADDR", "WORLD_SIZE")
+_BRANCHES = Pattern(r"(?:^|[\s;&|(])(?:if|case|for|while|until|eval|source|function|\.)\s|\|\|")
+
+
+class Trainer:
+    """One role that trains: its first pod, and the container as it is written."""
+
+    def __init__(
+        self, role: Role, pod: Pod, seen: Rendezvous, path: Path, spec: Json, kind: tuple[str, str], manifest: Json
+    ) -> None:
+        self.role = role
+        self.pod = pod
+        self.seen = seen
+        self.path = path
+        """Of the container from the root of the object; of `spec.trainer` in a TrainJob."""
+        self.spec = spec
+        """What stands there: `command`, `args`, `env`, and in a container all the rest."""
+        self.kind = kind
+        self.manifest = manifest
+
+    @property
+    def launch(self) -> Launch:
+        """What its command line starts."""
+        return self.pod.launch
+
+    @property
+    def torchrun(self) -> bool:
+        """Whether torchrun starts it, beyond doubt."""
+        return self.seen.launcher == "torchrun"
+
+    @property
+    def starter(self) -> str:
+        """Who starts the processes, in words."""
+        return self.seen.launcher if self.seen.launcher != "command" else "the script"
+
+    @property
+    def by_python(self) -> bool:
+        """Whether it is a Python script without a launcher."""
+        words = self.launch.entry
+        return self.seen.launcher == "command" and bool(words) and base(words[0]).startswith("python")
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is a script without a launcher that is told of others by its variables (env://)."""
+        return self.by_python and self.seen.backend == "env"
+
+    @property
+    def modelled(self) -> bool:
+        """Whether a launcher that is known here says in its own options how many nodes meet, and starts its own."""
+        options = self.launch.options
+        if self.seen.launcher == "deepspeed" and "no-ssh" not in options:
+            return False  # one deepspeed starts all nodes, over ssh
+        counted = "nnodes" in options or "world-size" in options
+        return self.torchrun or (self.seen.launcher in DIALECTS and counted and self.seen.backend != "none")
+
+    def spelled(self, option: str) -> str:
+        """What the launcher calls an option, dashed."""
+        dialect = DIALECTS.get(self.seen.launcher)
+        if dialect is None:
+            return option
+        same = {"rdzv-endpoint": "master-addr", "nnodes": "world-size"}.get(option, option)
+        return dialect.names.get(option) or dialect.names.get(same, option)
+
+    @property
+    def unsure(self) -> bool:
+        """Whether something that no file shows may change the launch: envFrom, or branches of a shell script."""
+        main = self.pod.main
+        if main is None or main.spec.get("envFrom"):
+            return True
+        words = [*texts(main.spec.get("command")), *texts(main.spec.get("args"))]
+        return self.launch.in_shell and any(_BRANCHES.search(word) for word in words)
+
+    @property
+    def local(self) -> bool:
+        """Whether it meets at its own address, or at none."""
+        from ptcompile.simulation.meeting import LOCAL
+
+        return not self.seen.host or self.seen.host in LOCAL
+
+    @property
+    def standalone(self) -> bool:
+        """Whether torchrun is told to meet nobody, by --standalone or its variable."""
+        if self.launch.launcher not in ("torchrun", "tune", "image"):
+            return False
+        said = self.launch.options.get("standalone", self.launch.env.get(variable("standalone"), "0"))
+        return (atoi(said) or 0) != 0
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        """All options as torchrun would hold them."""
+        return self.seen.options
+
+    def origin(self, option: str) -> Origin:
+        """Who gives an option its value."""
+        if option in self.launch.options or (option == "nnodes" and "world-size" in self.launch.options):
+            return "flag"
+        name = self.variable(option)
+        if name not in self.launch.env:
+            return "default"
+        if self.entry(name) is not None or name not in self.pod.env:
+            return "env"
+        return "operator"
+
+    def variable(self, option: str) -> str:
+        """The variable that the launcher, or the script without one, takes an option from."""
+        if self.plain:
+            return PLAIN.get(option, "")
+        dialect = DIALECTS.get(self.seen.launcher)
+        return variable(option) if dialect is None else dialect.variables.get(option, "")
+
+    def entry(self, name: str) -> int | None:
+        """The index of the user's env entry that counts, None where there is none or the operator's comes later."""
+        written = items(self.spec.get("env"))
+        found = [i for i, entry in enumerate(written) if entry.get("name") == name]
+        if not found:
+            return None
+        held = [entry for entry in (self.pod.main.env if self.pod.main else ()) if entry.get("name") == name]
+        return found[-1] if held and held[-1] == written[found[-1]] else None
+
+    def place(self, option: str) -> Path:
+        """Where the value of an option is written: a word of the command, a variable, a field; else the container."""
+        origin = self.origin(option)
+        if origin == "flag":
+            return self.word(option)
+        name = self.variable(option)
+        index = self.entry(name) if origin == "env" else None
+        if index is not None:
+            value = "value" in items(self.spec.get("env"))[index]
+            return (*self.path, "env", index, "value") if value else (*self.path, "env", index)
+        return self.field(option) or self.path
+
+    def field(self, option: str) -> Path | None:
+        """The operator's field that becomes this option, where the user wrote one."""
+        for path in _FIELDS.get(self.kind, {}).get(option, ()):
+            if at(self.manifest, *map(str, path[:-1])).get(str(path[-1])) is not None:
+                return path
+        return None
+
+    def word(self, option: str) -> Path:
+        """The word of the command line that names an option; the script, where it stands in a shell's."""
+        spelled = self.spelled(option)
+        for key, i, word in self.words():
+            name = word.partition("=")[0]
+            if name.startswith("-") and name.lstrip("-").replace("_", "-") == spelled:
+                return (*self.path, key, i)
+        for key, i, word in self.words():
+            if spelled in word.replace("_", "-"):
+                return (*self.path, key, i)
+        return self.line
+
+    def change(self, option: str, value: str) -> Edit | None:
+        """The edit that gives an option another value where it is written; None where a script or nobody says it."""
+        now, path = self.options.get(option, ""), self.place(option)
+        if self.origin(option) == "flag":
+            return self._rewritten(path, now, value)
+        if path == self.path or not isinstance(path[-1], str):
+            return None
+        if path == self.field(option):
+            said = at(self.manifest, *map(str, path[:-1])).get(path[-1])
+        else:
+            said = items(self.spec.get("env"))[int(path[-2])].get("value")
+        number = isinstance(said, int) and not isinstance(said, bool) and value.isdigit()
+        return Edit("set", path, int(value) if number else value) if str(said) == now else None
+
+    def _rewritten(self, path: Path, now: str, value: str) -> Edit | None:
+        """`--name=now` or the word behind `--name`, with another value."""
+        found = [(key, i, word) for key, i, word in self.words() if (*self.path, key, i) == path]
+        if not found:
+            return None
+        key, i, word = found[0]
+        name, equals, said = word.partition("=")
+        if equals:
+            return Edit("set", path, f"{name}={value}") if said == now else None
+        behind = [one for one in self.words() if one[:2] == (key, i + 1)]
+        return Edit("set", (*self.path, key, i + 1), value) if behind and behind[0][2] == now else None
+
+    @property
+    def line(self) -> Path:
+        """Where the command line is written: the command, else the arguments, else the container."""
+        return next(((*self.path, key) for key in ("command", "args") if self.spec.get(key)), self.path)
+
+    def words(self) -> list[tuple[str, int, str]]:
+        """The words of `command` and `args` as written, each with where it stands."""
+        return [
+            (key, i, word)
+            for key in ("command", "args")
+            if isinstance(self.spec.get(key), list)
+            for i, word in enumerate(self.spec[key])
+            if isinstance(word, str)
+        ]
+
+
+def trainers(subject: Subject) -> tuple[Trainer, ...]:
+    """The roles that train, each with the place where its container is written."""
+    if subject.kind not in _FIELDS and not any(launches(template) for template in subject.templates):
+        return ()
+    job = subject.job
+    if job is None or job.expansion.refused:
+        return ()
+    from ptcompile.simulation.meeting import training
+
+    found = []
+    for role, pod, seen in training(job):
+        written = _written(subject, role.name)
+        if written is not None:
+            found.append(Trainer(role, pod, seen, *written, subject.kind, subject.manifest))
+    return tuple(found)
+
+
+def launches(template: Template) -> bool:
+    """Whether a template speaks of a launcher at all: most Pods do not, and need no simulation."""
+    for container in template.mains:
+        words = (*texts(container.spec.get("command")), *texts(container.spec.get("args")))
+        if any(name in word for word in words for name in _LAUNCHERS):
+            return True
+        if any(text(entry.get("name")).startswith(_RENDEZVOUS_ENV) for entry in items(container.spec.get("env"))):
+            return True
+    return False
+
+
+def count(found: tuple[Trainer, ...]) -> int:
+    """How many pods train."""
+    return sum(one.role.count for one in found)
+
+
+def _written(subject: Subject, role: str) -> tuple[Path, Json] | None:
+    """The path and the content of the container that a role's pods train in."""
+    if subject.kind == TRAINJOB:
+        return ("spec", "trainer"), at(subject.spec, "trainer")
+    template = template_of(subject, role)
+    main = next(iter(template.mains), None) if template is not None else None
+    return None if main is None else (main.path, main.spec)

@@ -1,0 +1,40 @@
+"""The containers of a manifest beside what the operator makes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.untyped import Json, at
+from ptcompile.linting.subject import Subject, Template
+
+if TYPE_CHECKING:
+    from ptcompile.operators.pods import ContainerView
+    from ptcompile.simulation import Pod
+
+TRAINJOB: Final = ("trainer.kubeflow.org/v1alpha1", "TrainJob")
+PYTORCHJOB: Final = ("kubeflow.org/v1", "PyTorchJob")
+VOLCANO: Final = ("batch.volcano.sh/v1alpha1", "Job")
+POD: Final = ("v1", "Pod")
+
+
+def views(subject: Subject) -> Iterator[tuple[Path, Json, ContainerView, Pod]]:
+    """Each container that is written, with its path and as it is in the first pod of its role."""
+    for role, pod in subject.job.firsts() if subject.job is not None else ():
+        if subject.kind == TRAINJOB:
+            if pod.main is not None and role.name == "node":
+                yield ("spec", "trainer"), at(subject.spec, "trainer"), pod.main, pod
+            continue
+        template = template_of(subject, role.name)
+        made = {(view.name, view.init): view for view in pod.containers}
+        for one in template.containers if template is not None else ():
+            if (one.name, one.init) in made:
+                yield one.path, one.spec, made[one.name, one.init], pod
+
+
+def template_of(subject: Subject, role: str) -> Template | None:
+    """The pod template of a role of the simulated job."""
+    if len(subject.templates) == 1:
+        return subject.templates[0]
+    return subject.by_role.get(role.lower())

@@ -1,0 +1,62 @@
+"""The words of an object. A rule is loaded, and asked, only where the words are that it cannot do without.
+
+Half of a cold start would be rules that have nothing to find: each is a file of its own. So each stands in its family's
+table with its needs: words apart by spaces are all needed, of `a/b` one is enough, and letter case means nothing. A
+word is a run of ASCII letters and digits in a key or a text of the object, or one of the signs `$ & | < > ;`:
+`nvidia.com/gpu` has `nvidia`, `com` and `gpu`, `--nproc_per_node` has `nproc`, `per` and `node`. The word `@Service`
+is there where an object of that kind stands in the stream.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any, Final
+
+from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.linting.subject import Subject
+
+Needs = tuple[frozenset[str], ...]
+"""Of each of these an object has at least one, or the rule finds nothing in it."""
+
+_SIGNS: Final = "$&|<>;"
+_APART: Final = bytes(i if chr(i).isalnum() and i < 128 else ord(" ") for i in range(256))
+"""Letters and digits as they are, and a space for each other byte."""
+_joined = Pattern(r"""[$"'\\)}](?:(?<=\w\$)|(?<=\w["'\\])["'\\]*[\w$]|(?<=[)}])["'\\]*[\w$])""", re.ASCII).search
+"""Where a shell or the kubelet may make one word of several: `tor"ch"run`, `$A$B`, `${A}run`."""
+
+
+def needs(text: str) -> Needs:
+    """The needs of a rule as its family's table has them, such as `torchrun/torch nnodes`."""
+    return tuple(frozenset(one.split("/")) for one in text.casefold().split())
+
+
+def words_of(subject: Subject) -> list[str] | None:
+    """The words of an object, with the kinds of its stream and, of a TrainJob, the words of its runtime; some often.
+
+    None where they cannot be told, since a text puts words together: then every rule is asked.
+    """
+    texts = _texts(subject.manifest)
+    if subject.kind[1] == "TrainJob":
+        texts |= _texts(subject.runtime.runtime)
+    text = "\n".join(texts).casefold()
+    if ("$" in text or '"' in text or "'" in text or "\\" in text) and _joined(text):
+        return None
+    words = text.encode("ascii", "replace").translate(_APART).decode("ascii").split()
+    return [*words, *(sign for sign in _SIGNS if sign in text), *subject.stream.kinds]
+
+
+def _texts(data: Any) -> set[str]:
+    """All keys and all texts of plain data, each once."""
+    found: set[str] = set()
+    left = [data]
+    while left:
+        one = left.pop()
+        if isinstance(one, str):
+            found.add(one)
+        elif isinstance(one, list | tuple):
+            left += one
+        elif isinstance(one, Mapping):
+            left += one
+            left += one.values()
+    return found

@@ -1,0 +1,1 @@
+"""The batch/v1 Job of Kubernetes."""

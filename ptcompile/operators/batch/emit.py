@@ -1,0 +1,130 @@
+"""Target `job`: an Indexed batch/v1 Job and a headless Service. Needs no operator: the default for several nodes.
+
+Why each field (Kubernetes 1.36):
+- completionMode Indexed with parallelism equal to completions: every node runs at once, each with a stable host name
+  `<job>-<index>` and JOB_COMPLETION_INDEX. Parallelism defaults to 1, which would run one rank after the other.
+- subdomain and a headless Service of the job's name with publishNotReadyAddresses: `<job>-0.<job>` resolves before
+  the pod is ready, so nobody waits for a probe that waits for the rendezvous.
+- backoffLimit 0 unless the user asks for restarts: a single replaced pod cannot rejoin a static rendezvous, and the
+  default of 6 would leave its peers waiting. The controller replaces failed pods one by one, never all of them.
+- restartPolicy Never unless the user says OnFailure, so that a failure counts and its log stays.
+- successPolicy (Kubernetes 1.33) ends a job with node 0, an elastic one always: the others may never have been needed.
+- podFailurePolicy tells a node that goes, which is the pod condition DisruptionTarget, from a failure: not counted for
+  elastic and spot jobs. It needs restartPolicy Never. A new pod is made when the old one has ended for good.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.job import pod_template
+from ptcompile.job.model import Job, Target, Wiring
+from ptcompile.job.queues import KAI_MIN_MEMBER
+from ptcompile.job.queues import gang as gang_of
+from ptcompile.operators.common import batch_endings, endings, gang
+from ptcompile.operators.common.changes import there
+from ptcompile.operators.common.emitting import (
+    RUN_POLICY,
+    cannot,
+    dns_1035,
+    equal_roles,
+    managed_by,
+    object_metadata,
+    only_trainers,
+    own_host_names,
+    plain_env,
+    restart_policies,
+)
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+
+def _wiring(job: Job) -> Wiring:
+    host = "localhost" if job.nodes == 1 else f"{job.name}-0.{job.name}"
+    return Wiring(host=host, node_rank="$(JOB_COMPLETION_INDEX)", env=plain_env(job, host))
+
+
+def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+    yield from equal_roles(job, "a batch/v1 Job")
+    yield from only_trainers(job, "a batch/v1 Job")
+    yield from own_host_names(job, "the Job controller")
+    yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a batch/v1 Job end")
+    if job.run_policy.clean_pod_policy == "All":
+        yield cannot(
+            (*RUN_POLICY, "cleanPodPolicy"),
+            "a batch/v1 Job keeps its finished pods as long as itself",
+            "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a Job does",
+        )
+    yield from batch_endings.success_policy_is_there(job, cluster, "a batch/v1 Job")
+    yield from endings.only_its_pod(job, "a batch/v1 Job")
+    yield from batch_endings.disruption_needs_never(job, "a batch/v1 Job")
+    yield from endings.peers_fail_too(job, each=True)
+    if job.nodes > 1 and not there("digit-first-service", cluster.versions()):
+        yield from dns_1035(job, "the job's Service")
+
+
+def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+    role, policy, several = job.roles[0], job.run_policy, job.nodes > 1
+    spec: dict[str, Any] = {}
+    if policy.suspend:
+        spec["suspend"] = True
+    spec |= managed_by(job, cluster)
+    spec |= {"completionMode": "Indexed", "completions": job.nodes, "parallelism": job.nodes}
+    spec |= batch_endings.fields(
+        endings.retries(job),
+        endings.on_disruption(job),
+        in_place=endings.restarts_in_place(role),
+        node_0=endings.ends_with_node_0(job),
+    )
+    if policy.active_deadline_seconds is not None:
+        spec["activeDeadlineSeconds"] = policy.active_deadline_seconds
+    if policy.ttl_seconds_after_finished is not None:
+        spec["ttlSecondsAfterFinished"] = policy.ttl_seconds_after_finished
+    template = gang.marked(role.template, job, cluster)
+    spec["template"] = pod_template.write(
+        template, restartPolicy=role.restart_policy or "Never", subdomain=job.name if several else None
+    )
+    manifest = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": _metadata(job, cluster),
+        "spec": spec,
+    }
+    beside = [_service(job)] if several else []
+    return [*beside, *gang.pod_group(job, cluster, "job"), manifest]
+
+
+def _metadata(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+    """KAI takes a Job's pods one by one unless an annotation says how many start together (KAI 0.15)."""
+    metadata = object_metadata(job, cluster, "job")
+    if gang_of(job, cluster) == "kai":
+        metadata["annotations"] = {**metadata.get("annotations", {}), KAI_MIN_MEMBER: str(job.min_nodes)}
+    return metadata
+
+
+def _service(job: Job) -> dict[str, Any]:
+    """The Service that gives each pod its name; before the Job, so that it is there when the first pod looks."""
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": object_metadata(job),
+        "spec": {
+            "clusterIP": "None",
+            "publishNotReadyAddresses": True,
+            "selector": {"batch.kubernetes.io/job-name": job.name},
+        },
+    }
+
+
+JOB = Target(
+    name="job",
+    title="batch/v1 Indexed Job, with a headless Service",
+    authority="kube-apiserver",
+    wiring=_wiring,
+    overwrites={"JOB_COMPLETION_INDEX": None},
+    unsupported=_unsupported,
+    emit=_emit,
+)

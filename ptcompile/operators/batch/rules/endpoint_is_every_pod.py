@@ -1,0 +1,122 @@
+"""The rendezvous is at a Service that leads to any of the pods.
+
+What: the endpoint of a Job's rendezvous is a Service of the same stream that selects all pods of the Job, and there
+are several.
+
+Why: one pod alone serves the rendezvous. The Service sends each connection to some pod: most of them find nobody
+there, or find another pod each time they try.
+
+Bad:
+
+    apiVersion: v1
+    kind: Service
+    metadata: {name: train}
+    spec:
+      clusterIP: None
+      publishNotReadyAddresses: true
+      selector: {batch.kubernetes.io/job-name: train}
+    ---
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      completionMode: Indexed
+      completions: 2
+      parallelism: 2
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          subdomain: train
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command:
+                - torchrun
+                - --nnodes=2
+                - --nproc-per-node=1
+                - --node-rank=$(JOB_COMPLETION_INDEX)
+                - --master-addr=train  # <--
+                - train.py
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: v1
+    kind: Service
+    metadata: {name: train}
+    spec:
+      clusterIP: None
+      publishNotReadyAddresses: true
+      selector: {batch.kubernetes.io/job-name: train}
+    ---
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      completionMode: Indexed
+      completions: 2
+      parallelism: 2
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          subdomain: train
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command:
+                - torchrun
+                - --nnodes=2
+                - --nproc-per-node=1
+                - --node-rank=$(JOB_COMPLETION_INDEX)
+                - --master-addr=train-0.train
+                - train.py
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: name the first pod, `<job>-0.<subdomain>`, or select it alone by its completion index.
+
+Source: Kubernetes 1.36, DNS of Services; PyTorch 2.13, rank 0 serves the store.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.kubernetes.untyped import object_name
+from ptcompile.linting.neighbours import endpoint_service, selected
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    found = endpoint_service(subject)
+    job = subject.job if found is not None else None
+    if found is None or job is None or job.size < 2 or not job.roles:
+        return
+    service, made = found
+    role = job.roles[0]
+    if selected(service, job.pod(role, 0).view.labels) and selected(service, job.pod(role, role.count - 1).view.labels):
+        path = _place(subject, made.first.host)
+        yield Found(
+            path,
+            f"{field_path(path)}: the endpoint {made.first.endpoint} is the Service {object_name(service)}, which "
+            f"leads to any of {job.size} pods, and one of them serves the rendezvous",
+            f"name the first pod: {subject.name}-0.{object_name(service)}",
+        )
+
+
+def _place(subject: Subject, host: str) -> Path:
+    """Where the host is written, as far as that can be seen; else the pod template."""
+    for container in subject.containers:
+        for entry in container.env:
+            if entry.value and host in entry.value:
+                return (*entry.path, "value")
+        for word in container.argv:
+            if (host in word.text and "=" in word.text) or word.text.startswith(host):
+                return word.path
+    return ("spec", "template", "spec")
+
+
+RULE = Rule("endpoint-is-every-pod", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,0 +1,73 @@
+"""A Job wants more pods at once than it has work for.
+
+What: parallelism is above completions.
+
+Why: the controller never runs more pods than completions that are left. The pods beyond are not made, and a world
+size that counts them is never reached.
+
+Bad:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      completionMode: Indexed
+      completions: 2
+      parallelism: 4  # <--
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      completionMode: Indexed
+      completions: 4
+      parallelism: 4
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: make both the number of pods that train.
+
+Source: Job controller 1.36: no more pods than completions that remain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.kubernetes.untyped import integer
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    completions = integer(subject.spec.get("completions"))
+    parallelism = integer(subject.spec.get("parallelism"))
+    if 0 < completions < parallelism:
+        path: Path = ("spec", "parallelism")
+        yield Found(
+            path,
+            f"{field_path(path)}: {parallelism} at once of {completions} in all: {parallelism - completions} pods are "
+            "never made",
+            f"set completions to {parallelism}, or parallelism to {completions}",
+            Fix(f"set parallelism to {completions}", (Edit("set", path, completions),), safe=True),
+        )
+
+
+RULE = Rule("idle-parallelism", _check, severity="warning", stage="run", authority="kube-apiserver")

@@ -1,0 +1,102 @@
+"""A Job reads a completion index that its pods do not have.
+
+What: a Job that is not Indexed refers to JOB_COMPLETION_INDEX, or to the annotation or label
+batch.kubernetes.io/job-completion-index.
+
+Why: only `completionMode: Indexed` gives pods an index. The variable is missing or empty: every pod believes to be
+the same rank, or none.
+
+Bad:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: shards}
+    spec:
+      completions: 4
+      parallelism: 4
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: main
+              image: ghcr.io/acme/shards:1.0
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+              env:
+                - name: SHARD
+                  valueFrom:
+                    fieldRef:
+                      fieldPath: metadata.annotations['batch.kubernetes.io/job-completion-index']  # <--
+
+Good:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: shards}
+    spec:
+      completionMode: Indexed
+      completions: 4
+      parallelism: 4
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: main
+              image: ghcr.io/acme/shards:1.0
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+              env:
+                - name: SHARD
+                  valueFrom:
+                    fieldRef:
+                      fieldPath: metadata.annotations['batch.kubernetes.io/job-completion-index']
+
+Fix: set completionMode to Indexed, with completions.
+
+Source: Kubernetes 1.36, Indexed Jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.kubernetes.untyped import at, integer, text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Container, Subject
+
+_VARIABLE = "JOB_COMPLETION_INDEX"
+_FIELD = "batch.kubernetes.io/job-completion-index"
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if subject.spec.get("completionMode") == "Indexed":
+        return
+    for container in subject.containers:
+        path = next(_uses(container), None)
+        if path is not None:
+            edits = [Edit("set", ("spec", "completionMode"), "Indexed")]
+            if subject.spec.get("completions") is None:
+                edits.append(Edit("set", ("spec", "completions"), integer(subject.spec.get("parallelism"), 1)))
+            yield Found(
+                path,
+                f"{field_path(path)}: refers to the completion index, and the pods of a Job that is not Indexed "
+                "have none",
+                "set completionMode to Indexed",
+                Fix("make the Job Indexed", tuple(edits), safe=False),
+            )
+
+
+def _uses(container: Container) -> Iterator[Path]:
+    """Where a container relies on its index; a variable of that name of its own is another thing."""
+    for entry in container.env:
+        if _FIELD in text(at(entry.source, "fieldRef").get("fieldPath")):
+            yield (*entry.path, "valueFrom", "fieldRef", "fieldPath")
+        if entry.name == _VARIABLE:
+            return
+    for word in container.argv:
+        if f"${_VARIABLE}" in word.text or f"$({_VARIABLE})" in word.text or f"${{{_VARIABLE}}}" in word.text:
+            yield word.path
+
+
+RULE = Rule("index-without-indexed-job", _check, severity="warning", stage="run", authority="kube-apiserver")

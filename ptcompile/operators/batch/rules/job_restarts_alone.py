@@ -1,0 +1,121 @@
+"""A Job replaces one failed pod of a training that can only start as a whole.
+
+What: several pods of a Job meet at fixed ranks (torchrun's static rendezvous, or MASTER_ADDR without torchrun), and
+the Job retries failed pods: backoffLimit is 6 where nothing is said.
+
+Why: the new pod waits at a rendezvous that is over, while the others wait for the old one: all hold their
+accelerators until a timeout of NCCL or of torchrun ends them, one after the other, up to backoffLimit times.
+
+Bad:
+
+    apiVersion: v1
+    kind: Service
+    metadata: {name: train}
+    spec:
+      clusterIP: None
+      publishNotReadyAddresses: true
+      selector: {batch.kubernetes.io/job-name: train}
+    ---
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      completionMode: Indexed
+      completions: 2
+      parallelism: 2
+      backoffLimit: 4  # <--
+      template:
+        spec:
+          restartPolicy: Never
+          subdomain: train
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command:
+                - torchrun
+                - --nnodes=2
+                - --nproc-per-node=1
+                - --node-rank=$(JOB_COMPLETION_INDEX)
+                - --master-addr=train-0.train
+                - train.py
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: v1
+    kind: Service
+    metadata: {name: train}
+    spec:
+      clusterIP: None
+      publishNotReadyAddresses: true
+      selector: {batch.kubernetes.io/job-name: train}
+    ---
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      completionMode: Indexed
+      completions: 2
+      parallelism: 2
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          subdomain: train
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command:
+                - torchrun
+                - --nnodes=2
+                - --nproc-per-node=1
+                - --node-rank=$(JOB_COMPLETION_INDEX)
+                - --master-addr=train-0.train
+                - train.py
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: set backoffLimit to 0 and let something restart the whole job (JobSet's failurePolicy), or use the c10d
+rendezvous with torchrun's --max-restarts.
+
+Source: Job controller 1.36, backoffLimit; PyTorch 2.13, the static rendezvous forms once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.kubernetes.untyped import at, integer, items
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_LIMIT: Path = ("spec", "backoffLimit")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    retries = integer(subject.spec.get("backoffLimit"), 6)
+    pods = min(integer(subject.spec.get("completions")), integer(subject.spec.get("parallelism"), 1))
+    if retries < 1 or pods < 2 or _fails_at_once(subject):
+        return
+    made = subject.meeting
+    if made is None or made.first.backend not in ("static", "env") or (made.first.nodes or (1, 1))[0] < 2:
+        return
+    written = subject.spec.get("backoffLimit") is not None
+    path = _LIMIT if written else ("spec",)
+    yield Found(
+        path,
+        f"{field_path(path)}: up to {retries} failed pods are replaced one by one"
+        f"{'' if written else ' (backoffLimit is 6 where nothing is said)'}, and a pod alone cannot join the others "
+        "again",
+        "set backoffLimit to 0, or use --rdzv-backend=c10d with --max-restarts",
+        Fix("set backoffLimit to 0", (Edit("set", _LIMIT, 0),), safe=False),
+        on_key=True,
+    )
+
+
+def _fails_at_once(subject: Subject) -> bool:
+    rules = items(at(subject.spec, "podFailurePolicy").get("rules"))
+    return any(rule.get("action") == "FailJob" for rule in rules)
+
+
+RULE = Rule("job-restarts-alone", _check, severity="warning", stage="run", authority="kube-apiserver")

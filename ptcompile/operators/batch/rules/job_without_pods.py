@@ -1,0 +1,68 @@
+"""A Job makes no pods.
+
+What: completions or parallelism is 0.
+
+Why: with completions 0 the Job is complete at once, and is reported as a success; with parallelism 0 it waits for
+ever.
+
+Bad:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      completions: 0  # <--
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      suspend: true
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: say how many pods there are, or hold the Job back with suspend: true.
+
+Source: Kubernetes 1.36, Job: completions, parallelism, suspend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.kubernetes.untyped import integer
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_EFFECTS = {
+    "completions": "the Job is complete, and a success, before any pod is made",
+    "parallelism": "no pod is made until it is raised",
+}
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for key, effect in _EFFECTS.items():
+        if integer(subject.spec.get(key), 1) == 0:
+            path: Path = ("spec", key)
+            yield Found(path, f"{field_path(path)}: 0: {effect}", f"raise {key}, or use suspend: true")
+            return
+
+
+RULE = Rule("job-without-pods", _check, severity="warning", stage="run", authority="kube-apiserver")

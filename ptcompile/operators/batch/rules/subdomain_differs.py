@@ -1,0 +1,107 @@
+"""An Indexed Job's pods and the headless Service that selects them do not name each other.
+
+What: a headless Service of the same stream selects the pods of an Indexed Job with several, and the pods' subdomain
+is absent or is another name, of which the stream has no Service.
+
+Why: the names `<job>-<index>.<service>` are made only for pods whose subdomain is the Service's name. The ranks
+cannot reach one another by name.
+
+Bad:
+
+    apiVersion: v1
+    kind: Service
+    metadata: {name: train-workers}
+    spec:
+      clusterIP: None
+      publishNotReadyAddresses: true
+      selector: {batch.kubernetes.io/job-name: train}
+    ---
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      completionMode: Indexed
+      completions: 2
+      parallelism: 2
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          subdomain: train  # <--
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Service
+    metadata: {name: train-workers}
+    spec:
+      clusterIP: None
+      publishNotReadyAddresses: true
+      selector: {batch.kubernetes.io/job-name: train}
+    ---
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      completionMode: Indexed
+      completions: 2
+      parallelism: 2
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          subdomain: train-workers
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: set the pods' subdomain to the Service's name.
+
+Source: Kubernetes 1.36, DNS for Services and pods; Job controller 1.36, hostnames of Indexed Jobs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.index import SERVICE
+from ptcompile.kubernetes.untyped import at, integer, text
+from ptcompile.linting.neighbours import labels_of
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.batch.pods import job_labels
+
+_POD = ("spec", "template", "spec")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if subject.spec.get("completionMode") != "Indexed" or integer(subject.spec.get("completions")) < 2:
+        return
+    services = subject.neighbours
+    subdomain = text(at(subject.manifest, *_POD).get("subdomain"))
+    if any(text(at(one, "metadata").get("name")) == subdomain for one in services.named(SERVICE, subdomain)):
+        return
+    labels = {**labels_of(at(subject.manifest, "spec", "template")), **job_labels(subject.name)}
+    for service in services.selecting(labels):
+        name = text(at(service, "metadata").get("name"))
+        if text(at(service, "spec").get("clusterIP")) == "None" and name:
+            path = (*_POD, "subdomain") if subdomain else _POD
+            said = f"{subdomain} is no Service of this stream" if subdomain else "there is no subdomain"
+            yield Found(
+                path,
+                f"{field_path(path)}: {said}, and the headless Service {name} selects these pods: their names do not "
+                "resolve",
+                f"set subdomain to {name}",
+                Fix(f"set subdomain to {name}", (Edit("set", (*_POD, "subdomain"), name),), safe=False),
+                on_key=True,
+            )
+            return
+
+
+RULE = Rule("subdomain-differs", _check, severity="warning", stage="run", authority="ptcompile")

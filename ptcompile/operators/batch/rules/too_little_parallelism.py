@@ -1,0 +1,113 @@
+"""Fewer pods run at once than the rendezvous waits for.
+
+What: the launch of a Job waits for more nodes than `parallelism`, which is 1 where nothing is said.
+
+Why: the Job controller starts `parallelism` pods and the next one only when one of them has ended. The first ones
+wait at the rendezvous for pods that never come, until they time out.
+
+Bad:
+
+    apiVersion: v1
+    kind: Service
+    metadata: {name: train}
+    spec:
+      clusterIP: None
+      publishNotReadyAddresses: true
+      selector: {batch.kubernetes.io/job-name: train}
+    ---
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      completionMode: Indexed
+      completions: 4  # <--
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          subdomain: train
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command:
+                - torchrun
+                - --nnodes=4
+                - --nproc-per-node=1
+                - --node-rank=$(JOB_COMPLETION_INDEX)
+                - --master-addr=train-0.train
+                - train.py
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: v1
+    kind: Service
+    metadata: {name: train}
+    spec:
+      clusterIP: None
+      publishNotReadyAddresses: true
+      selector: {batch.kubernetes.io/job-name: train}
+    ---
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      completionMode: Indexed
+      completions: 4
+      parallelism: 4
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          subdomain: train
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command:
+                - torchrun
+                - --nnodes=4
+                - --nproc-per-node=1
+                - --node-rank=$(JOB_COMPLETION_INDEX)
+                - --master-addr=train-0.train
+                - train.py
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: set parallelism to completions.
+
+Source: Kubernetes 1.36, Job: parallelism defaults to 1; PyTorch 2.13, a rendezvous waits for its least number of
+nodes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.kubernetes.untyped import integer
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    completions = integer(subject.spec.get("completions"))
+    parallelism = integer(subject.spec.get("parallelism"), 1)
+    if not 0 < parallelism < completions:
+        return
+    made = subject.meeting
+    nodes = made.first.nodes if made is not None and made.first.launcher in ("torchrun", "tune") else None
+    if nodes is None or not parallelism < nodes[0] <= completions:
+        return  # more nodes than there are pods at all is a question of the launch
+    target: Path = ("spec", "parallelism")
+    written = "parallelism" in subject.spec
+    path: Path = target if written else ("spec", "completions")
+    yield Found(
+        path,
+        f"{field_path(path)}: the rendezvous waits for {nodes[0]} nodes, and {parallelism} of {completions} pods run "
+        f"at once{'' if written else ' (parallelism is 1 where nothing is said)'}",
+        f"set parallelism to {completions}",
+        Fix(f"set parallelism to {completions}", (Edit("set", target, completions),), safe=False),
+        on_key=True,
+    )
+
+
+RULE = Rule("too-little-parallelism", _check, severity="error", stage="run", authority="kube-apiserver")

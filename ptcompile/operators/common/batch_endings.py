@@ -1,0 +1,58 @@
+"""How a batch/v1 Job ends: the fields that the targets job, jobset and trainjob write alike (Kubernetes 1.36)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.job.model import Job, OnDisruption
+from ptcompile.operators.common import endings
+from ptcompile.operators.common.changes import there
+from ptcompile.operators.common.emitting import SPEC, cannot
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+_DISRUPTED = {"type": "DisruptionTarget", "status": "True"}
+
+
+def fields(retries: int, lost: OnDisruption, *, in_place: bool, node_0: bool) -> dict[str, Any]:
+    """backoffLimit, successPolicy and podFailurePolicy of a Job.
+
+    `retries` is how many failures it tries again, `lost` what follows when a node goes, `in_place` whether the kubelet
+    restarts containers, which leaves no room for a podFailurePolicy, `node_0` whether the Job ends with its index 0.
+    """
+    spec: dict[str, Any] = {"backoffLimit": retries}
+    if node_0:
+        spec["successPolicy"] = {"rules": [{"succeededIndexes": "0"}]}
+    if lost != "Count" and not in_place:
+        spec["podFailurePolicy"] = {"rules": [{"action": lost, "onPodConditions": [dict(_DISRUPTED)]}]}
+    return spec
+
+
+def success_policy_is_there(job: Job, cluster: ClusterProfile, kind: str) -> Iterator[Problem]:
+    """A refusal where a Job must end before all its pods have, and Kubernetes is older than 1.33."""
+    if endings.ends_with_node_0(job) and not there("job-success-policy", cluster.versions()):
+        said = job.run_policy.success_policy is not None
+        yield cannot(
+            endings.SUCCESS_POLICY if said else (*SPEC, "elastic", "nnodes"),
+            f"{kind} ends with node 0 through a Job's success policy, which Kubernetes has since 1.33",
+            f"{'say AllNodes' if said else 'give one number of nodes'}, or use the target pytorchjob or volcano",
+        )
+
+
+def disruption_needs_never(job: Job, kind: str) -> Iterator[Problem]:
+    """What `kind` cannot tell apart where containers are restarted in place: its Job counts a lost node (rule 166).
+
+    Of a role beside the trainers nobody said otherwise: there a lost node counts as one of its restarts.
+    """
+    role = next((role for role in job.trainers if role.restart_policy == "OnFailure"), None)
+    if role is None:
+        return
+    why = f"{kind} tells a lost node from a failure only where restartPolicy is Never"
+    if job.run_policy.on_disruption in {"Ignore", "FailJob"}:
+        yield cannot(endings.ON_DISRUPTION, why, "use restartPolicy Never with onPodFailure, or the target volcano")
+    elif job.spot and job.run_policy.on_disruption is None:
+        message = f"{why}: with OnFailure it counts as one of the {endings.retries(job)} that backoffLimit allows"
+        yield endings.roughly((*SPEC, "spot"), message, "use restartPolicy Never with onPodFailure", "kube-apiserver")

@@ -1,0 +1,124 @@
+"""What is tried again and when a job ends, decided from the words of a spec: the answers that all targets share.
+
+The innermost that may try again does: torchrun starts its processes (elastic.maxRestarts), the kubelet a container in
+its pod (restartPolicy OnFailure), the operator a pod or all of them (onPodFailure), and backoffLimit counts what
+torchrun does not. With pods that never restart in place, a container that fails is a pod that fails.
+
+A pod that comes back alone meets the others by c10d, whose store is node 0's process: the loss of node 0 fails every
+torchrun. The others' processes fail with any node (a broken connection), so they need restarts of torchrun too: only
+changes of membership are not counted (PyTorch 2.13, `_invoke_run` of torch.distributed.elastic).
+
+Roles beside the trainers have no rank, and nobody meets them: onDisruption, spot, successPolicy and the number of
+retries are about the pods that train. By default their containers are restarted in place; one failure more than
+`restarts` fails the job, and a pod of theirs whose node goes is made again without the others. A role that says Never
+is as careful as the trainers: its pod that fails, or whose node goes, is followed by what follows one of theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Authority, Path, Problem, field_path
+from ptcompile.job.model import Job, OnDisruption, OnPodFailure, Role
+from ptcompile.operators.common.emitting import RUN_POLICY, SPEC, cannot
+
+RETRIES = 6
+"""How many, where a spec asks for restarts and gives no backoffLimit: a batch/v1 Job's default (Kubernetes 1.36)."""
+
+ON_POD_FAILURE = (*RUN_POLICY, "onPodFailure")
+ON_DISRUPTION = (*RUN_POLICY, "onDisruption")
+SUCCESS_POLICY = (*RUN_POLICY, "successPolicy")
+
+
+def retries(job: Job) -> int:
+    """How many failures are tried again: the user's limit, else `RETRIES` where the spec asks for any, else none."""
+    limit, said = job.run_policy.backoff_limit, job.run_policy.on_pod_failure
+    if limit is not None:
+        return limit
+    asked = said in {"RestartPod", "RestartJob"} or any(role.restart_policy == "OnFailure" for role in job.trainers)
+    return RETRIES if asked else 0
+
+
+def restarts(job: Job) -> int:
+    """How many failures of a role's containers the kubelet mends in place, where its restartPolicy is OnFailure.
+
+    A role beside the trainers restarts so by itself, and asks for no retries of theirs.
+    """
+    limit = job.run_policy.backoff_limit
+    return RETRIES if limit is None else limit
+
+
+def on_pod_failure(job: Job, *, whole: bool) -> OnPodFailure:
+    """What follows when a pod fails. `whole`: the operator can start all pods again.
+
+    Alone it is started again where it can join a running job, which is one of a range of nodes.
+    """
+    if retries(job) == 0:
+        return "FailJob"
+    return job.run_policy.on_pod_failure or ("RestartJob" if whole and not job.elastic else "RestartPod")
+
+
+def on_disruption(job: Job) -> OnDisruption:
+    """What follows when a node goes: a job of spot nodes or of a range of nodes outlives it."""
+    return job.run_policy.on_disruption or ("Ignore" if job.spot or job.elastic else "Count")
+
+
+def alone(job: Job) -> bool:
+    """Whether a pod whose node goes is started again without the others, where the operator can do both."""
+    said = job.run_policy.on_pod_failure
+    return said == "RestartPod" or (said != "RestartJob" and job.elastic)
+
+
+def ends_with_node_0(job: Job) -> bool:
+    """Whether the success of node 0 is the job's, where the operator leaves the choice."""
+    said = job.run_policy.success_policy
+    return job.nodes > 1 and (said == "Node0" or (said is None and job.elastic))
+
+
+def restarts_in_place(role: Role) -> bool:
+    """Whether the kubelet restarts a failed container, so that no pod fails by it."""
+    return role.restart_policy not in {None, "Never"}
+
+
+def returns_alone(role: Role) -> bool:
+    """Whether it is a role beside the trainers whose pods start again without anybody else."""
+    return not role.trains and restarts_in_place(role)
+
+
+def roughly(path: Path, message: str, help: str | None, authority: Authority) -> Problem:
+    """A warning: this target does what the spec says at `path`, but not in all respects."""
+    return Problem("done-differently", path, f"{field_path(path)}: {message}", help, "warning", "run", authority)
+
+
+def outliving(job: Job) -> Path | None:
+    """Where the user's own words ask that the job outlives a node; None where none do."""
+    if job.run_policy.on_disruption is not None:
+        return ON_DISRUPTION if job.run_policy.on_disruption == "Ignore" else None
+    return (*SPEC, "spot") if job.spot else None
+
+
+def peers_fail_too(job: Job, *, each: bool) -> Iterator[Problem]:
+    """A warning where a lost node takes the other pods with it and their failures count. `each`: one by one."""
+    path = outliving(job)
+    if path is None or job.nodes == 1 or job.launch is None or job.launch.max_restarts:
+        return
+    if each and job.run_policy.on_pod_failure == "RestartJob":  # refused: see only_its_pod
+        return
+    if retries(job) == 0 or each:
+        yield Problem(
+            "peers-fail-too",
+            path,
+            f"{field_path(path)}: the processes of the other nodes fail with the one that goes, and torchrun may not "
+            "start them again (maxRestarts 0), so their pods fail, which counts",
+            "set elastic.maxRestarts" if each else "set elastic.maxRestarts, or runPolicy.backoffLimit",
+            "warning",
+            "run",
+            "torchrun",
+        )
+
+
+def only_its_pod(job: Job, kind: str) -> Iterator[Problem]:
+    """A refusal of RestartJob by an operator that starts no job again as a whole."""
+    if job.run_policy.on_pod_failure == "RestartJob":
+        message = f"{kind} cannot start all pods again, only the one that failed"
+        yield cannot(ON_POD_FAILURE, message, "use RestartPod, or the target jobset, trainjob or volcano")

@@ -1,0 +1,164 @@
+"""Target `jobset`: jobset.x-k8s.io/v1alpha2 JobSet, which makes Indexed Jobs and one headless Service for all of them.
+
+Why each field (JobSet 0.12):
+- Equal nodes are one replicatedJob `node` with one Job: parallelism equal to completions, completionMode Indexed. The
+  pods are `<name>-node-0-<i>.<name>`, and JOB_COMPLETION_INDEX is the rank.
+- A master and workers are two replicatedJobs, whether or not they differ. Completion indexes begin at 0 in each Job and
+  no command line can add, so each pod is a Job of its own, and the rank is JobSet's label job-global-index: it counts
+  Jobs in the order of the replicatedJobs, the master's first. torchrun reads it through the variable RANK.
+- enableDNSHostnames and publishNotReadyAddresses are written out: names resolve before pods are ready. The subdomain
+  is left to its default, the JobSet's name, which is the name of the Service.
+- A role beside the trainers is a replicatedJob behind theirs, so that job-global-index stays their rank: one Job, pods
+  `<name>-<role>-0-<i>.<name>`.
+- How it ends and what is tried again: `jobset_endings`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.job import pod_template
+from ptcompile.job.model import Group, Job, PodTemplate, Role, Target, Wiring
+from ptcompile.job.queues import KAI_MIN_MEMBER
+from ptcompile.job.queues import gang as gang_of
+from ptcompile.operators.common import gang
+from ptcompile.operators.common.emitting import (
+    COMPLETION_INDEX,
+    RUN_POLICY,
+    cannot,
+    dns_1035,
+    hosts_beside,
+    managed_by,
+    object_metadata,
+    own_host_names,
+    plain_env,
+    restart_policies,
+    role_path,
+)
+from ptcompile.operators.jobset import endings
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+_GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
+
+
+def _wiring(job: Job) -> Wiring:
+    first = job.roles[0].name if _by_role(job) else "node"
+    host = "localhost" if job.nodes == 1 else f"{job.name}-{first}-0-0.{job.name}"
+    rank = _GLOBAL_INDEX if _by_role(job) else COMPLETION_INDEX
+    node_rank = "$(RANK)" if _by_role(job) else "$(JOB_COMPLETION_INDEX)"
+    return Wiring(host=host, node_rank=node_rank, env=plain_env(job, host, rank), hosts=hosts_beside(job, "-0"))
+
+
+def _by_role(job: Job) -> bool:
+    """Whether master and worker are replicatedJobs. Asked before and after the passes, so it may not look at what they
+    fill."""
+    return len(job.trainers) > 1
+
+
+def _rank() -> dict[str, Any]:
+    return {"name": "RANK", "valueFrom": {"fieldRef": {"fieldPath": _GLOBAL_INDEX}}}
+
+
+def _needs_rank(job: Job) -> bool:
+    """Whether torchrun's command line speaks of $(RANK), which then must be among the variables."""
+    return _by_role(job) and job.launch is not None and job.launch.rdzv_backend == "static"
+
+
+def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+    yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a JobSet's Jobs end")
+    if job.run_policy.clean_pod_policy == "All":
+        yield cannot(
+            (*RUN_POLICY, "cleanPodPolicy"),
+            "a JobSet keeps its finished pods as long as itself",
+            "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a JobSet does",
+        )
+    yield from endings.unsupported(job, cluster, "a JobSet", by_role=_by_role(job))
+    for role in job.trainers if _needs_rank(job) else ():
+        if any(entry.get("name") == "RANK" for entry in role.template.main.env):
+            why = "torchrun reads the node's rank from RANK here, which JobSet's label gives"
+            yield cannot((*role_path(role), "env", "RANK"), why, "remove RANK, or say nodes instead of two roles")
+    yield from own_host_names(job, "JobSet")
+    yield from dns_1035(job, "the JobSet's Jobs and Service")
+
+
+def _replicated(job: Job) -> list[tuple[Role, str, int, int]]:
+    """What becomes a replicatedJob: our role, its name, how many Jobs, how many pods in each."""
+    beside = [(role, role.name, 1, role.replicas) for role in job.beside]
+    if _by_role(job):
+        return [*((role, role.name, role.replicas, 1) for role in job.trainers), *beside]
+    return [(job.roles[0], "node", 1, job.nodes), *beside]
+
+
+def _groups(job: Job) -> list[Group]:
+    return [Group(name, pods, jobs) for _, name, jobs, pods in _replicated(job)]
+
+
+def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+    policy = job.run_policy
+    spec: dict[str, Any] = {}
+    if policy.suspend:
+        spec["suspend"] = True
+    spec |= managed_by(job, cluster)
+    spec["network"] = {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
+    if success := endings.success_policy(job, [name for role, name, _, _ in _replicated(job) if role.trains]):
+        spec["successPolicy"] = success
+    if failure := endings.failure_policy(job, policy.active_deadline_seconds):
+        spec["failurePolicy"] = failure
+    if policy.ttl_seconds_after_finished is not None:
+        spec["ttlSecondsAfterFinished"] = policy.ttl_seconds_after_finished
+    spec["replicatedJobs"] = [
+        {
+            "name": name,
+            "replicas": jobs,
+            "template": {
+                **(fewest_for_kai(job, cluster) if role.trains else {}),
+                "spec": {
+                    "completionMode": "Indexed",
+                    "completions": pods,
+                    "parallelism": pods,
+                    **endings.child_job(job, role, policy.active_deadline_seconds, by_role=_by_role(job)),
+                    "template": _pods(role, job, cluster),
+                },
+            },
+        }
+        for role, name, jobs, pods in _replicated(job)
+    ]
+    metadata = object_metadata(job, cluster, "jobset")
+    manifest = {"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "metadata": metadata, "spec": spec}
+    return [*gang.pod_group(job, cluster, "jobset"), manifest]
+
+
+def _pods(role: Role, job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+    template = gang.marked(_with_rank(role, job), job, cluster)
+    return pod_template.write(template, restartPolicy=role.restart_policy or "Never")
+
+
+def fewest_for_kai(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+    """Metadata of the Job template of a range of nodes: KAI takes all of a Job's pods for the gang (KAI 0.15)."""
+    if not job.elastic or gang_of(job, cluster) != "kai":
+        return {}
+    return {"metadata": {"annotations": {KAI_MIN_MEMBER: str(job.min_nodes)}}}
+
+
+def _with_rank(role: Role, job: Job) -> PodTemplate:
+    template = role.template
+    if not (role.trains and _needs_rank(job)):
+        return template
+    others = tuple(entry for entry in template.main.env if entry.get("name") != "RANK")
+    return template._replace(main=template.main._replace(env=(*others, _rank())))
+
+
+JOBSET = Target(
+    name="jobset",
+    title="jobset.x-k8s.io/v1alpha2 JobSet",
+    authority="jobset",
+    wiring=_wiring,
+    overwrites={"JOB_COMPLETION_INDEX": None},
+    unsupported=_unsupported,
+    emit=_emit,
+    groups=_groups,
+)

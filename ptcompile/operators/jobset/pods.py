@@ -1,0 +1,146 @@
+"""JobSet v1alpha2 -> the Jobs, the Service and the pods of JobSet 0.12 on Kubernetes 1.36."""
+
+from __future__ import annotations
+
+from collections import Counter
+from itertools import accumulate
+from typing import Any
+
+from ptcompile.kubernetes.untyped import Json, at, integer, items, namespace, object_name, text
+from ptcompile.operators.batch.pods import PodBuilder, job_summary, pod_count
+from ptcompile.operators.common.expansion import Context, Expansion, PodView, Role
+
+_PREFIX = "jobset.sigs.k8s.io/"
+
+
+def expand(manifest: Json, context: Context, *, main: str | None = None) -> Expansion:
+    """One role a replicatedJob. A pod's index counts on over the role's Jobs, its completion index does not.
+
+    `main` names the container that trains (Trainer knows it).
+    """
+    spec = at(manifest, "spec")
+    jobs = [_defaulted(rj) for rj in items(spec.get("replicatedJobs"))]
+    world = _World(manifest, spec, jobs, context, main)
+    roles = tuple(world.role(position) for position in range(len(jobs)))
+    notes = ("suspended: the pods are created when spec.suspend becomes false",) if spec.get("suspend") is True else ()
+    return Expansion(roles, world.services(), jobs=world.jobs(), notes=notes)
+
+
+def _defaulted(replicated: Json) -> Json:
+    """The replicatedJob with what the mutating webhook and the controller put in (3.1, 3.3)."""
+    template = at(replicated, "template")
+    job: dict[str, Any] = dict(at(template, "spec"))
+    pod_template = at(job, "template")
+    pod = dict(at(pod_template, "spec"))
+    job["completionMode"] = text(job.get("completionMode")) or "Indexed"
+    pod["restartPolicy"] = text(pod.get("restartPolicy")) or "OnFailure"
+    job["template"] = {**pod_template, "spec": pod}
+    return {**replicated, "template": {**template, "spec": job}}
+
+
+def _subdomain(spec: Json) -> str:
+    return text(at(spec, "network").get("subdomain"))
+
+
+class _World:
+    """What is computed once for all Jobs of one JobSet."""
+
+    def __init__(self, manifest: Json, spec: Json, jobs: list[Json], context: Context, main: str | None) -> None:
+        self.name, self.namespace = object_name(manifest), namespace(manifest)
+        self.spec, self.replicated, self.context, self.main = spec, jobs, context, main
+        self.subdomain = _subdomain(spec) or self.name
+        self.dns = at(spec, "network").get("enableDNSHostnames") is not False
+        self.replicas = [max(0, integer(rj.get("replicas"), 1)) for rj in jobs]
+        self.groups = [text(rj.get("groupName")) or "default" for rj in jobs]
+        self.before = list(accumulate(self.replicas, initial=0))
+        self.in_group: Counter[str] = Counter()
+        self.before_in_group: list[int] = []
+        for group, replicas in zip(self.groups, self.replicas, strict=True):
+            self.before_in_group.append(self.in_group[group])
+            self.in_group[group] += replicas
+        self.coordinator = _coordinator(self.name, self.subdomain, spec)
+
+    def services(self) -> tuple[Json, ...]:
+        """One headless Service for the whole JobSet."""
+        if not self.dns:
+            return ()
+        publish = at(self.spec, "network").get("publishNotReadyAddresses") is not False
+        selector = {f"{_PREFIX}jobset-name": self.name}
+        return (
+            {
+                "metadata": {"name": self.subdomain, "namespace": self.namespace},
+                "spec": {"clusterIP": "None", "publishNotReadyAddresses": publish, "selector": selector},
+            },
+        )
+
+    def jobs(self) -> tuple[Json, ...]:
+        """The child Jobs, at most a hundred a replicatedJob: they differ by their index alone."""
+        return tuple(
+            {**job_summary(f"{self.name}-{text(rj.get('name'))}-{i}", text(rj.get("name")), at(rj, "template", "spec")),
+             "replicatedJob": text(rj.get("name")), "index": i}
+            for rj, count in zip(self.replicated, self.replicas, strict=True)
+            for i in range(min(count, 100))
+        )  # fmt: skip
+
+    def role(self, position: int) -> Role:
+        replicated = self.replicated[position]
+        name = text(replicated.get("name"))
+        spec = self._with_subdomain(at(replicated, "template", "spec"))
+        build = PodBuilder(name, spec, self.namespace, self.context, dns=self.dns, main=self.main)
+        each = pod_count(spec)
+        fixed = self._fixed(position)
+
+        def pod(index: int) -> PodView:
+            job = index // each
+            full = f"{self.name}-{name}-{job}"
+            return build(index, index % each, full, {**fixed, **self._of_job(position, job, full)})
+
+        return Role(name, self.replicas[position] * each, pod)
+
+    def _with_subdomain(self, spec: Json) -> Json:
+        if not self.dns:
+            return spec
+        template = at(spec, "template")
+        pod = {**at(template, "spec"), "subdomain": self.subdomain}
+        return {**spec, "template": {**template, "spec": pod}}
+
+    def _fixed(self, position: int) -> dict[str, str]:
+        group = self.groups[position]
+        out = {
+            "global-replicas": str(self.before[-1]),
+            "group-name": group,
+            "group-replicas": str(self.in_group[group]),
+            "jobset-name": self.name,
+            "replicatedjob-name": text(self.replicated[position].get("name")),
+            "replicatedjob-replicas": str(self.replicas[position]),
+            "restart-attempt": "0",
+        }
+        if self.coordinator:
+            out["coordinator"] = self.coordinator
+        return {_PREFIX + k: v for k, v in out.items()}
+
+    def _of_job(self, position: int, job: int, full: str) -> dict[str, str]:
+        key = _digest(f"{self.namespace}/{full}")
+        return {
+            f"{_PREFIX}job-index": str(job),
+            f"{_PREFIX}job-key": key,
+            f"{_PREFIX}job-global-index": str(self.before[position] + job),
+            f"{_PREFIX}job-group-index": str(self.before_in_group[position] + job),
+        }
+
+
+def _digest(text: str) -> str:
+    """The job-key label: a digest by JobSet's own rule; nothing is kept secret with it."""
+    from hashlib import sha1  # loaded only for JobSets: it costs a millisecond
+
+    return sha1(text.encode(), usedforsecurity=False).hexdigest()
+
+
+def _coordinator(name: str, subdomain: str, spec: Json) -> str | None:
+    """The stable address of the coordinator pod."""
+    given = spec.get("coordinator")
+    if not at(spec, "coordinator").get("replicatedJob"):
+        return None
+    wanted = at({"coordinator": given}, "coordinator")
+    pod = f"{name}-{text(wanted.get('replicatedJob'))}-{integer(wanted.get('jobIndex'))}"
+    return f"{pod}-{integer(wanted.get('podIndex'))}.{subdomain}"

@@ -1,0 +1,107 @@
+"""A failure rule waits for reasons that its Jobs cannot have.
+
+What: a rule's onJobFailureReasons, of which none can come about: DeadlineExceeded without activeDeadlineSeconds,
+PodFailurePolicy without podFailurePolicy, FailedIndexes without backoffLimitPerIndex, MaxFailedIndexesExceeded without
+maxFailedIndexes.
+
+Why: a Job fails with such a reason only where it has the field. The rule never matches, and the policy's default
+answers.
+
+Bad:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy:
+        maxRestarts: 3
+        rules:
+          - {name: late, action: FailJobSet, onJobFailureReasons: [DeadlineExceeded]}  # <--
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 1
+              parallelism: 1
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy:
+        maxRestarts: 3
+        rules:
+          - {name: late, action: FailJobSet, onJobFailureReasons: [DeadlineExceeded]}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 1
+              parallelism: 1
+              backoffLimit: 0
+              activeDeadlineSeconds: 86400
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: give the Jobs the field, or remove the rule.
+
+Source: JobSet 0.12, failurePolicy.rules; Kubernetes, the Job controller's failure reasons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import Json, at, items, texts
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.jobset.rules.reading import child, jobs, name_of
+
+_NEEDS = {
+    "DeadlineExceeded": "activeDeadlineSeconds",
+    "PodFailurePolicy": "podFailurePolicy",
+    "FailedIndexes": "backoffLimitPerIndex",
+    "MaxFailedIndexesExceeded": "maxFailedIndexes",
+}
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    fields = {name_of(replicated): _written(child(replicated)) for _, replicated in jobs(subject)}
+    everywhere = {field for some in fields.values() for field in some}
+    for i, one in enumerate(items(at(subject.spec, "failurePolicy").get("rules"))):
+        reasons = texts(one.get("onJobFailureReasons"))
+        named = texts(one.get("targetReplicatedJobs"))
+        there = set().union(*(fields.get(name, set()) for name in named)) if named else everywhere
+        dead = [reason for reason in reasons if reason in _NEEDS and _NEEDS[reason] not in there]
+        if reasons and dead == reasons:
+            path = ("spec", "failurePolicy", "rules", i)
+            yield Found(
+                path,
+                f"{field_path(path)}: no Job that it is about has {' or '.join(_NEEDS[reason] for reason in dead)}, so "
+                f"none fails with {' or '.join(dead)}",
+                f"give the Jobs {_NEEDS[dead[0]]}, or remove the rule",
+                Fix("remove the rule", (Edit("remove", path),), safe=False),
+            )
+
+
+def _written(job: Json) -> set[str]:
+    return {field for field in _NEEDS.values() if job.get(field) is not None}
+
+
+RULE = Rule("dead-failure-rule", _check, severity="warning", stage="run", authority="jobset")

@@ -1,0 +1,111 @@
+"""startupPolicy InOrder is deprecated in favour of dependsOn.
+
+What: startupPolicy.startupPolicyOrder is InOrder.
+
+Why: dependsOn says the same Job by Job, and can wait for Complete as well as for Ready. The two exclude one another.
+
+Bad:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      startupPolicy:
+        startupPolicyOrder: InOrder  # <--
+      replicatedJobs:
+        - name: driver
+          template:
+            spec:
+              completions: 1
+              parallelism: 1
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+        - name: node
+          template:
+            spec:
+              completions: 1
+              parallelism: 1
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      replicatedJobs:
+        - name: driver
+          template:
+            spec:
+              completions: 1
+              parallelism: 1
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+        - name: node
+          dependsOn: [{name: driver, status: Ready}]
+          template:
+            spec:
+              completions: 1
+              parallelism: 1
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: let each replicatedJob depend on the one before it, with the status Ready.
+
+Source: JobSet 0.12, API reference of startupPolicy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.jobset.rules.reading import jobs, name_of
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if at(subject.spec, "startupPolicy").get("startupPolicyOrder") != "InOrder":
+        return
+    path = ("spec", "startupPolicy", "startupPolicyOrder")
+    listed = [name_of(replicated) for _, replicated in jobs(subject)]
+    edits = [Edit("remove", ("spec", "startupPolicy"))]
+    for place in range(1, len(listed)):
+        before = [{"name": listed[place - 1], "status": "Ready"}]
+        edits.append(Edit("set", ("spec", "replicatedJobs", place, "dependsOn"), before))
+    yield Found(
+        path,
+        f"{field_path(path)}: InOrder is deprecated",
+        "let each replicatedJob depend on the one before it: dependsOn [{name: ..., status: Ready}]",
+        Fix("use dependsOn", tuple(edits), safe=False),
+    )
+
+
+RULE = Rule("deprecated-startup-order", _check, severity="warning", stage="style", authority="jobset")

@@ -1,0 +1,92 @@
+"""The JobSet restarts for ever, whatever maxRestarts says.
+
+What: a rule with the action RestartJobSetAndIgnoreMaxRestarts and no condition.
+
+Why: it is the answer to every failure, also to one that comes back each time, such as a typo in the command: the GPUs
+stay taken until somebody looks.
+
+Bad:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy:
+        maxRestarts: 3
+        rules:
+          - {name: again, action: RestartJobSetAndIgnoreMaxRestarts}  # <--
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 1
+              parallelism: 1
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy:
+        maxRestarts: 3
+        rules:
+          - name: again
+            action: RestartJobSetAndIgnoreMaxRestarts
+            onJobFailureReasons: [PodFailurePolicy]
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 1
+              parallelism: 1
+              backoffLimit: 0
+              podFailurePolicy:
+                rules:
+                  - {action: FailJob, onPodConditions: [{type: DisruptionTarget, status: "True"}]}
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: name the failures that do not count, such as PodFailurePolicy with a Job's rule on DisruptionTarget, or use
+RestartJobSet.
+
+Source: JobSet 0.12, failurePolicy.rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at, items
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.jobset.rules.failure_rules import unconditional
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for i, one in enumerate(items(at(subject.spec, "failurePolicy").get("rules"))):
+        if one.get("action") == "RestartJobSetAndIgnoreMaxRestarts" and unconditional(one):
+            path = ("spec", "failurePolicy", "rules", i)
+            yield Found(
+                path,
+                f"{field_path(path)}: every failure restarts the JobSet and none counts: it never ends by itself",
+                "name onJobFailureReasons, or use RestartJobSet",
+                Fix("count restarts", (Edit("set", (*path, "action"), "RestartJobSet"),), safe=False),
+            )
+
+
+RULE = Rule("endless-jobset-restarts", _check, severity="warning", stage="run", authority="jobset")

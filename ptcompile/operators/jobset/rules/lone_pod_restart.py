@@ -1,0 +1,107 @@
+"""A failed pod is started again alone, and cannot rejoin the others.
+
+What: the pods meet at a static rendezvous, and the backoffLimit of their Job is above 0; absent it is 6.
+
+Why: the Job replaces or restarts the one pod that failed. Its new process waits for a full rendezvous, and the other
+ranks hang in their next collective until a timeout, up to backoffLimit times.
+
+Bad:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 3  # <--
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=2
+                        - --node-rank=$(JOB_COMPLETION_INDEX)
+                        - --master-addr=train-node-0-0.train
+                        - train.py
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=2
+                        - --node-rank=$(JOB_COMPLETION_INDEX)
+                        - --master-addr=train-node-0-0.train
+                        - train.py
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: set backoffLimit to 0, and let failurePolicy.maxRestarts start all Jobs again together.
+
+Source: Kubernetes, Job backoffLimit; JobSet 0.12, failurePolicy; PyTorch 2.13, static rendezvous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at, integer, mapping
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.jobset.rules.reading import child, child_path, jobs, least, name_of
+from ptcompile.simulation.rendezvous import Rendezvous
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    in_place = at(subject.spec, "failurePolicy").get("restartStrategy") == "InPlaceRestart"
+    for place, replicated in jobs(subject):
+        spec = child(replicated)
+        limit = integer(spec.get("backoffLimit"), 6)
+        lone = limit > 0 and not in_place and not mapping(spec.get("podFailurePolicy"))
+        found = subject.waiting.get(name_of(replicated)) if lone else None
+        if found is None or not _fixed(found):
+            continue
+        path = child_path(place, "backoffLimit")
+        written = "" if spec.get("backoffLimit") is not None else " (the default)"
+        yield Found(
+            path,
+            f"{field_path(path)}: {limit}{written}: a pod that fails is started again alone, and {least(found)} pods "
+            "meet "
+            "only together",
+            "set backoffLimit to 0, and failurePolicy.maxRestarts for the whole JobSet",
+            Fix("set backoffLimit to 0", (Edit("set", path, 0),), safe=False),
+        )
+
+
+def _fixed(found: Rendezvous) -> bool:
+    """Whether the pods meet once, all of them: c10d lets a pod that is restarted in again."""
+    return found.backend in ("static", "env") and found.nodes is not None and found.nodes[0] == found.nodes[1]
+
+
+RULE = Rule("lone-pod-restart", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,0 +1,89 @@
+"""A failure policy says how to restart, and allows no restart.
+
+What: failurePolicy has a restartStrategy or a rule with the action RestartJobSet, and maxRestarts is 0 or absent, which
+is 0.
+
+Why: each restart counts against maxRestarts, so the first failure ends the JobSet.
+
+Bad:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy:
+        restartStrategy: BlockingRecreate  # <--
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 1
+              parallelism: 1
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy:
+        restartStrategy: BlockingRecreate
+        maxRestarts: 3
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 1
+              parallelism: 1
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: set maxRestarts.
+
+Source: JobSet 0.12, failurePolicy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.kubernetes.untyped import at, integer, items
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    policy = at(subject.spec, "failurePolicy")
+    if integer(policy.get("maxRestarts")) > 0:
+        return
+    path: Path = ("spec", "failurePolicy")
+    said: list[Path] = [(*path, "restartStrategy")] if policy.get("restartStrategy") else []
+    for i, one in enumerate(items(policy.get("rules"))):
+        if one.get("action") == "RestartJobSet":
+            said.append((*path, "rules", i, "action"))
+    if said:
+        yield Found(
+            said[0],
+            f"{field_path(said[0])}: maxRestarts is {'0' if 'maxRestarts' in policy else 'absent, which is 0'}: the "
+            "first failure ends the JobSet",
+            "set failurePolicy.maxRestarts",
+            Fix("set maxRestarts to 3", (Edit("set", (*path, "maxRestarts"), 3),), safe=False),
+        )
+
+
+RULE = Rule("restarts-without-max", _check, severity="warning", stage="run", authority="jobset")

@@ -1,0 +1,105 @@
+"""Pods that wait for one another run one after another.
+
+What: a Job's parallelism, which is 1 where it is absent, is below its completions, so that fewer pods run at once than
+the rendezvous waits for.
+
+Why: the first pods wait for ranks that are created only when the first have succeeded: nothing ever trains.
+
+Bad:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 1  # <--
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=2
+                        - --node-rank=$(JOB_COMPLETION_INDEX)
+                        - --master-addr=train-node-0-0.train
+                        - train.py
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=2
+                        - --node-rank=$(JOB_COMPLETION_INDEX)
+                        - --master-addr=train-node-0-0.train
+                        - train.py
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: set parallelism to completions.
+
+Source: Kubernetes, Job parallelism; JobSet 0.12 leaves it as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import Json, integer
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.jobset.rules.reading import at_once, child, child_path, jobs, least, name_of
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    listed = jobs(subject)
+    serial = [(place, one) for place, one in listed if integer(child(one).get("parallelism"), 1) < _completions(one)]
+    running = sum(at_once(one) for _, one in listed) if serial else 0
+    for place, replicated in serial:
+        spec, completions = child(replicated), _completions(replicated)
+        found = subject.waiting.get(name_of(replicated))
+        if found is None or least(found) <= running:
+            continue
+        path = child_path(place, "completions" if spec.get("parallelism") is None else "parallelism")
+        yield Found(
+            path,
+            f"{field_path(path)}: {running} pods run at once and {least(found)} wait for one another: the others are "
+            "created only when these have succeeded",
+            f"set parallelism to {completions}",
+            Fix(
+                f"set parallelism to {completions}",
+                (Edit("set", child_path(place, "parallelism"), completions),),
+                safe=False,
+            ),
+        )
+
+
+def _completions(replicated: Json) -> int:
+    return integer(child(replicated).get("completions"))
+
+
+RULE = Rule("serial-ranks", _check, severity="error", stage="run", authority="kubelet")

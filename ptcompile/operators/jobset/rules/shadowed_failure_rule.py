@@ -1,0 +1,90 @@
+"""A failure rule stands behind one that answers to everything.
+
+What: a rule of failurePolicy follows one without onJobFailureReasons, onJobFailureMessagePatterns and
+targetReplicatedJobs.
+
+Why: the first rule that matches decides, and that one always does.
+
+Bad:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy:
+        maxRestarts: 3
+        rules:
+          - {name: any, action: RestartJobSet}
+          - {name: first, action: FailJobSet, targetReplicatedJobs: [node]}  # <--
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 1
+              parallelism: 1
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy:
+        maxRestarts: 3
+        rules:
+          - {name: first, action: FailJobSet, targetReplicatedJobs: [node]}
+          - {name: any, action: RestartJobSet}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 1
+              parallelism: 1
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: put the rule without conditions last.
+
+Source: JobSet 0.12, failurePolicy.rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import at, items, text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.jobset.rules.failure_rules import unconditional
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    rules = items(at(subject.spec, "failurePolicy").get("rules"))
+    before = next((i for i, one in enumerate(rules) if unconditional(one)), len(rules))
+    for i in range(before + 1, len(rules)):
+        path = ("spec", "failurePolicy", "rules", i)
+        yield Found(
+            path,
+            f"{field_path(path)}: never asked, since rule {before} {text(rules[before].get('name'))} before it "
+            "answers to "
+            "every failure",
+            "put the rule without conditions last",
+        )
+
+
+RULE = Rule("shadowed-failure-rule", _check, severity="warning", stage="run", authority="jobset")

@@ -1,0 +1,141 @@
+"""Two JobSets want the same Service, and the second one gets no DNS names.
+
+What: two JobSets of one namespace have the same network.subdomain, or one has the other's name for it.
+
+Why: the Service is looked up by its name alone. The first JobSet's stays, and selects that one's pods: no host name of
+the second resolves.
+
+Bad:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: first}
+    spec:
+      network: {subdomain: ranks}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 1
+              parallelism: 1
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+    ---
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: second}
+    spec:
+      network:
+        subdomain: ranks  # <--
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 1
+              parallelism: 1
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: first}
+    spec:
+      network: {subdomain: ranks}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 1
+              parallelism: 1
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+    ---
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: second}
+    spec:
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 1
+              parallelism: 1
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: give each JobSet its own subdomain, or leave it out: then it is the JobSet's name.
+
+Source: JobSet 0.12, createHeadlessSvcIfNecessary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at, namespace, text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.stream import Stream
+from ptcompile.linting.subject import Subject
+
+_JOBSET = ("jobset.x-k8s.io/v1alpha2", "JobSet")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    own = text(at(subject.spec, "network").get("subdomain"))
+    if not own or at(subject.spec, "network").get("enableDNSHostnames") is False:
+        return
+    place = subject.stream.order.get(id(subject.manifest), len(subject.others))
+    beside = subject.stream.once(_services).get((namespace(subject.manifest), own), {})
+    for (name, written), first in beside.items():
+        if name != subject.name and (not written or first < place):  # of two that write it the second one is told
+            path = ("spec", "network", "subdomain")
+            yield Found(
+                path,
+                f"{field_path(path)}: {own} is the Service of the JobSet {name} too: whichever comes second gets no "
+                "DNS name",
+                "use another subdomain",
+                Fix("remove subdomain", (Edit("remove", path),), safe=False),
+            )
+            return
+
+
+def _services(stream: Stream) -> dict[tuple[str, str], dict[tuple[str, bool], int]]:
+    """By namespace and Service the JobSets whose it is: their names, whether they write it, the first one's place."""
+    found: dict[tuple[str, str], dict[tuple[str, bool], int]] = {}
+    for one in stream.objects.of(_JOBSET):
+        network, name = at(one, "spec", "network"), text(at(one, "metadata").get("name"))
+        if network.get("enableDNSHostnames") is not False:
+            written = bool(network.get("subdomain"))
+            service = text(network.get("subdomain")) if written else name
+            found.setdefault((namespace(one), service), {}).setdefault((name, written), stream.order[id(one)])
+    return found
+
+
+RULE = Rule("shared-jobset-service", _check, severity="error", stage="run", authority="jobset")

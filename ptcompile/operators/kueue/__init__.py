@@ -1,0 +1,1 @@
+"""Kueue: its queues and labels."""

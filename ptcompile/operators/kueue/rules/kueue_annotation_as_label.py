@@ -1,0 +1,91 @@
+"""Kueue reads this from an annotation, and it is a label.
+
+What: an annotation of Kueue, such as podset-required-topology or pod-group-total-count, stands among the labels of
+the object or of a pod template.
+
+Why: Kueue does not look at the label: the pods are placed anywhere, or the group is refused as incomplete.
+
+Bad:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: train
+      labels:
+        kueue.x-k8s.io/queue-name: research
+    spec:
+      backoffLimit: 0
+      template:
+        metadata:
+          labels:
+            kueue.x-k8s.io/podset-required-topology: rack  # <--
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: train
+      labels:
+        kueue.x-k8s.io/queue-name: research
+    spec:
+      backoffLimit: 0
+      template:
+        metadata:
+          annotations:
+            kueue.x-k8s.io/podset-required-topology: rack
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: make it an annotation.
+
+Source: Kueue 0.19, labels and annotations; topology aware scheduling; plain pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.kubernetes.untyped import Json, at, string_map
+from ptcompile.linting.queues import ANNOTATIONS
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    yield from _of((), subject.manifest)
+    for template in subject.templates:
+        if template.path:
+            yield from _of(template.path, template.data)
+
+
+def _of(at_path: Path, holder: Json) -> Iterator[Found]:
+    labels = string_map(at(holder, "metadata").get("labels"))
+    there = at(holder, "metadata", "annotations")
+    for name in ANNOTATIONS:
+        if name in labels and name not in there:
+            path = (*at_path, "metadata", "labels", name)
+            edits = (Edit("set", (*at_path, "metadata", "annotations", name), labels[name]), Edit("remove", path))
+            yield Found(
+                path,
+                f"{field_path(path)}: Kueue reads it from the annotations, and ignores the label",
+                "make it an annotation",
+                Fix("make it an annotation", edits, safe=False),
+                on_key=True,
+            )
+
+
+RULE = Rule("kueue-annotation-as-label", _check, severity="warning", stage="run", authority="kueue")

@@ -1,0 +1,77 @@
+"""Kueue reads this from a label, and it is an annotation.
+
+What: queue-name, priority-class, max-exec-time-seconds or pod-group-name of Kueue stands among the annotations, and
+not among the labels.
+
+Why: Kueue does not look at the annotation. The job starts at once, past its queue and its quota.
+
+Bad:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: train
+      annotations:
+        kueue.x-k8s.io/queue-name: research  # <--
+    spec:
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: train
+      labels:
+        kueue.x-k8s.io/queue-name: research
+    spec:
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: make it a label.
+
+Source: Kueue 0.19, labels and annotations: these are labels of the object; GKE samples pull request 2052.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import string_map
+from ptcompile.linting.queues import LABELS
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    annotations, labels = string_map(subject.metadata.get("annotations")), string_map(subject.metadata.get("labels"))
+    for name in LABELS:
+        if name in annotations and name not in labels:
+            path = ("metadata", "annotations", name)
+            edits = (Edit("set", ("metadata", "labels", name), annotations[name]), Edit("remove", path))
+            yield Found(
+                path,
+                f"{field_path(path)}: Kueue reads it from the labels, and ignores the annotation",
+                "make it a label",
+                Fix("make it a label", edits, safe=False),
+                on_key=True,
+            )
+
+
+RULE = Rule("kueue-label-as-annotation", _check, severity="warning", stage="run", authority="kueue")

@@ -1,0 +1,75 @@
+"""Nobody runs this job: its operator leaves it to Kueue, and it is in no queue.
+
+What: managedBy is kueue.x-k8s.io/multikueue, and the object has no queue label.
+
+Why: the operator of this cluster ignores the job, and MultiKueue dispatches queued jobs alone. It stays as it is, for
+ever.
+
+Bad:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: train
+    spec:
+      managedBy: kueue.x-k8s.io/multikueue  # <--
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: train
+      labels:
+        kueue.x-k8s.io/queue-name: research
+    spec:
+      managedBy: kueue.x-k8s.io/multikueue
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: add the label kueue.x-k8s.io/queue-name, or remove managedBy.
+
+Source: Kueue 0.19, MultiKueue; training-operator 1.9, JobSet 0.12, Trainer 2.3 and Kubernetes 1.36, managedBy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import at
+from ptcompile.linting.queues import QUEUE, queue
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.trainers import PYTORCHJOB
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    path = ("spec", "runPolicy", "managedBy") if subject.kind == PYTORCHJOB else ("spec", "managedBy")
+    manager = at(subject.manifest, *path[:-1]).get("managedBy")
+    if manager == "kueue.x-k8s.io/multikueue" and not queue(subject.metadata):
+        yield Found(
+            path,
+            f"{field_path(path)}: the operator leaves the {subject.kind[1]} to MultiKueue, which takes those with a "
+            "queue alone",
+            f"add the label {QUEUE}, or remove managedBy",
+        )
+
+
+RULE = Rule("multikueue-without-queue", _check, severity="warning", stage="run", authority="kueue")

@@ -1,0 +1,90 @@
+"""A queued job asks for nothing, so no quota counts it.
+
+What: an object with a queue label has pods that request no resource at all.
+
+Why: Kueue reserves what the pods request. A job that requests nothing is always admitted, takes nothing from the
+quota, and is scheduled wherever it lands.
+
+Bad:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: train
+      labels:
+        kueue.x-k8s.io/queue-name: research
+    spec:
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch  # <--
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+
+Good:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: train
+      labels:
+        kueue.x-k8s.io/queue-name: research
+    spec:
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: request cpu, memory and GPUs in every container.
+
+Source: Kueue 0.19, Workload: the resources of a pod set are its requests; Kubernetes 1.36: a limit stands for a
+request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.kubernetes.untyped import at
+from ptcompile.linting.queues import queue
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.trainers import TRAINJOB
+
+if TYPE_CHECKING:
+    from ptcompile.operators.pods import Role
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if not queue(subject.metadata) or subject.job is None:
+        return
+    if subject.kind == TRAINJOB and at(subject.spec, "trainer").get("resourcesPerNode"):
+        return
+    for role, pod in subject.job.firsts():
+        if not any(pod.requests.values()):
+            path = _place(subject, role)
+            yield Found(
+                path,
+                f"{field_path(path)}: the pods request nothing, so the queue {queue(subject.metadata)} counts nothing",
+                "request cpu, memory and GPUs",
+            )
+
+
+def _place(subject: Subject, role: Role) -> Path:
+    """The container that trains, of the role's template."""
+    found = subject.templates
+    named = [one for one in found if one.role.lower() == role.name.lower()] or list(found[:1])
+    mains = named[0].mains if named else ()
+    return mains[0].path if mains else ("spec",)
+
+
+RULE = Rule("queue-without-requests", _check, severity="warning", stage="run", authority="kueue")

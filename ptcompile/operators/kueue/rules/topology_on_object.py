@@ -1,0 +1,87 @@
+"""Kueue reads the topology from the pod template, and it is on the object.
+
+What: a podset topology annotation stands in the metadata of a job and not in that of its pod template.
+
+Why: Kueue looks at the pod template of each pod set. The annotation on the object does nothing, and the pods are
+spread over the data centre.
+
+Bad:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: train
+      labels:
+        kueue.x-k8s.io/queue-name: research
+      annotations:
+        kueue.x-k8s.io/podset-preferred-topology: rack  # <--
+    spec:
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: train
+      labels:
+        kueue.x-k8s.io/queue-name: research
+    spec:
+      backoffLimit: 0
+      template:
+        metadata:
+          annotations:
+            kueue.x-k8s.io/podset-preferred-topology: rack
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: move it to the metadata of the pod template.
+
+Source: Kueue 0.19, topology aware scheduling: the annotations are of the PodSet's template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import string_map
+from ptcompile.linting.queues import TOPOLOGY
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.trainers import POD
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if subject.kind == POD:
+        return
+    annotations = string_map(subject.metadata.get("annotations"))
+    for name in TOPOLOGY:
+        if name in annotations:
+            path = ("metadata", "annotations", name)
+            moved = (Edit("set", (*t.path, "metadata", "annotations", name), annotations[name])
+                     for t in subject.templates)  # fmt: skip
+            fix = Fix("move it to the pod template", (*moved, Edit("remove", path)), safe=False)
+            yield Found(
+                path,
+                f"{field_path(path)}: Kueue looks for it in the pod template alone",
+                "move it to the metadata of the pod template",
+                fix if len(subject.templates) == 1 else None,
+                on_key=True,
+            )
+
+
+RULE = Rule("topology-on-object", _check, severity="warning", stage="run", authority="kueue")

@@ -1,0 +1,100 @@
+"""Kueue does not do this for this kind.
+
+What: the queue label stands on a Volcano Job, or the elastic-job annotation on a kind that Kueue does not resize.
+
+Why: Kueue manages Pods, Jobs, JobSets, TrainJobs and the jobs of training-operator, and leaves Volcano Jobs to
+Volcano's own queues. Only Jobs and Ray's kinds are resized by it. The mark is ignored.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata:
+      name: train
+      labels:
+        kueue.x-k8s.io/queue-name: research  # <--
+    spec:
+      schedulerName: volcano
+      minAvailable: 1
+      policies: [{event: PodFailed, action: RestartJob}, {event: PodEvicted, action: RestartJob}]
+      tasks:
+        - name: master
+          replicas: 1
+          policies: [{event: TaskCompleted, action: CompleteJob}]
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [python, train.py]
+                  resources: {requests: {cpu: 8, memory: 64Gi}, limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata:
+      name: train
+    spec:
+      schedulerName: volcano
+      queue: research
+      minAvailable: 1
+      policies: [{event: PodFailed, action: RestartJob}, {event: PodEvicted, action: RestartJob}]
+      tasks:
+        - name: master
+          replicas: 1
+          policies: [{event: TaskCompleted, action: CompleteJob}]
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [python, train.py]
+                  resources: {requests: {cpu: 8, memory: 64Gi}, limits: {cpu: 8, memory: 64Gi}}
+
+Fix: name the queue in spec.queue of a Volcano Job; remove the annotation.
+
+Source: Kueue 0.19, supported frameworks and elastic jobs; Volcano 1.16, spec.queue.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at
+from ptcompile.linting.queues import PREFIX, QUEUE, queue
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.trainers import VOLCANO
+
+_ELASTIC = f"{PREFIX}elastic-job"
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if subject.kind == VOLCANO and queue(subject.metadata):
+        path = ("metadata", "labels", QUEUE)
+        named = Edit("set", ("spec", "queue"), queue(subject.metadata))
+        yield Found(
+            path,
+            f"{field_path(path)}: Kueue does not manage Volcano Jobs: this one starts past the queue",
+            "name a queue of Volcano in spec.queue",
+            Fix("use spec.queue", (named, Edit("remove", path)), safe=False)
+            if subject.spec.get("queue") is None
+            else None,
+            on_key=True,
+        )
+    elif subject.kind != ("batch/v1", "Job") and _ELASTIC in at(subject.metadata, "annotations"):
+        path = ("metadata", "annotations", _ELASTIC)
+        yield Found(
+            path,
+            f"{field_path(path)}: Kueue resizes Jobs and Ray's kinds, and no {subject.kind[1]}",
+            "remove it",
+            Fix("remove it", (Edit("remove", path),), safe=False),
+            on_key=True,
+        )
+
+
+RULE = Rule("unsupported-by-kueue", _check, severity="warning", stage="run", authority="kueue")

@@ -1,0 +1,75 @@
+"""suspend: false stands in the way of Kueue.
+
+What: an object with a queue label says suspend: false.
+
+Why: Kueue suspends the job itself when it is created, and starts it when there is room. A tool that applies the file
+again, such as Argo CD, sets it back to false and fights with Kueue.
+
+Bad:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: train
+      labels:
+        kueue.x-k8s.io/queue-name: research
+    spec:
+      suspend: false  # <--
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: train
+      labels:
+        kueue.x-k8s.io/queue-name: research
+    spec:
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: remove suspend, or write true.
+
+Source: Kueue 0.19, the mutating webhooks of jobs; Argo CD, self healing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at
+from ptcompile.linting.queues import queue
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.trainers import PYTORCHJOB
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    path = ("spec", "runPolicy", "suspend") if subject.kind == PYTORCHJOB else ("spec", "suspend")
+    if queue(subject.metadata) and at(subject.manifest, *path[:-1]).get("suspend") is False:
+        yield Found(
+            path,
+            f"{field_path(path)}: Kueue decides whether the job is suspended, and sets it to true at creation",
+            "remove it",
+            Fix("remove it", (Edit("remove", path),), safe=True),
+        )
+
+
+RULE = Rule("unsuspended-in-queue", _check, severity="warning", stage="style", authority="kueue")

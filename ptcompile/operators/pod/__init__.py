@@ -1,0 +1,1 @@
+"""The plain v1 Pod."""

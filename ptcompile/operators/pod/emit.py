@@ -1,0 +1,96 @@
+"""Target `pod`: a plain v1 Pod, for a job of one node. Needs no operator (Kubernetes 1.36).
+
+The pod is never replaced when its node goes, and nothing deletes it: what a run policy says beyond a deadline needs a
+Job. restartPolicy is Never unless the user says otherwise, so that a failure is seen; the kubelet counts no restarts.
+A plain command finds the same MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK as on the other targets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.job import pod_template
+from ptcompile.job.model import Job, Target, Wiring
+from ptcompile.operators.common import endings, gang
+from ptcompile.operators.common.emitting import (
+    RUN_POLICY,
+    SPEC,
+    cannot,
+    object_metadata,
+    only_trainers,
+    restart_policies,
+    role_path,
+)
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+
+def _wiring(job: Job) -> Wiring:
+    env = {"MASTER_ADDR": "localhost", "MASTER_PORT": str(job.master_port), "WORLD_SIZE": "1", "RANK": "0"}
+    return Wiring(host="localhost", node_rank="0", env=tuple({"name": k, "value": v} for k, v in env.items()))
+
+
+def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
+    if job.nodes > 1:
+        yield cannot(
+            (*SPEC, "nodes"),
+            f"a Pod is one node, and the job has {job.nodes}",
+            "use the target job, pytorchjob or volcano",
+        )
+    yield from only_trainers(job, "a Pod")
+    yield from restart_policies(job, ("Never", "OnFailure", "Always"), "a pod has no ExitCode policy")
+    policy = job.run_policy
+    needs_job = {
+        "ttlSecondsAfterFinished": policy.ttl_seconds_after_finished is not None,
+        "backoffLimit": bool(policy.backoff_limit),
+        "cleanPodPolicy": policy.clean_pod_policy == "All",
+        "suspend": policy.suspend,
+    }
+    for field, there in needs_job.items():
+        if there:
+            yield cannot((*RUN_POLICY, field), f"a Pod has no {field}: nothing watches over it", "use the target job")
+    yield from _endings(job)
+
+
+def _endings(job: Job) -> Iterator[Problem]:
+    policy, again = job.run_policy, "nobody makes a Pod again"
+    if policy.on_pod_failure in {"RestartPod", "RestartJob"}:
+        yield cannot(endings.ON_POD_FAILURE, again, "use the target job, or restartPolicy OnFailure")
+    if (path := endings.outliving(job)) == endings.ON_DISRUPTION:
+        yield cannot(path, f"{again} when its node goes", "use the target job")
+    elif path is not None and job.nodes == 1:
+        yield endings.roughly(path, f"{again} when its node goes", "use the target job", "kubelet")
+    for role in job.trainers if job.nodes == 1 else ():
+        if role.restart_policy == "OnFailure" and policy.backoff_limit is None:
+            why = "the kubelet restarts a container that fails for ever: a Pod has no backoffLimit"
+            yield endings.roughly((*role_path(role), "restartPolicy"), why, "use the target job", "kubelet")
+
+
+def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+    role = job.roles[0]
+    template = pod_template.write(
+        gang.lone(role.template, job, cluster),
+        restartPolicy=role.restart_policy or "Never",
+        activeDeadlineSeconds=job.run_policy.active_deadline_seconds,
+    )
+    metadata = object_metadata(job, cluster, "pod")
+    defaults = cluster.spec.defaults
+    for key, below in (("labels", defaults.labels), ("annotations", defaults.annotations)):
+        own = {k: v for k, v in template.get("metadata", {}).get(key, {}).items() if below.get(k) != v}
+        if own or key in metadata:
+            metadata[key] = {**metadata.get(key, {}), **own}
+    return [{"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": template["spec"]}]
+
+
+POD = Target(
+    name="pod",
+    title="v1 Pod, one node",
+    authority="kube-apiserver",
+    wiring=_wiring,
+    overwrites={},
+    unsupported=_unsupported,
+    emit=_emit,
+)

@@ -1,0 +1,18 @@
+"""What the CRD of PyTorchJob (training-operator 1.9) asks for beside its schema: it has no CEL rule of creation."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.validate.crd.reading import mapping, refusal
+
+
+def pytorch_job_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
+    """The scale subresource reads the workers' replicas, so the server holds them to its own bound."""
+    worker = mapping(mapping(mapping(manifest, "spec"), "pytorchReplicaSpecs"), "Worker")
+    replicas = worker.get("replicas")
+    if type(replicas) is int and replicas < 0:
+        path = ("spec", "pytorchReplicaSpecs", "Worker", "replicas")
+        yield refusal(path, f"{replicas}: should be a non-negative integer", "write 0 or more")

@@ -1,0 +1,164 @@
+"""Target `pytorchjob`: kubeflow.org/v1 PyTorchJob, for the Kubeflow training-operator 1.7 to 1.9.
+
+Why each field (training-operator 1.9.4):
+- The container that trains is called `pytorch`: the webhook refuses a role without one.
+- A fixed number of nodes is one Master, with `replicas: 1` written out (the webhook refuses its absence), and Workers.
+  The operator then injects PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR, PET_MASTER_PORT and PET_NPROC_PER_NODE, and
+  torchrun needs none of them as arguments. A role without pods is left out: `replicas: 0` is refused.
+- A range of nodes is Workers only, with elasticPolicy: with a Master it would be one torchrun more than the maximum.
+- `spec.nprocPerNode` is a string; elasticPolicy.nProcPerNode is deprecated and not counted in WORLD_SIZE. It is
+  what the operator 1.7 hands on to workers without a Master.
+- How it ends and what is tried again: `pytorchjob_endings`.
+- schedulingPolicy is what the operator makes the PodGroup from, where it was started with a gang scheduler; the name
+  of the scheduler it fills in itself.
+- A port other than 23456 is a container port called pytorchjob-port, which is where the operator reads it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.job import pod_template
+from ptcompile.job.model import Group, Job, PodTemplate, Role, Target, Wiring
+from ptcompile.operators.common.changes import there
+from ptcompile.operators.common.emitting import (
+    SPEC,
+    cannot,
+    dns_1035,
+    managed_by,
+    object_metadata,
+    only_trainers,
+    restart_policies,
+)
+from ptcompile.operators.common.gang import scheduling_policy
+from ptcompile.operators.pytorchjob import endings
+from ptcompile.vocabulary.checks import split_endpoint
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+_PORT = 23456
+_STATIC = frozenset({"nnodes", "nproc-per-node", "node-rank", "master-addr", "master-port"})
+_ELASTIC = frozenset(
+    {"nnodes", "nproc-per-node", "rdzv-backend", "rdzv-endpoint", "rdzv-id", "rdzv-conf", "max-restarts"}
+)
+
+
+def _wiring(job: Job) -> Wiring:
+    if job.elastic:
+        return Wiring(host=f"{job.name}-worker-0", injected=_ELASTIC)
+    return Wiring(host=f"{job.name}-master-0", injected=_STATIC)
+
+
+def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+    yield from only_trainers(job, "a PyTorchJob")
+    if not there("nproc-per-node", cluster.versions()):
+        yield cannot(
+            SPEC, "training-operator 1.7 was the first to tell torchrun of its nodes", "use the target job or jobset"
+        )
+    processes = job.launch.nproc_per_node if job.launch else 1
+    if _nproc_by_elastic(job, cluster) and not isinstance(processes, int):
+        message = "training-operator 1.7 tells torchrun of a range's processes only as a number"
+        yield cannot((*SPEC, "elastic", "nprocPerNode"), message, "write a number")
+    yield from restart_policies(job, ("Never", "OnFailure", "Always", "ExitCode"), "the operator has four policies")
+    yield from dns_1035(job, "the pods' Services")
+    yield from endings.unsupported(job)
+
+
+def _replicas(job: Job) -> list[tuple[str, int, Role]]:
+    """The operator's roles: key, number of pods, and our role that describes them."""
+    first, *others = job.trainers
+    if job.elastic:
+        return [("Worker", job.nodes, first)]
+    workers = [("Worker", role.replicas, role) for role in others]
+    if not others:
+        workers = [("Worker", first.replicas - 1, first)]
+    return [("Master", 1, first), *(entry for entry in workers if entry[1] > 0)]
+
+
+def _nproc_by_elastic(job: Job, cluster: ClusterProfile) -> bool:
+    """Whether spec.nprocPerNode reaches no worker: training-operator 1.7 hands it on where there is a Master."""
+    return job.elastic and not there("nproc-without-master", cluster.versions())
+
+
+def _groups(job: Job) -> list[Group]:
+    return [Group(key.lower(), count) for key, count, _ in _replicas(job)]
+
+
+def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+    spec: dict[str, Any] = {}
+    if run_policy := _run_policy(job, cluster):
+        spec["runPolicy"] = run_policy
+    by_elastic = _nproc_by_elastic(job, cluster)
+    if job.launch is not None and not by_elastic:
+        spec["nprocPerNode"] = str(job.launch.nproc_per_node)
+    if job.elastic and job.launch is not None:
+        spec["elasticPolicy"] = {
+            "minReplicas": job.min_nodes,
+            "maxReplicas": job.nodes,
+            **({"nProcPerNode": job.launch.nproc_per_node} if by_elastic else {}),
+            "maxRestarts": job.launch.max_restarts,
+            "rdzvBackend": job.launch.rdzv_backend,
+            **_etcd(job.launch.rdzv_endpoint),
+            "rdzvId": job.launch.rdzv_id,
+            "rdzvConf": [{"key": k, "value": v} for k, v in job.launch.rdzv_conf.items()],
+        }
+    spec["pytorchReplicaSpecs"] = {
+        key: {
+            "replicas": count,
+            "restartPolicy": endings.restarts(job, role),
+            "template": pod_template.write(_with_port(role.template, job.master_port)),
+        }
+        for key, count, role in _replicas(job)
+    }
+    metadata = object_metadata(job, cluster, "pytorchjob")
+    return [{"apiVersion": "kubeflow.org/v1", "kind": "PyTorchJob", "metadata": metadata, "spec": spec}]
+
+
+def _run_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+    policy = job.run_policy
+    ends = endings.run_policy(job)
+    out: dict[str, Any] = {
+        "cleanPodPolicy": ends["cleanPodPolicy"],
+        "ttlSecondsAfterFinished": policy.ttl_seconds_after_finished,
+        "activeDeadlineSeconds": policy.active_deadline_seconds,
+        "backoffLimit": ends["backoffLimit"],
+        "suspend": policy.suspend or None,
+        **managed_by(job, cluster),
+        "schedulingPolicy": scheduling_policy(job, cluster),
+    }
+    return {key: value for key, value in out.items() if value is not None}
+
+
+def _etcd(endpoint: str | None) -> dict[str, Any]:
+    found = split_endpoint(endpoint or "")
+    return {} if found is None else {"rdzvHost": found[0], "rdzvPort": found[1]}
+
+
+def _with_port(template: PodTemplate, port: int) -> PodTemplate:
+    ports = template.main.extra.get("ports") or []
+    if port == _PORT or any(p.get("name") == "pytorchjob-port" for p in ports):
+        return template
+    ports = [*ports, {"name": "pytorchjob-port", "containerPort": port}]
+    return template._replace(main=template.main._replace(extra={**template.main.extra, "ports": ports}))
+
+
+_PET = ("NNODES", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT", "NPROC_PER_NODE", "RDZV_ENDPOINT", "RDZV_BACKEND")
+_OVERWRITTEN = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", *(f"PET_{name}" for name in _PET))
+
+PYTORCHJOB = Target(
+    name="pytorchjob",
+    title="kubeflow.org/v1 PyTorchJob (training-operator)",
+    authority="training-operator",
+    wiring=_wiring,
+    overwrites={
+        "PYTHONUNBUFFERED": "1",
+        **dict.fromkeys((*_OVERWRITTEN, "PET_MAX_RESTARTS", "PET_RDZV_ID", "PET_RDZV_CONF")),
+    },
+    unsupported=_unsupported,
+    emit=_emit,
+    groups=_groups,
+    names_scheduler=frozenset({"volcano", "scheduler-plugins"}),
+)

@@ -1,0 +1,72 @@
+"""How a PyTorchJob ends and what it tries again (training-operator 1.9.4).
+
+- restartPolicy of a role is Never, where a failed pod fails the job, or OnFailure, where the kubelet restarts a failed
+  container and the operator makes a pod anew that failed as a whole or whose node went. All pods again: never.
+- backoffLimit counts the restarts of containers in running pods and nothing else, so a pod that is made anew is not
+  counted. Absent, it is without limit: it is always written beside OnFailure. 0 with OnFailure is the way to outlive
+  nodes and no failure: the first restart of a container fails the job.
+- ExitCode is the user's to ask for: torchrun exits with 1 whatever failed, which is one of the codes that fail the job.
+- A job that fails leaves its other pods as they are, restarting or waiting for peers, unless cleanPodPolicy says
+  otherwise. So where the limit is ours, or onPodFailure is given, it is Running, as on all other targets.
+- Success is the Master's. Without a Master (a range of nodes) it is that of the first worker that succeeds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.job.model import Job, RestartPolicy, Role
+from ptcompile.operators.common import endings
+from ptcompile.operators.common.emitting import cannot
+
+_BATCH = "use the target job, jobset or volcano"
+
+
+def unsupported(job: Job) -> Iterator[Problem]:
+    """What a PyTorchJob cannot say of its end, and what it does only roughly."""
+    policy = job.run_policy
+    yield from endings.only_its_pod(job, "a PyTorchJob")
+    counts = all(restarts(job, role) == "Never" for role in job.trainers)  # then a lost node fails the job
+    if policy.on_disruption in {"Count", "FailJob"} and not counts:
+        why = "the operator makes a pod whose node goes again and counts nothing (training-operator issue 2045)"
+        yield cannot(endings.ON_DISRUPTION, why, f"use Ignore, or {_BATCH[4:]}")
+    never = next((role for role in job.trainers if restarts(job, role) == "Never"), None)
+    if never is not None and (path := endings.outliving(job)) is not None:
+        why = "a PyTorchJob outlives a node only where its pods may restart, and restartPolicy is Never"
+        if path == endings.ON_DISRUPTION:
+            yield cannot(path, why, "remove restartPolicy: Never")
+        else:
+            yield endings.roughly(path, why, "remove restartPolicy: Never", "training-operator")
+    if job.nodes > 1:
+        yield from _success(job)
+        yield from endings.peers_fail_too(job, each=True)
+
+
+def _success(job: Job) -> Iterator[Problem]:
+    said = job.run_policy.success_policy
+    if said == "AllNodes":
+        whose = "the first worker that does" if job.elastic else "its Master"
+        yield cannot(endings.SUCCESS_POLICY, f"a PyTorchJob succeeds with {whose}", _BATCH)
+    elif said == "Node0" and job.elastic:
+        why = "a PyTorchJob with a range of nodes has no Master, and succeeds with the first worker that does"
+        yield endings.roughly(endings.SUCCESS_POLICY, why, _BATCH, "training-operator")
+
+
+def restarts(job: Job, role: Role) -> RestartPolicy:
+    """restartPolicy of a role."""
+    again = endings.retries(job) > 0 or endings.on_disruption(job) == "Ignore"
+    return role.restart_policy or ("OnFailure" if again else "Never")
+
+
+def run_policy(job: Job) -> dict[str, Any]:
+    """cleanPodPolicy and backoffLimit, null where the operator's default is right."""
+    policy = job.run_policy
+    kinds = {restarts(job, role) for role in job.trainers}
+    limited = "OnFailure" in kinds and "Always" not in kinds
+    ours = (limited and policy.backoff_limit is None) or policy.on_pod_failure is not None
+    return {
+        "cleanPodPolicy": policy.clean_pod_policy or ("Running" if ours else None),
+        "backoffLimit": endings.retries(job) if limited else policy.backoff_limit,
+    }

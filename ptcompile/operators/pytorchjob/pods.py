@@ -1,0 +1,222 @@
+"""Kubeflow PyTorchJob v1 -> the pods and Services of training-operator 1.5 to 1.9."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ptcompile.kubernetes.goflags import atoi
+from ptcompile.kubernetes.untyped import Json, at, integer, items, mapping, namespace, object_name, string_map, text
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.common import podspec
+from ptcompile.operators.common.expansion import Context, Expansion, PodView, Role, template_parts
+
+CONTAINER = "pytorch"
+PORT_NAME = "pytorchjob-port"
+PORT = 23456
+_PREFIX = "training.kubeflow.org/"
+_INIT_SCRIPT = (
+    "err=1;for i in $(seq 100); do if nslookup {master}; then err=0 && break; fi;"
+    "echo waiting for master; sleep 2; done; exit $err"
+)
+
+
+def expand(manifest: Json, context: Context) -> Expansion:
+    """The pods, one headless Service for each, and the PodGroup's size where a gang scheduler is used."""
+    spec = at(manifest, "spec")
+    replicas = {str(k).capitalize(): mapping(v) for k, v in at(spec, "pytorchReplicaSpecs").items() if v is not None}
+    if items(at(spec, "elasticPolicy").get("rdzvConf")) == [] and at(spec, "elasticPolicy").get("rdzvConf") is not None:
+        panic = "the controller panics on an empty rdzvConf (training-operator 1.9): no pod is created"
+        return Expansion(refused=(panic,))
+    job = _Job(manifest, spec, replicas, context.versions)
+    notes: tuple[str, ...] = ()
+    if at(spec, "runPolicy").get("suspend") is True:
+        notes = ("suspended: the pods are created when spec.runPolicy.suspend becomes false",)
+    roles = tuple(job.role(name) for name in ("Master", "Worker") if name in replicas)
+    services = tuple(job.service(role, i) for role in roles for i in _shown(role.count))
+    return Expansion(roles, services, job.pod_group(), notes=notes)
+
+
+def _shown(count: int) -> range:
+    """Services are named one by one up to a hundred a role; they differ by their index alone."""
+    return range(min(count, 100))
+
+
+class _Job:
+    """What is computed once for all pods of one job."""
+
+    def __init__(self, manifest: Json, spec: Json, replicas: dict[str, Json], versions: Versions) -> None:
+        self.name = object_name(manifest).replace("/", "-")
+        self.namespace = namespace(manifest)
+        self.spec, self.replicas, self.versions = spec, replicas, versions
+        self.counts = {name: max(0, integer(r.get("replicas"), 1)) for name, r in replicas.items()}
+        self.templates = {name: _with_port(template_parts(r.get("template"))[1]) for name, r in replicas.items()}
+        self.elastic = spec.get("elasticPolicy")
+
+    def pod_group(self) -> Json:
+        policy = at(self.spec, "runPolicy", "schedulingPolicy")
+        size = integer(policy.get("minAvailable"), sum(self.counts.values()))
+        return {"minMember": size, "queue": text(policy.get("queue")) or "default", "onlyWith": "a gang scheduler"}
+
+    def role(self, kind: str) -> Role:
+        metadata = template_parts(self.replicas[kind].get("template"))[0]
+        spec = self.pod_spec(kind)
+        return Role(kind.lower(), self.counts[kind], lambda index: self.pod(kind, index, spec, metadata))
+
+    def pod_spec(self, kind: str) -> dict[str, Any]:
+        """The template with what does not depend on the index; the env comes with the pod."""
+        policy = text(self.replicas[kind].get("restartPolicy")) or "OnFailure"
+        spec = {**self.templates[kind], "restartPolicy": "Never" if policy == "ExitCode" else policy}
+        if kind != "Worker" or "Master" not in self.replicas:
+            return spec
+        script = _INIT_SCRIPT.format(master=f"{self.name}-master-0")
+        waiting = {
+            "name": "init-pytorch",
+            "image": "alpine:3.10",
+            "command": ["sh", "-c", script],
+            "resources": {"requests": {"cpu": "50m", "memory": "10Mi"}, "limits": {"cpu": "100m", "memory": "20Mi"}},
+        }
+        return podspec.with_items(spec, "initContainers", [waiting])
+
+    def pod(self, kind: str, index: int, spec: Json, metadata: Json) -> PodView:
+        name = f"{self.name}-{kind.lower()}-{index}"
+        env = self.env(kind, index)
+        leads = index == 0 and (kind == "Master" or "Master" not in self.replicas)
+        return PodView(
+            name=name,
+            role=kind.lower(),
+            index=index,
+            namespace=self.namespace,
+            hostname=text(spec.get("hostname")) or None,
+            subdomain=text(spec.get("subdomain")) or None,
+            dns=podspec.fqdn(name, None, self.namespace),
+            labels={**string_map(metadata.get("labels")), **self.labels(kind, index, leads=leads)},
+            annotations=string_map(metadata.get("annotations")),
+            main=CONTAINER,
+            spec=podspec.with_containers(spec, lambda c: podspec.with_env(c, env), init=False),
+        )
+
+    def labels(self, kind: str, index: int, *, leads: bool = False) -> dict[str, str]:
+        out = {
+            f"{_PREFIX}job-name": self.name,
+            f"{_PREFIX}operator-name": "pytorchjob-controller",
+            f"{_PREFIX}replica-index": str(index),
+            f"{_PREFIX}replica-type": kind.lower(),
+        }
+        return {**out, f"{_PREFIX}job-role": "master"} if leads else out
+
+    def service(self, role: Role, index: int) -> Json:
+        kind = role.name.capitalize()
+        ports = items(_main(self.templates[kind]).get("ports"))
+        return {
+            "metadata": {"name": f"{self.name}-{role.name}-{index}", "namespace": self.namespace},
+            "spec": {
+                "clusterIP": "None",
+                "selector": self.labels(kind, index),
+                "ports": [_service_port(p) for p in ports],
+            },
+        }
+
+    def env(self, kind: str, index: int) -> list[Json]:
+        """The variables in the order that the operator appends them (1.9); older ones lack some."""
+        old = self.versions.training_operator < (1, 7)
+        world = self.env_of_master(kind, index)
+        nproc = [] if old else self.env_of_nproc()
+        nodes: list[Json] = [] if old else [podspec.value("PET_NNODES", str(sum(self.counts.values())))]
+        if self.elastic is not None and "Worker" in self.replicas:
+            nodes = self.env_of_elastic()
+        if self.versions.training_operator < (1, 8) and "Master" not in self.replicas:
+            nproc = []
+        return [podspec.value("PYTHONUNBUFFERED", "0" if old else "1"), *world, *nproc, *nodes]
+
+    def env_of_master(self, kind: str, index: int) -> list[Json]:
+        if "Master" not in self.replicas:
+            return []
+        port, address = str(_port(self.templates["Master"])), f"{self.name}-master-0"
+        rank = str(index if kind == "Master" else index + 1)
+        total = sum(self.counts.values())
+        if self.versions.training_operator < (1, 7):
+            plain = [("MASTER_PORT", port), ("MASTER_ADDR", address), ("WORLD_SIZE", str(total)), ("RANK", rank)]
+            return [podspec.value(k, v) for k, v in plain]
+        nproc = None if self.spec.get("nprocPerNode") is None else atoi(text(self.spec.get("nprocPerNode")))
+        pairs = [
+            ("MASTER_PORT", port),
+            ("PET_MASTER_PORT", port),
+            ("MASTER_ADDR", address),
+            ("PET_MASTER_ADDR", address),
+            ("WORLD_SIZE", str(_int64(total * (1 if nproc is None else nproc)))),
+            ("RANK", rank),
+            ("PET_NODE_RANK", rank),
+        ]
+        return [podspec.value(k, v) for k, v in pairs]
+
+    def env_of_nproc(self) -> list[Json]:
+        given = self.spec.get("nprocPerNode")
+        if given is None and mapping(self.elastic).get("nProcPerNode") is not None:
+            return []
+        return [podspec.value("PET_NPROC_PER_NODE", "auto" if given is None else text(given))]
+
+    def env_of_elastic(self) -> list[Json]:
+        policy = mapping(self.elastic)
+        low, high = policy.get("minReplicas"), policy.get("maxReplicas")
+        low = high if low is None else low
+        high = low if high is None else high
+        workers = self.counts["Worker"]
+        host = f"{self.name}-worker-0" if policy.get("rdzvHost") is None else text(policy.get("rdzvHost"))
+        port = policy.get("rdzvPort")
+        port = _port(self.templates["Worker"]) if port is None else integer(port)
+        out = [
+            ("PET_RDZV_ENDPOINT", f"{host}:{port}"),
+            ("PET_RDZV_BACKEND", "c10d" if policy.get("rdzvBackend") is None else text(policy.get("rdzvBackend"))),
+            ("PET_NNODES", f"{integer(low, workers)}:{integer(high, workers)}"),
+        ]
+        for key, name in _ELASTIC_OPTIONS:
+            if policy.get(key) is not None:
+                out.append((name, str(policy[key])))
+        if policy.get("rdzvConf") is not None:
+            pairs = [f"{text(i.get('key'))}={text(i.get('value'))}" for i in items(policy.get("rdzvConf"))]
+            out.append(("PET_RDZV_CONF", ",".join(pairs)))
+        if policy.get("standalone") is True:
+            out.append(("PET_STANDALONE", ""))
+        return [podspec.value(k, v) for k, v in out]
+
+
+_ELASTIC_OPTIONS = (
+    ("maxRestarts", "PET_MAX_RESTARTS"),
+    ("nProcPerNode", "PET_NPROC_PER_NODE"),
+    ("rdzvId", "PET_RDZV_ID"),
+)
+
+
+def _int64(number: int) -> int:
+    """A product as 64-bit arithmetic leaves it (WORLD_SIZE overflows silently)."""
+    return (number + 2**63) % 2**64 - 2**63
+
+
+def _main(spec: Json) -> Json:
+    """The container called `pytorch`, or the first one, or an empty one."""
+    containers = items(spec.get("containers"))
+    named = [c for c in containers if c.get("name") == CONTAINER]
+    return (named or containers or [{}])[0]
+
+
+def _with_port(spec: Json) -> Json:
+    """The pod spec with the default port on its main container, unless a port of that name is there."""
+    main = _main(spec)
+    if any(p.get("name") == PORT_NAME for p in items(main.get("ports"))):
+        return spec
+    port = {"name": PORT_NAME, "containerPort": PORT}
+
+    def add(container: Json) -> Json:
+        return podspec.with_items(container, "ports", [port]) if container is main else container
+
+    return podspec.with_containers(spec, add, init=False)
+
+
+def _port(spec: Json) -> int:
+    ports = items(_main(spec).get("ports"))
+    return next((integer(p.get("containerPort")) for p in ports if p.get("name") == PORT_NAME), PORT)
+
+
+def _service_port(port: Json) -> Json:
+    """The Service's port for a container's; the protocol is dropped."""
+    return {k: v for k, v in (("name", port.get("name")), ("port", integer(port.get("containerPort")))) if v}

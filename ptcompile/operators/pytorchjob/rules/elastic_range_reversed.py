@@ -1,0 +1,92 @@
+"""The fewest replicas are more than the most.
+
+What: elasticPolicy.minReplicas is above maxReplicas, or below 1.
+
+Why: the operator hands the range to torchrun as PET_NNODES without a look. torchrun asserts 0 < MIN <= MAX and
+crashes on every pod.
+
+Bad:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+      elasticPolicy:
+        minReplicas: 4  # <--
+        maxReplicas: 2
+      pytorchReplicaSpecs:
+        Worker:
+          replicas: 2
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+      elasticPolicy:
+        minReplicas: 2
+        maxReplicas: 4
+      pytorchReplicaSpecs:
+        Worker:
+          replicas: 2
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: write the fewest nodes that the job can go on with first, and the most second.
+
+Source: training-operator 1.9, which checks neither; PyTorch 2.13, torch/distributed/run.py, config_from_args.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at, integer
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_POLICY = ("spec", "elasticPolicy")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    policy = at(subject.spec, "elasticPolicy")
+    low, high = policy.get("minReplicas"), policy.get("maxReplicas")
+    least = integer(high if low is None else low, 1)
+    most = integer(low if high is None else high, 1)
+    launchers = {one.seen.launcher for one in subject.trainers}
+    if (least > most or least < 1) and launchers & {"torchrun", "image"}:
+        path = (*_POLICY, "maxReplicas" if low is None else "minReplicas")
+        swap = Fix(
+            "exchange minReplicas and maxReplicas",
+            (Edit("set", (*_POLICY, "minReplicas"), most), Edit("set", (*_POLICY, "maxReplicas"), least)),
+            safe=False,
+        )
+        yield Found(
+            path,
+            f"{field_path(path)}: torchrun does not start with {least}:{most} nodes: it wants 0 < MIN <= MAX",
+            "write the fewest nodes in minReplicas and the most in maxReplicas",
+            swap if least > most > 0 else None,
+        )
+
+
+RULE = Rule("elastic-range-reversed", _check, severity="error", stage="run", authority="torchrun")

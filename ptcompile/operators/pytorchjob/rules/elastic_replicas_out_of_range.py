@@ -1,0 +1,89 @@
+"""The Workers are fewer or more than the elastic range.
+
+What: Worker.replicas is below elasticPolicy.minReplicas or above maxReplicas, and no metrics scale the job.
+
+Why: with fewer Workers the rendezvous is never complete; of more Workers some wait outside, with their GPUs.
+
+Bad:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+      elasticPolicy: {minReplicas: 3, maxReplicas: 4}
+      pytorchReplicaSpecs:
+        Worker:
+          replicas: 2  # <--
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+      elasticPolicy: {minReplicas: 2, maxReplicas: 4}
+      pytorchReplicaSpecs:
+        Worker:
+          replicas: 2
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: bring the replicas into the range.
+
+Source: training-operator 1.9, which does not compare them; PyTorch 2.13, dynamic rendezvous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at, integer
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_REPLICAS = ("spec", "pytorchReplicaSpecs", "Worker", "replicas")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    policy = at(subject.spec, "elasticPolicy")
+    if not policy or policy.get("metrics"):
+        return
+    workers = integer(at(subject.spec, "pytorchReplicaSpecs", "Worker").get("replicas"), 1)
+    pods = workers + (at(subject.spec, "pytorchReplicaSpecs").get("Master") is not None)
+    low, high = policy.get("minReplicas"), policy.get("maxReplicas")
+    least = integer(high if low is None else low, workers)
+    most = integer(low if high is None else high, workers)
+    if least > most or least < 1 or any("nnodes" in one.launch.options for one in subject.trainers):
+        return
+    why = "the rendezvous waits for more" if pods < least else f"{workers - most} wait outside of the rendezvous"
+    if pods < least or workers > most:
+        right = least if pods < least else most
+        yield Found(
+            _REPLICAS,
+            f"{field_path(_REPLICAS)}: {workers} {'Worker' if workers == 1 else 'Workers'} for a range of {least} to "
+            f"{most} nodes: {why}",
+            "bring the replicas into the range",
+            Fix(f"set replicas to {right}", (Edit("set", _REPLICAS, right),), safe=False),
+        )
+
+
+RULE = Rule("elastic-replicas-out-of-range", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,0 +1,77 @@
+"""A job whose deciding pods are restarted even when they succeed never ends.
+
+What: restartPolicy is Always on the Master, or on the Workers of a job without a Master.
+
+Why: the kubelet restarts a container that ends well. The pod never reaches Succeeded, which is what the operator
+waits for: the training starts again from the beginning.
+
+Bad:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+      pytorchReplicaSpecs:
+        Master:
+          replicas: 1
+          restartPolicy: Always  # <--
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+      pytorchReplicaSpecs:
+        Master:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: write OnFailure.
+
+Source: training-operator 1.9, UpdateJobStatus: success is the Succeeded phase of pods; Kubernetes 1.36, pod
+lifecycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    replicas = at(subject.spec, "pytorchReplicaSpecs")
+    role = "Master" if replicas.get("Master") is not None else "Worker"
+    if at(replicas, role).get("restartPolicy") == "Always":
+        path = ("spec", "pytorchReplicaSpecs", role, "restartPolicy")
+        yield Found(
+            path,
+            f"{field_path(path)}: Always restarts the {role} after success too, so the job never succeeds",
+            "write OnFailure",
+            Fix("write OnFailure", (Edit("set", path, "OnFailure"),), safe=True),
+        )
+
+
+RULE = Rule("endless-restart-policy", _check, severity="error", stage="run", authority="training-operator")

@@ -1,0 +1,99 @@
+"""The autoscaler has nothing to compare the use with.
+
+What: elasticPolicy.metrics asks for a utilization of cpu or memory, and a container of the Workers requests none of
+it.
+
+Why: utilization is a share of the request. Without one the HorizontalPodAutoscaler reports FailedGetResourceMetric
+and never scales.
+
+Bad:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+      elasticPolicy:
+        minReplicas: 2
+        maxReplicas: 4
+        metrics:
+          - type: Resource  # <--
+            resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}
+      pytorchReplicaSpecs:
+        Worker:
+          replicas: 2
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+      elasticPolicy:
+        minReplicas: 2
+        maxReplicas: 4
+        metrics:
+          - type: Resource
+            resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}
+      pytorchReplicaSpecs:
+        Worker:
+          replicas: 2
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: request the resource in every container of the Workers.
+
+Source: Kubernetes 1.36, HorizontalPodAutoscaler, resource metrics; training-operator 1.9, which copies the metrics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import Json, at, items, text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_METRICS = ("spec", "elasticPolicy", "metrics")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    containers = items(at(subject.spec, "pytorchReplicaSpecs", "Worker", "template", "spec").get("containers"))
+    for i, metric in enumerate(items(at(subject.spec, "elasticPolicy").get("metrics"))):
+        name = text(at(metric, "resource").get("name"))
+        share = at(metric, "resource", "target").get("type") == "Utilization"
+        without = [text(c.get("name")) for c in containers if not _asks(c, name)]
+        if metric.get("type") == "Resource" and share and name and without:
+            path = (*_METRICS, i)
+            yield Found(
+                path,
+                f"{field_path(path)}: the container {without[0]} requests no {name}, so its utilization cannot be "
+                "computed",
+                f"request {name} in every container of the Workers",
+            )
+
+
+def _asks(container: Json, name: str) -> bool:
+    resources = at(container, "resources")
+    return name in at(resources, "requests") or name in at(resources, "limits")
+
+
+RULE = Rule("hpa-without-requests", _check, severity="warning", stage="run", authority="training-operator")

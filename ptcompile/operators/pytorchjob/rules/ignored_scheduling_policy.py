@@ -1,0 +1,96 @@
+"""The gang scheduler does not look at this field.
+
+What: a field of runPolicy.schedulingPolicy has no meaning for the scheduler that the pods name.
+
+Why: with Volcano the operator writes no scheduleTimeoutSeconds, and with scheduler-plugins no queue and no
+priorityClass. What is written there is dropped without a word.
+
+Bad:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy:
+        backoffLimit: 3
+        cleanPodPolicy: Running
+        schedulingPolicy:
+          scheduleTimeoutSeconds: 600  # <--
+      pytorchReplicaSpecs:
+        Master:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              schedulerName: volcano
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy:
+        backoffLimit: 3
+        cleanPodPolicy: Running
+        schedulingPolicy:
+          queue: research
+      pytorchReplicaSpecs:
+        Master:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              schedulerName: volcano
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: remove it.
+
+Source: training-operator 1.9, the PodGroups of pkg/controller.v1/control.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at, text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_POLICY = ("spec", "runPolicy", "schedulingPolicy")
+_IGNORED = {
+    "volcano": ("scheduleTimeoutSeconds",),
+    "scheduler-plugins-scheduler": ("queue", "priorityClass"),
+}
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    policy = at(subject.spec, "runPolicy", "schedulingPolicy")
+    schedulers = {text(template.spec.get("schedulerName")) for template in subject.templates}
+    if len(schedulers) != 1:
+        return
+    scheduler = next(iter(schedulers))
+    for field in _IGNORED.get(scheduler, ()):
+        if policy.get(field) is not None:
+            path = (*_POLICY, field)
+            yield Found(
+                path,
+                f"{field_path(path)}: the PodGroup for {scheduler} has no such field, so it is dropped",
+                "remove it",
+                Fix("remove it", (Edit("remove", path),), safe=True),
+            )
+
+
+RULE = Rule("ignored-scheduling-policy", _check, severity="warning", stage="style", authority="training-operator")

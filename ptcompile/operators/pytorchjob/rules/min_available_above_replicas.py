@@ -1,0 +1,108 @@
+"""The gang is larger than the job.
+
+What: runPolicy.schedulingPolicy.minAvailable is above the number of replicas.
+
+Why: a gang scheduler starts nothing until that many pods are there, and the operator never makes them. The job stays
+pending.
+
+Bad:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy:
+        backoffLimit: 3
+        cleanPodPolicy: Running
+        schedulingPolicy:
+          minAvailable: 4  # <--
+      pytorchReplicaSpecs:
+        Master:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+        Worker:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy:
+        backoffLimit: 3
+        cleanPodPolicy: Running
+        schedulingPolicy:
+          minAvailable: 2
+      pytorchReplicaSpecs:
+        Master:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+        Worker:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: write the number of replicas, or leave it out, which means the same.
+
+Source: training-operator 1.9, gang scheduling: PodGroup.minMember is minAvailable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at, integer, mapping
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_PATH = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    least = at(subject.spec, "runPolicy", "schedulingPolicy").get("minAvailable")
+    replicas = at(subject.spec, "pytorchReplicaSpecs")
+    total = sum(integer(mapping(one).get("replicas"), 1) for one in replicas.values() if one is not None)
+    if not isinstance(least, int) or isinstance(least, bool) or at(subject.spec, "elasticPolicy").get("metrics"):
+        return
+    if least > total > 0:
+        yield Found(
+            _PATH,
+            f"{field_path(_PATH)}: a gang of {least} pods, and the job makes {total}: none is ever scheduled",
+            f"write {total}, or leave it out",
+            Fix(f"set minAvailable to {total}", (Edit("set", _PATH, total),), safe=False),
+        )
+
+
+RULE = Rule("min-available-above-replicas", _check, severity="warning", stage="run", authority="training-operator")

@@ -1,0 +1,108 @@
+"""The gang is smaller than the job needs to begin.
+
+What: runPolicy.schedulingPolicy.minAvailable is below the number of replicas of a job without elasticPolicy.
+
+Why: the scheduler starts that many pods as soon as they fit. They hold their GPUs and wait at the rendezvous for the
+rest, and two such jobs may wait for each other for ever.
+
+Bad:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy:
+        backoffLimit: 3
+        cleanPodPolicy: Running
+        schedulingPolicy:
+          minAvailable: 1  # <--
+      pytorchReplicaSpecs:
+        Master:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+        Worker:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy:
+        backoffLimit: 3
+        cleanPodPolicy: Running
+        schedulingPolicy:
+          minAvailable: 2
+      pytorchReplicaSpecs:
+        Master:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+        Worker:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: write the number of replicas, or leave it out, which means the same.
+
+Source: training-operator 1.9, gang scheduling: PodGroup.minMember is minAvailable; PyTorch 2.13, static rendezvous.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at, integer, mapping
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_PATH = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    least = at(subject.spec, "runPolicy", "schedulingPolicy").get("minAvailable")
+    replicas = at(subject.spec, "pytorchReplicaSpecs")
+    total = sum(integer(mapping(one).get("replicas"), 1) for one in replicas.values() if one is not None)
+    if not isinstance(least, int) or isinstance(least, bool) or subject.spec.get("elasticPolicy") is not None:
+        return
+    if 0 < least < total:
+        yield Found(
+            _PATH,
+            f"{field_path(_PATH)}: {least} of {total} pods may be started, and they wait for the rest with their GPUs",
+            f"write {total}, or leave it out",
+            Fix(f"set minAvailable to {total}", (Edit("set", _PATH, total),), safe=False),
+        )
+
+
+RULE = Rule("min-available-below-replicas", _check, severity="warning", stage="run", authority="training-operator")

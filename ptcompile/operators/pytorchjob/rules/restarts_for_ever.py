@@ -1,0 +1,88 @@
+"""A job that always fails is restarted for ever, with its GPUs.
+
+What: a role restarts OnFailure, which is the default, and the job has neither a backoffLimit nor an
+activeDeadlineSeconds, and asks for GPUs.
+
+Why: without a backoffLimit the operator does not count restarts. A script that fails in its first line holds the GPUs
+until somebody looks.
+
+Bad:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy: {cleanPodPolicy: Running}
+      pytorchReplicaSpecs:
+        Master:
+          replicas: 1
+          restartPolicy: OnFailure  # <--
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+      pytorchReplicaSpecs:
+        Master:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: give runPolicy.backoffLimit or activeDeadlineSeconds, or write restartPolicy: Never.
+
+Source: training-operator 1.9, PastBackoffLimit: a limit that is not set is no limit; kubeflow/trainer issue 2044.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at, mapping
+from ptcompile.linting.amounts import accelerators
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_SPECS = ("spec", "pytorchReplicaSpecs")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    policy = at(subject.spec, "runPolicy")
+    if policy.get("backoffLimit") is not None or policy.get("activeDeadlineSeconds") is not None:
+        return
+    if not any(accelerators(container) for container in subject.containers):
+        return
+    for role, replica in at(subject.spec, "pytorchReplicaSpecs").items():
+        restart = mapping(replica).get("restartPolicy")
+        if restart in (None, "OnFailure"):
+            path = (*_SPECS, role, "restartPolicy") if restart else (*_SPECS, role)
+            edit = Edit("set", ("spec", "runPolicy", "backoffLimit"), 3)
+            yield Found(
+                path,
+                f"{field_path(path)}: OnFailure without a backoffLimit restarts for ever, and the GPUs stay taken",
+                "add backoffLimit or activeDeadlineSeconds to runPolicy",
+                Fix("set backoffLimit to 3", (edit,), safe=False),
+                on_key=not restart,
+            )
+            return
+
+
+RULE = Rule("restarts-for-ever", _check, severity="warning", stage="run", authority="training-operator")

@@ -1,0 +1,107 @@
+"""Master and Worker run different releases of one image.
+
+What: the images of the roles that train have one repository, and different tags or digests.
+
+Why: the processes of a job have to run the same code and the same PyTorch. Different tags are mostly an update that
+forgot one of the two places.
+
+Bad:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+      pytorchReplicaSpecs:
+        Master:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+        Worker:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.1  # <--
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+      pytorchReplicaSpecs:
+        Master:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+        Worker:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: write the same image in both.
+
+Source: PyTorch 2.13, torch.distributed: all processes are expected to run the same release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    mains = [container for template in subject.templates for container in template.mains]
+    if len(mains) < 2:
+        return
+    first = text(mains[0].spec.get("image"))
+    for one in mains[1:]:
+        image = text(one.spec.get("image"))
+        if image and first and image != first and _repository(image) == _repository(first):
+            path = (*one.path, "image")
+            yield Found(
+                path,
+                f"{field_path(path)}: {image} is another release than {first}",
+                "write the same image in both",
+                Fix(f"write {first}", (Edit("set", path, first),), safe=False),
+            )
+
+
+def _repository(image: str) -> str:
+    """An image without its tag and digest."""
+    name = image.partition("@")[0]
+    head, colon, tag = name.rpartition(":")
+    return head if colon and "/" not in tag else name
+
+
+RULE = Rule("roles-with-different-images", _check, severity="warning", stage="style", authority="ptcompile")

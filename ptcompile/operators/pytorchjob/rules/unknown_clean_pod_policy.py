@@ -1,0 +1,85 @@
+"""The operator takes an unknown cleanPodPolicy for All.
+
+What: runPolicy.cleanPodPolicy is none of None, Running and All, as they are written here.
+
+Why: neither the CRD nor the webhook checks the word. The operator asks whether it is None, then whether it is
+Running, and else deletes all pods at the end, with their logs.
+
+Bad:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy:
+        backoffLimit: 3
+        cleanPodPolicy: running  # <--
+      pytorchReplicaSpecs:
+        Master:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy:
+        backoffLimit: 3
+        cleanPodPolicy: Running
+      pytorchReplicaSpecs:
+        Master:
+          replicas: 1
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: write None, Running or All.
+
+Source: training-operator 1.9, DeletePodsAndServices.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.untyped import at
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_PATH = ("spec", "runPolicy", "cleanPodPolicy")
+_WORDS = ("None", "Running", "All")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    policy = at(subject.spec, "runPolicy").get("cleanPodPolicy")
+    if not isinstance(policy, str) or policy in _WORDS:
+        return
+    meant = names.suggest(policy, _WORDS)
+    fix = Fix(f"write {meant}", (Edit("set", _PATH, meant),), safe=meant.lower() == policy.lower()) if meant else None
+    yield Found(
+        _PATH,
+        f"{field_path(_PATH)}: {policy!r} is none of {', '.join(_WORDS)}, and all pods are deleted at the end",
+        f"write {meant}" if meant else "write one of them",
+        fix,
+    )
+
+
+RULE = Rule("unknown-clean-pod-policy", _check, severity="warning", stage="run", authority="training-operator")

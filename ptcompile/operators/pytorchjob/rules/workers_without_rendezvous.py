@@ -1,0 +1,82 @@
+"""Workers alone, without elasticPolicy, do not meet.
+
+What: a PyTorchJob has several Workers, no Master and no elasticPolicy, and torchrun is given no endpoint.
+
+Why: the operator sets the address of the rendezvous for a Master or for an elastic job. With neither, torchrun takes
+127.0.0.1 and rank 0 on every pod, and waits for the other nodes for ever.
+
+Bad:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+      pytorchReplicaSpecs:
+        Worker:  # <--
+          replicas: 2
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: kubeflow.org/v1
+    kind: PyTorchJob
+    metadata: {name: train}
+    spec:
+      nprocPerNode: "1"
+      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+      elasticPolicy: {minReplicas: 2, maxReplicas: 2}
+      pytorchReplicaSpecs:
+        Worker:
+          replicas: 2
+          restartPolicy: OnFailure
+          template:
+            spec:
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, train.py]
+                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: add elasticPolicy with the number of Workers, or make one of them the Master.
+
+Source: training-operator 1.9, SetPodEnv: MASTER_* and PET_MASTER_* only with a Master, PET_RDZV_* only with
+elasticPolicy; kubeflow/trainer issue 1988.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.trainers import count
+
+_WORKER = ("spec", "pytorchReplicaSpecs", "Worker")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    found = subject.trainers
+    total = count(found)
+    if total > 1 and subject.parties and subject.meets_nowhere and found[0].seen.nodes != (1, 1):
+        policy = {"minReplicas": total, "maxReplicas": total}
+        yield Found(
+            _WORKER,
+            f"{field_path(_WORKER)}: {total} Workers without a Master or an elasticPolicy are told no place to meet: "
+            "each waits for itself",
+            "add elasticPolicy, or make one of them the Master",
+            Fix("add elasticPolicy", (Edit("set", ("spec", "elasticPolicy"), policy),), safe=False),
+            on_key=True,
+        )
+
+
+RULE = Rule("workers-without-rendezvous", _check, severity="error", stage="run", authority="training-operator")

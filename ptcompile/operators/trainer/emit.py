@@ -1,0 +1,213 @@
+"""Target `trainjob`: trainer.kubeflow.org/v1alpha1 TrainJob, for Kubeflow Trainer 2.0 to 2.3.
+
+A TrainJob needs a runtime. The rule: the built-in ClusterTrainingRuntime `torch-distributed` where it does what the
+job says, which restarts failed containers in place, up to six times; that is restartPolicy OnFailure without a
+backoffLimit, as on every target. All that differs from it must also be within the reach of a TrainJob's own fields and
+of podSpecOverrides (2.0), podTemplateOverrides (2.1) or runtimePatches (2.2). Every other job brings its own
+TrainingRuntime of the same name, in front of it, with the whole pod template.
+
+Why each field (Trainer 2.3):
+- `trainer` is always there: without it the torch policy gives the pods no PET_* variables (issue 4076).
+- The replicatedJob and its container are called `node`, with the label trainjob-ancestor-step: trainer: the webhook of
+  the runtime wants the container, and PET_MASTER_ADDR is the literal `<name>-node-0-0.<name>`.
+- The torch policy injects PET_NNODES, PET_NODE_RANK, PET_MASTER_ADDR, PET_NPROC_PER_NODE and PET_MASTER_PORT, so a
+  static rendezvous needs no arguments. The port is 29500 whatever the job says; one that is neither that nor our
+  own default is an argument, which torchrun prefers. A user's own PET_* of these five are refused.
+- numProcPerNode is a number (all that 2.2 takes). The words auto, cpu and gpu are torchrun's and stay an argument; for
+  a plain command on accelerators whose name has no "gpu" in it (MIG, TPU, Gaudi, Neuron) it is written too, since
+  Trainer would count CPUs. For torchrun the pass `processes` has decided it.
+- A range of nodes is nothing to Trainer: c10d arguments win over PET_NNODES.
+- A TrainJob has no words for retries and success: the runtime's JobSet has (`jobset_endings`). activeDeadlineSeconds
+  is the TrainJob's from 2.2, and the runtime's Job's before. A TTL of the JobSet would make Trainer create it again
+  (issue 3779), so it is refused.
+- A plain command gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK from us: Trainer sets PET_* alone.
+- A role beside the trainers is a replicatedJob of the runtime without the ancestor label, which Trainer leaves as it
+  is: pods `<name>-<role>-0-<i>.<name>`. successPolicy of the runtime's JobSet targets `node` alone, so the TrainJob
+  ends with the trainers. A PodGroup counts all of them.
+- A gang scheduler is a podGroupPolicy of the runtime, which names no scheduler, so the pod template does. Trainer takes
+  Volcano's queue from an annotation of the runtime's template and the PodGroup's priority from the pods' class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.job import pod_template
+from ptcompile.job.model import Group, Job, Role, Target, Wiring, map_templates
+from ptcompile.job.queues import VOLCANO_QUEUE
+from ptcompile.operators.common import endings
+from ptcompile.operators.common.changes import there
+from ptcompile.operators.common.emitting import (
+    RUN_POLICY,
+    SPEC,
+    cannot,
+    dns_1035,
+    equal_roles,
+    hosts_beside,
+    managed_by,
+    object_metadata,
+    own_host_names,
+    plain_env,
+    restart_policies,
+)
+from ptcompile.operators.common.gang import pod_group_policy, with_priority
+from ptcompile.operators.jobset import endings as jobset_endings
+from ptcompile.operators.jobset.emit import fewest_for_kai
+from ptcompile.operators.trainer.builtin_runtimes import ANCESTOR, GROUP
+from ptcompile.operators.trainer.runtime_patch import NODE, Parts, parts
+from ptcompile.operators.trainer.runtimes import API_VERSION
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+_RUNTIME = "torch-distributed"
+_PORTS = (29500, 23456)
+"""Trainer's port, and ours where the user says nothing."""
+
+
+def _wiring(job: Job) -> Wiring:
+    host = "localhost" if job.nodes == 1 else f"{job.name}-{NODE}-0-0.{job.name}"
+    beside = hosts_beside(job, "-0")
+    if job.launch is None:
+        return Wiring(host=host, env=plain_env(job, host), hosts=beside)
+    injected = {"nproc-per-node"} if isinstance(job.launch.nproc_per_node, int) else set()
+    if job.nodes > 1:
+        injected |= {"node-rank", "master-addr"}
+        injected |= set() if job.elastic else {"nnodes"}
+        injected |= {"master-port"} if job.master_port in _PORTS else set()
+    return Wiring(host=host, injected=frozenset(injected), hosts=beside)
+
+
+def _processes(job: Job, cluster: ClusterProfile) -> int | None:
+    """Processes on a node as Trainer is told them; None where torchrun, or Trainer's own count, is right."""
+    if job.launch is not None:
+        return job.launch.nproc_per_node if isinstance(job.launch.nproc_per_node, int) else None
+    return cluster.uncounted(job.roles[0].template.main.resources.limits, job.accelerator)
+
+
+def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+    if not there("trainjob", cluster.versions()):
+        yield cannot(
+            SPEC, "TrainJob came with Trainer 2.0, and the profile names an older one", "use the target pytorchjob"
+        )
+    yield from equal_roles(job, "a TrainJob")
+    yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a TrainJob end")
+    if job.run_policy.clean_pod_policy == "All":
+        yield cannot(
+            (*RUN_POLICY, "cleanPodPolicy"),
+            "a TrainJob keeps its finished pods as long as itself",
+            "use cleanPodPolicy: Running, which is what Trainer does",
+        )
+    if job.run_policy.ttl_seconds_after_finished is not None:
+        yield cannot(
+            (*RUN_POLICY, "ttlSecondsAfterFinished"),
+            "a TrainJob has no time to live, and its JobSet would be created again when it goes",
+            "leave it out and delete the TrainJob, or use the target jobset",
+        )
+    yield from jobset_endings.unsupported(job, cluster, "a TrainJob", by_role=False)
+    yield from own_host_names(job, "Trainer's JobSet")
+    yield from dns_1035(job, "a TrainJob and its Service")
+
+
+def _groups(job: Job) -> list[Group]:
+    return [Group(NODE, job.nodes), *(Group(role.name, role.replicas) for role in job.beside)]
+
+
+def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+    fitting = _against_built_in(job, cluster)
+    if fitting is None:
+        runtimes = [_runtime(job, cluster)]
+        ref = {"apiGroup": GROUP, "kind": "TrainingRuntime", "name": job.name}
+        trainer: dict[str, Any] = {}
+        changes: dict[str, Any] = {}
+    else:
+        runtimes = []
+        ref = {"apiGroup": GROUP, "kind": "ClusterTrainingRuntime", "name": _RUNTIME}
+        trainer, changes = fitting
+    trainer = {**trainer, "numNodes": job.nodes}
+    if (processes := _processes(job, cluster)) is not None:
+        trainer["numProcPerNode"] = processes
+    spec: dict[str, Any] = {"suspend": True} if job.run_policy.suspend else {}
+    deadline = job.run_policy.active_deadline_seconds
+    if deadline is not None and there("trainjob-deadline", cluster.versions()):
+        spec["activeDeadlineSeconds"] = deadline
+    spec |= managed_by(job, cluster)
+    spec |= {"runtimeRef": ref, "trainer": pod_template.ordered(trainer, ("numNodes", "numProcPerNode")), **changes}
+    metadata = object_metadata(job, cluster, "trainjob")
+    return [*runtimes, {"apiVersion": API_VERSION, "kind": "TrainJob", "metadata": metadata, "spec": spec}]
+
+
+def _against_built_in(job: Job, cluster: ClusterProfile) -> Parts | None:
+    """The job as a TrainJob against the built-in runtime; None where that runtime does something else."""
+    versions, policy, role = cluster.versions(), job.run_policy, job.roles[0]
+    if role.restart_policy != "OnFailure" or policy.backoff_limit is not None:
+        return None
+    plain = not (job.beside or job.elastic or endings.ends_with_node_0(job))
+    if not plain or pod_group_policy(job, cluster) or _own_deadline(job, cluster) is not None:
+        return None
+    return parts(role.template, versions)
+
+
+def _own_deadline(job: Job, cluster: ClusterProfile) -> int | None:
+    """The deadline in seconds that the runtime's Job must keep, since the TrainJob has no field for it."""
+    return None if there("trainjob-deadline", cluster.versions()) else job.run_policy.active_deadline_seconds
+
+
+def _runtime(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
+    """The job's own TrainingRuntime: the whole pod template, and how its Job and JobSet end."""
+    deadline, policy = _own_deadline(job, cluster), pod_group_policy(job, cluster)
+    by_volcano = policy is not None and "volcano" in policy
+    pods = map_templates(job, lambda template: with_priority(template, job, cluster)) if by_volcano else job
+    node = {
+        "name": NODE,
+        "template": {
+            "metadata": {"labels": {ANCESTOR: "trainer"}, **fewest_for_kai(job, cluster).get("metadata", {})},
+            "spec": _child(job, pods.roles[0], deadline, main=NODE),
+        },
+    }
+    beside = [
+        {"name": role.name, "replicas": 1, "template": {"spec": _child(job, role, deadline)}} for role in pods.beside
+    ]
+    jobset: dict[str, Any] = {}
+    if by_volcano and cluster.spec.queue_system == "volcano" and job.queue:
+        jobset["metadata"] = {"annotations": {VOLCANO_QUEUE: job.queue}}
+    success = jobset_endings.success_policy(job, [NODE])
+    failure = jobset_endings.failure_policy(job, deadline)
+    ends = {"successPolicy": success, "failurePolicy": failure}
+    jobset["spec"] = {**{k: v for k, v in ends.items() if v}, "replicatedJobs": [node, *beside]}
+    spec: dict[str, Any] = {"mlPolicy": {"torch": {}}}
+    if policy is not None:
+        spec["podGroupPolicy"] = policy
+    metadata = object_metadata(job)
+    metadata["labels"] = {**metadata.get("labels", {}), f"{GROUP}/framework": "torch"}
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "TrainingRuntime",
+        "metadata": pod_template.ordered(metadata, ("name", "namespace", "labels")),
+        "spec": {**spec, "template": jobset},
+    }
+
+
+def _child(job: Job, role: Role, deadline: int | None, main: str | None = None) -> dict[str, Any]:
+    """A Job of the runtime. Trainer counts the nodes; the pods of other roles are counted here."""
+    template = pod_template.write(role.template, main=main, restartPolicy=role.restart_policy or "Never")
+    count = {} if role.trains else {"completions": role.replicas, "parallelism": role.replicas}
+    ends = jobset_endings.child_job(job, role, deadline, by_role=False)
+    return {"completionMode": "Indexed", **count, **ends, "template": template}
+
+
+_PET = ("NNODES", "NPROC_PER_NODE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT")
+
+TRAINJOB = Target(
+    name="trainjob",
+    title="trainer.kubeflow.org/v1alpha1 TrainJob (Kubeflow Trainer), with its TrainingRuntime where it needs one",
+    authority="trainer",
+    wiring=_wiring,
+    overwrites=dict.fromkeys((*(f"PET_{name}" for name in _PET), "JOB_COMPLETION_INDEX")),
+    unsupported=_unsupported,
+    emit=_emit,
+    main_container=NODE,
+    groups=_groups,
+)

@@ -1,0 +1,132 @@
+"""Kubeflow TrainJob v1alpha1 -> the JobSet and its pods, as Trainer 2.2 and 2.3 build them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ptcompile.kubernetes.untyped import Json, at, items, mapping, namespace, object_name, text
+from ptcompile.kubernetes.versions import Version
+from ptcompile.operators.common.expansion import Context, Expansion
+from ptcompile.operators.jobset import pods
+from ptcompile.operators.trainer import runtimes
+from ptcompile.operators.trainer.build import Build
+from ptcompile.operators.trainer.merge import env_over, patched
+from ptcompile.operators.trainer.older_releases import today
+from ptcompile.operators.trainer.plugins import PLUGINS
+
+_INITIALIZERS = {"dataset-initializer": "dataset", "model-initializer": "model"}
+
+
+def expand(manifest: Json, context: Context) -> Expansion:
+    """The runtime, patched and filled in, as a JobSet, and that JobSet's pods."""
+    runtime, assumed = runtimes.find(manifest, context.others, context.versions.trainer)
+    notes = []
+    if assumed:
+        name = text(at(manifest, "spec", "runtimeRef").get("name"))
+        notes.append(f"runtime {name!r} is in no file and not built in: taken for a copy of torch-distributed")
+    build = _build(manifest, runtime, context.versions.trainer)
+    if build.failure:
+        return Expansion(notes=tuple(notes), refused=(build.failure,))
+    spec = {**build.spec, "suspend": at(manifest, "spec").get("suspend") is True}
+    made = {
+        "apiVersion": "jobset.x-k8s.io/v1alpha2",
+        "kind": "JobSet",
+        "metadata": {"name": object_name(manifest), "namespace": namespace(manifest)},
+        "spec": {**spec, "replicatedJobs": build.jobs},
+    }
+    world = pods.expand(made, context, main="node")
+    return Expansion(
+        roles=world.roles,
+        services=world.services,
+        jobs=world.jobs,
+        configmaps_of=lambda: tuple(build.configmaps),
+        pod_group=build.pod_group,
+        notes=(*notes, *build.notes, *world.notes),
+    )
+
+
+def _build(manifest: Json, runtime: Json, version: Version) -> Build:
+    """The JobSet's spec: patches first, then the policy's plugin, then what the TrainJob says itself."""
+    template = patched(runtime, today(manifest, version))
+    spec: dict[str, Any] = dict(at(template, "spec"))
+    whole = {**runtime, "spec": {**at(runtime, "spec"), "template": template}}
+    build = Build(manifest, whole, spec, [_counted(rj) for rj in items(spec.get("replicatedJobs"))], version)
+    policy = runtimes.policy_of(runtime)
+    if policy is not None:
+        PLUGINS[policy](build)
+    build.jobs = [_initializer(_trainer(rj, build, resources=policy is not None), manifest) for rj in build.jobs]
+    _pod_group(build)
+    return build
+
+
+def _counted(replicated: Json) -> Json:
+    """Trainer and initializer jobs run once: parallelism and completions are the number of their pods."""
+    if not runtimes.ancestor(replicated):
+        return replicated
+    job = at(replicated, "template", "spec")
+    count = job.get("parallelism") if job.get("parallelism") is not None else 1
+    counted = {**job, "parallelism": count, "completions": count}
+    return {**replicated, "replicas": 1, "template": {**at(replicated, "template"), "spec": counted}}
+
+
+def _change(replicated: Json, name: str, **fields: Any) -> Json:
+    """The replicatedJob with fields set on its container of this name."""
+    template, job = at(replicated, "template"), at(replicated, "template", "spec")
+    pod_template, pod = at(job, "template"), at(job, "template", "spec")
+    if not items(pod.get("containers")):
+        return replicated
+    changed = [{**c, **fields} if c.get("name") == name else c for c in items(pod.get("containers"))]
+    pod_template = {**pod_template, "spec": {**pod, "containers": changed}}
+    return {**replicated, "template": {**template, "spec": {**job, "template": pod_template}}}
+
+
+def _trainer(replicated: Json, build: Build, *, resources: bool) -> Json:
+    """What `spec.trainer` says, on the container `node` of the trainer's job."""
+    trainer = at(build.manifest, "spec").get("trainer")
+    node = runtimes.container(replicated, "node")
+    if runtimes.ancestor(replicated) != "trainer" or node is None or not isinstance(trainer, Mapping):
+        return replicated
+    fields: dict[str, Any] = {}
+    for key in ("image", "command", "args"):
+        if trainer.get(key) is not None and key not in build.own:
+            fields[key] = trainer[key]
+    if resources and isinstance(trainer.get("resourcesPerNode"), Mapping):
+        fields["resources"] = _resources(at(node, "resources"), trainer["resourcesPerNode"], build.version)
+    fields["env"] = env_over(node, trainer.get("env")).get("env")
+    return _change(replicated, "node", **{k: v for k, v in fields.items() if v is not None})
+
+
+def _resources(runtime: Json, given: Json, version: Version) -> Json:
+    """Requests and limits merged by name (2.3; older ones replaced the runtime's); claims are dropped on the way."""
+    runtime = runtime if version >= (2, 3) else {}
+    kinds = ("limits", "requests")
+    return {k: {**mapping(runtime.get(k)), **mapping(given.get(k))} for k in kinds if runtime.get(k) or given.get(k)}
+
+
+def _initializer(replicated: Json, manifest: Json) -> Json:
+    """What `spec.initializer` says, on the initializer's container."""
+    name = runtimes.ancestor(replicated)
+    config = at(manifest, "spec", "initializer").get(_INITIALIZERS.get(name, ""))
+    container = runtimes.container(replicated, name)
+    if not isinstance(config, Mapping) or container is None:
+        return replicated
+    env: list[Any] = [*items(config.get("env"))]
+    if config.get("storageUri") is not None:
+        env.insert(0, {"name": "STORAGE_URI", "value": text(config.get("storageUri"))})
+    fields = {"env": env_over(container, env).get("env", [])}
+    if isinstance(config.get("secretRef"), Mapping):
+        fields["envFrom"] = [*items(container.get("envFrom")), {"secretRef": config["secretRef"]}]
+    return _change(replicated, name, **fields)
+
+
+def _pod_group(build: Build) -> None:
+    """The gang over all pods, the initializers' too (2.7)."""
+    policy = at(build.runtime, "spec", "podGroupPolicy")
+    kind = next((k for k in ("coscheduling", "volcano") if isinstance(policy.get(k), Mapping)), None)
+    if kind is None:
+        return
+    counts = [at(rj, "template", "spec").get("parallelism", 1) for rj in build.jobs]
+    total = sum(c for c in counts if isinstance(c, int))
+    build.pod_group = {"name": object_name(build.manifest), "scheduler": kind, "minMember": total}
+    build.notes.append("the PodGroup does nothing unless the runtime's pod template sets schedulerName")

@@ -1,0 +1,115 @@
+"""The gang counts pods that start one after another.
+
+What: podGroupPolicy in a runtime where a replicatedJob depends on another.
+
+Why: the PodGroup's minMember is the number of all pods, the initializers' too. Those that wait by dependsOn do not
+exist yet, and the scheduler may wait for them for ever.
+
+Bad:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      podGroupPolicy: {volcano: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: dataset-initializer
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: dataset-initializer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      schedulerName: volcano
+                      containers:
+                        - name: dataset-initializer
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+            - name: node
+              dependsOn:  # <--
+                - {name: dataset-initializer, status: Complete}
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      schedulerName: volcano
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: dataset-initializer
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: dataset-initializer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: dataset-initializer
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+            - name: node
+              dependsOn:
+                - {name: dataset-initializer, status: Complete}
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: load the data in an init container, or leave the gang out.
+
+Source: Trainer 2.3, podGroupPolicy plugins; JobSet 0.12, dependsOn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import items, mapping, text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.trainer.rules.runtime.reading import job_path, jobs
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if not any(
+        mapping(subject.spec.get("podGroupPolicy")).get(name) is not None for name in ("volcano", "coscheduling")
+    ):
+        return
+    for place, replicated in jobs(subject):
+        before = items(replicated.get("dependsOn"))
+        if before:
+            path = job_path(place, "dependsOn")
+            yield Found(
+                path,
+                f"{field_path(path)}: the PodGroup waits for all pods at once, and these are created only after "
+                f"{text(before[0].get('name'))}",
+                "load the data in an init container, or remove podGroupPolicy",
+                on_key=True,
+            )
+
+
+RULE = Rule("gang-counts-initializers", _check, severity="warning", stage="run", authority="trainer")

@@ -1,0 +1,78 @@
+"""A runtime cannot suspend its TrainJobs.
+
+What: the runtime's JobSet has suspend: true.
+
+Why: Trainer writes the TrainJob's own spec.suspend there, which is false where nothing is written.
+
+Bad:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          suspend: true  # <--
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: remove it; set spec.suspend of the TrainJob.
+
+Source: Trainer 2.3, JobSet builder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.trainer.rules.runtime.reading import JOBSET, jobset
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if jobset(subject).get("suspend") is True:
+        path = (*JOBSET, "suspend")
+        yield Found(
+            path,
+            f"{field_path(path)}: replaced by the TrainJob's own suspend",
+            "remove it, and set spec.suspend of the TrainJob",
+            Fix("remove suspend", (Edit("remove", path),), safe=True),
+        )
+
+
+RULE = Rule("idle-suspend", _check, severity="warning", stage="style", authority="trainer")

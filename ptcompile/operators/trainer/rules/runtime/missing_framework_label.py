@@ -1,0 +1,82 @@
+"""The runtime has no framework label, so that the SDK does not list it.
+
+What: a runtime with a policy of a framework, without the label trainer.kubeflow.org/framework.
+
+Why: Kubeflow's SDK shows the runtimes with that label only: people cannot find this one.
+
+Bad:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch}  # <--
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: set the label, for example to torch.
+
+Source: Trainer 2.3, runtimes; Kubeflow SDK 0.5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import string_map
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.trainer.rules.runtime.reading import policy_of
+
+_LABEL = "trainer.kubeflow.org/framework"
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    policy = policy_of(subject)
+    if policy in (None, "plain") or string_map(subject.metadata.get("labels")).get(_LABEL):
+        return
+    path = ("metadata", "labels", _LABEL)
+    yield Found(
+        path,
+        f"{field_path(path)}: absent, and the SDK lists no runtime without it",
+        f"set the label {_LABEL}: {policy}",
+        Fix(f"set the label to {policy}", (Edit("set", path, policy),), safe=False),
+    )
+
+
+RULE = Rule("missing-framework-label", _check, severity="warning", stage="style", authority="trainer")

@@ -1,0 +1,87 @@
+"""No replicatedJob of the runtime is the trainer.
+
+What: the runtime has an mlPolicy, and no replicatedJob carries the label trainer.kubeflow.org/trainjob-ancestor-step:
+trainer in its Job template.
+
+Why: Trainer finds by that label where a TrainJob's image, command, env and number of nodes belong. Without it they are
+dropped, and no PET_* variable is set.
+
+Bad:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node  # <--
+              template:
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: label the Job template of the nodes.
+
+Source: Trainer 2.3, runtime framework (ancestor label).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.trainer import runtimes
+from ptcompile.operators.trainer.rules.runtime.reading import job_path, jobs, policy_of, trainers
+
+LABEL = "trainer.kubeflow.org/trainjob-ancestor-step"
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    listed = jobs(subject)
+    if policy_of(subject) is None or not listed or trainers(subject):
+        return
+    place = next((i for i, replicated in listed if replicated.get("name") == "node"), listed[-1][0])
+    path = job_path(place)
+    unlabelled = not runtimes.ancestor(listed[place][1])
+    edit = Edit("set", job_path(place, "template", "metadata", "labels", LABEL), "trainer")
+    yield Found(
+        path,
+        f"{field_path(path)}: no replicatedJob has the label {LABEL}: trainer: what a TrainJob says under spec.trainer "
+        "reaches no pod",
+        f"set the label {LABEL}: trainer in its template.metadata",
+        Fix("label it as the trainer", (edit,), safe=False) if unlabelled else None,
+    )
+
+
+RULE = Rule("missing-trainer-step", _check, severity="error", stage="run", authority="trainer")

@@ -1,0 +1,48 @@
+"""What rules read of a training runtime: the replicatedJobs of its JobSet, and those that a TrainJob fills in."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.untyped import Json, at
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.trainer import runtimes
+
+JOBSET: Final[Path] = ("spec", "template", "spec")
+"""Where the JobSet's spec stands."""
+
+
+def jobset(subject: Subject) -> Json:
+    """The JobSet's spec, empty where there is none."""
+    return at(subject.spec, "template", "spec")
+
+
+def jobs(subject: Subject) -> list[tuple[int, Json]]:
+    """The replicatedJobs, each with its place in the list."""
+    return list(enumerate(runtimes.replicated_jobs(subject.manifest)))
+
+
+def trainers(subject: Subject) -> list[tuple[int, Json]]:
+    """Those whose pods a TrainJob's `spec.trainer` describes, by their label."""
+    return [(i, replicated) for i, replicated in jobs(subject) if runtimes.ancestor(replicated) == "trainer"]
+
+
+def policy_of(subject: Subject) -> str | None:
+    """`torch`, `mpi`, ..., `plain`; None for a runtime without mlPolicy."""
+    return runtimes.policy_of(subject.manifest)
+
+
+def job_path(place: int, *more: str | int) -> Path:
+    """Where something of a replicatedJob stands."""
+    return (*JOBSET, "replicatedJobs", place, *more)
+
+
+def pod_path(place: int, *more: str | int) -> Path:
+    """Where something of its pod spec stands."""
+    return job_path(place, "template", "spec", "template", "spec", *more)
+
+
+def pod_of(replicated: Json) -> Json:
+    """Its pod spec, empty where there is none."""
+    return at(replicated, "template", "spec", "template", "spec")

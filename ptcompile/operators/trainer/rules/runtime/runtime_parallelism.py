@@ -1,0 +1,88 @@
+"""The trainer's Job says how many pods it has, and numNodes decides.
+
+What: a runtime with a torch policy whose trainer Job has parallelism or completions other than mlPolicy.numNodes.
+
+Why: Trainer writes both from numNodes, the TrainJob's or else the runtime's.
+
+Bad:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  parallelism: 4  # <--
+                  completions: 4
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {numNodes: 4, torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: remove them, and set mlPolicy.numNodes.
+
+Source: Trainer 2.3, torch plugin and JobSet builder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at, integer
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.trainer.rules.runtime.reading import job_path, policy_of, trainers
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if policy_of(subject) != "torch":
+        return
+    wanted = max(1, integer(at(subject.spec, "mlPolicy").get("numNodes"), 1))
+    for place, replicated in trainers(subject):
+        spec = at(replicated, "template", "spec")
+        written = [key for key in ("parallelism", "completions") if spec.get(key) is not None]
+        other = next((key for key in written if spec.get(key) != wanted), None)
+        if other is not None:
+            path = job_path(place, "template", "spec", other)
+            edits = tuple(Edit("remove", job_path(place, "template", "spec", key)) for key in written)
+            yield Found(
+                path,
+                f"{field_path(path)}: not looked at: a TrainJob without numNodes has {wanted}, by mlPolicy.numNodes",
+                "set mlPolicy.numNodes",
+                Fix(f"remove {' and '.join(written)}", edits, safe=False),
+            )
+
+
+RULE = Rule("runtime-parallelism", _check, severity="warning", stage="style", authority="trainer")

@@ -1,0 +1,93 @@
+"""The runtime sets a variable that Trainer replaces.
+
+What: the container node of the trainer's pods has one of PET_NNODES, PET_NPROC_PER_NODE, PET_NODE_RANK, PET_MASTER_ADDR
+and PET_MASTER_PORT, under a torch policy.
+
+Why: a TrainJob may not set them, but nothing looks at a runtime's. Trainer puts its own values in their place.
+
+Bad:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          env:
+                            - name: PET_NPROC_PER_NODE  # <--
+                              value: "8"
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          env:
+                            - name: NCCL_DEBUG
+                              value: INFO
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: remove it; numNodes and numProcPerNode of the TrainJob decide.
+
+Source: Trainer 2.3, torch plugin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import items
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.trainer.rules.runtime.reading import pod_of, pod_path, policy_of, trainers
+
+_SET = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if policy_of(subject) != "torch":
+        return
+    for place, replicated in trainers(subject):
+        for i, container in enumerate(items(pod_of(replicated).get("containers"))):
+            for j, entry in enumerate(items(container.get("env")) if container.get("name") == "node" else ()):
+                if entry.get("name") in _SET:
+                    path = pod_path(place, "containers", i, "env", j)
+                    yield Found(
+                        path,
+                        f"{field_path(path)}: Trainer replaces the value of {entry['name']} in every TrainJob with a "
+                        "trainer",
+                        "remove it",
+                        Fix(f"remove {entry['name']}", (Edit("remove", path),), safe=False),
+                    )
+
+
+RULE = Rule("runtime-reserved-env", _check, severity="warning", stage="run", authority="trainer")

@@ -1,0 +1,78 @@
+"""A time to live in the runtime makes finished training start again.
+
+What: the runtime's JobSet has ttlSecondsAfterFinished.
+
+Why: the JobSet is deleted when its time is up, and Trainer, which finds none for its TrainJob, makes it again.
+
+Bad:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          ttlSecondsAfterFinished: 600  # <--
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: remove it; a TrainJob has no time to live.
+
+Source: Trainer 2.3; trainer#3779, #4052.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.trainer.rules.runtime.reading import JOBSET, jobset
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if jobset(subject).get("ttlSecondsAfterFinished") is not None:
+        path = (*JOBSET, "ttlSecondsAfterFinished")
+        yield Found(
+            path,
+            f"{field_path(path)}: the finished JobSet is deleted, and Trainer makes it again: the training starts anew",
+            "remove it",
+            Fix("remove ttlSecondsAfterFinished", (Edit("remove", path),), safe=False),
+        )
+
+
+RULE = Rule("runtime-ttl", _check, severity="warning", stage="run", authority="trainer")

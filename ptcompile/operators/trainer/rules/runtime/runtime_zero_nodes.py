@@ -1,0 +1,82 @@
+"""numNodes of the runtime is below 1, and taken for 1.
+
+What: mlPolicy.numNodes is 0 or negative.
+
+Why: Trainer lifts it to 1 where a TrainJob says nothing else.
+
+Bad:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy:
+        numNodes: 0  # <--
+        torch: {}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy:
+        numNodes: 1
+        torch: {}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: write 1.
+
+Source: Trainer 2.3, runtime framework.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    given = at(subject.spec, "mlPolicy").get("numNodes")
+    if isinstance(given, int) and not isinstance(given, bool) and given < 1:
+        path = ("spec", "mlPolicy", "numNodes")
+        yield Found(
+            path,
+            f"{field_path(path)}: {given} is taken for 1",
+            "write 1",
+            Fix("set numNodes to 1", (Edit("set", path, 1),), safe=True),
+        )
+
+
+RULE = Rule("runtime-zero-nodes", _check, severity="warning", stage="style", authority="trainer")

@@ -1,0 +1,59 @@
+"""Resource claims of a TrainJob are dropped.
+
+What: trainer.resourcesPerNode has claims.
+
+Why: Trainer hands on limits and requests alone: the pods get no device from the claim.
+
+Bad:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef: {name: torch-distributed}
+      trainer:
+        numNodes: 1
+        numProcPerNode: 1
+        resourcesPerNode:
+          limits: {cpu: 4, memory: 16Gi}
+          claims: [{name: gpu}]  # <--
+
+Good:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef: {name: torch-distributed}
+      trainer:
+        numNodes: 1
+        numProcPerNode: 1
+        resourcesPerNode:
+          limits: {cpu: 4, memory: 16Gi}
+
+Fix: write the claim into the runtime's pod template.
+
+Source: Trainer 2.3, JobSet builder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import at
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if at(subject.spec, "trainer", "resourcesPerNode").get("claims"):
+        path = ("spec", "trainer", "resourcesPerNode", "claims")
+        yield Found(
+            path,
+            f"{field_path(path)}: Trainer hands on limits and requests, and drops claims: no pod gets the device",
+            "write the claims into the runtime's pod template",
+        )
+
+
+RULE = Rule("dropped-claims", _check, severity="error", stage="run", authority="trainer")

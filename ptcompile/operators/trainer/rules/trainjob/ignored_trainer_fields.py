@@ -1,0 +1,101 @@
+"""A field of the trainer means nothing with this runtime.
+
+What: trainer.numNodes, numProcPerNode or resourcesPerNode, with a runtime that has no mlPolicy.
+
+Why: Trainer applies them through the policy. Without one the number of pods and their resources are those of the
+runtime's template.
+
+Bad:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-plain}
+    spec:
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+    ---
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef: {name: acme-plain}
+      trainer:
+        image: ghcr.io/acme/train:1.0
+        numNodes: 4  # <--
+
+Good:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+    ---
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef: {name: acme-torch}
+      trainer:
+        image: ghcr.io/acme/train:1.0
+        numNodes: 4
+
+Fix: give the runtime an mlPolicy, {} at least.
+
+Source: Trainer 2.3, runtime framework.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import at, text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.trainer import runtimes
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    runtime, assumed = subject.runtime
+    if assumed or runtimes.policy_of(runtime) is not None:
+        return
+    for key in ("numNodes", "numProcPerNode", "resourcesPerNode"):
+        if at(subject.spec, "trainer").get(key) is not None:
+            path = ("spec", "trainer", key)
+            yield Found(
+                path,
+                f"{field_path(path)}: the runtime {text(at(subject.spec, 'runtimeRef').get('name'))} has no mlPolicy, "
+                "and "
+                "without one it is not looked at",
+                "give the runtime an mlPolicy",
+            )
+
+
+RULE = Rule("ignored-trainer-fields", _check, severity="error", stage="run", authority="trainer")

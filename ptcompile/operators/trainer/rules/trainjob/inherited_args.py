@@ -1,0 +1,109 @@
+"""The TrainJob's command is run with the runtime's arguments.
+
+What: trainer.command without trainer.args, where the runtime's container node has args.
+
+Why: the two are replaced one by one: the runtime's args stay, and stand behind the new command.
+
+Bad:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          command: [torchrun, default.py]
+                          args: [--epochs, "1"]
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+    ---
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef: {name: acme-torch}
+      trainer:
+        numNodes: 1
+        numProcPerNode: 1
+        command: [torchrun, train.py]  # <--
+
+Good:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          command: [torchrun, default.py]
+                          args: [--epochs, "1"]
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+    ---
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef: {name: acme-torch}
+      trainer:
+        numNodes: 1
+        numProcPerNode: 1
+        command: [torchrun, train.py]
+        args: [--lr, "0.1"]
+
+Fix: write args beside command.
+
+Source: Trainer 2.3, JobSet builder.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import at, texts
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.trainer import runtimes
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    trainer = at(subject.spec, "trainer")
+    if not trainer.get("command") or trainer.get("args") is not None or subject.runtime.assumed:
+        return
+    for replicated in runtimes.replicated_jobs(subject.runtime.runtime):
+        node = runtimes.container(replicated, "node")
+        if runtimes.ancestor(replicated) == "trainer" and node is not None and texts(node.get("args")):
+            path = ("spec", "trainer", "command")
+            shown = " ".join(texts(node.get("args")))
+            yield Found(
+                path,
+                f"{field_path(path)}: the runtime's args stay behind it: "
+                f"{shown[:60]}{'...' if len(shown) > 60 else ''}",
+                "write args too",
+            )
+
+
+RULE = Rule("inherited-args", _check, severity="warning", stage="run", authority="trainer")

@@ -1,0 +1,69 @@
+"""The runtime's name is nearly one that Trainer installs.
+
+What: runtimeRef names a runtime that is not in the file and not built in, and is one letter away from one that is.
+
+Why: the webhook refuses a TrainJob whose runtime does not exist.
+
+Bad:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef:
+        name: torch-distributd  # <--
+      trainer: {numNodes: 1}
+
+Good:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef: {name: torch-distributed}
+      trainer: {numNodes: 1}
+
+Fix: correct the name; ignore this where a runtime of that name is installed.
+
+Source: Trainer 2.3, the ClusterTrainingRuntimes that it installs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at, text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.trainer import runtimes
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    ref = at(subject.spec, "runtimeRef")
+    name, installed = text(ref.get("name")), text(ref.get("kind")) in ("", runtimes.KINDS[0])
+    if not subject.runtime.assumed or not installed or len(name) > 63:
+        return
+    meant = next((one for one in runtimes.BUILTIN if _near(name, one)), None)
+    if meant is not None:
+        path = ("spec", "runtimeRef", "name")
+        yield Found(
+            path,
+            f"{field_path(path)}: Trainer installs no runtime {name}, and no file shows one: did you mean {meant}?",
+            f"write {meant}",
+            Fix(f"write {meant}", (Edit("set", path, meant),), safe=False),
+        )
+
+
+def _near(name: str, other: str) -> bool:
+    """One letter more, less or other, two swapped, or other signs between the words; numbers are never a slip."""
+    if [c for c in name if c.isdigit()] != [c for c in other if c.isdigit()]:
+        return False
+    if name.lower().replace("_", "-") == other:
+        return True
+    i = next((i for i, (a, b) in enumerate(zip(name, other, strict=False)) if a != b), min(len(name), len(other)))
+    swapped = name[:i] + name[i + 1 : i + 2] + name[i : i + 1] + name[i + 2 :]
+    return other[i:] in (name[i + 1 :], swapped[i:]) or other[i + 1 :] in (name[i:], name[i + 1 :])
+
+
+RULE = Rule("misspelt-runtime", _check, severity="warning", stage="run", authority="trainer")

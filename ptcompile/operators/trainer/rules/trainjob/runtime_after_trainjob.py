@@ -1,0 +1,96 @@
+"""The TrainJob stands before its runtime.
+
+What: the runtime that runtimeRef names comes later in the same file.
+
+Why: kubectl creates objects in the order of the file, and the webhook refuses a TrainJob whose runtime does not exist
+yet.
+
+Bad:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef:
+        name: acme-torch  # <--
+      trainer: {numNodes: 1}
+    ---
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+    ---
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef: {name: acme-torch}
+      trainer: {numNodes: 1}
+
+Fix: put the runtime first.
+
+Source: Trainer 2.3, webhook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import at, text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    order = subject.stream.order
+    own, runtime = order.get(id(subject.manifest)), order.get(id(subject.runtime.runtime))
+    if own is not None and runtime is not None and own < runtime:
+        path = ("spec", "runtimeRef", "name")
+        yield Found(
+            path,
+            f"{field_path(path)}: {text(at(subject.spec, 'runtimeRef').get('name'))} comes later in the file: the "
+            "first "
+            "kubectl apply is refused this TrainJob",
+            "put the runtime first",
+        )
+
+
+RULE = Rule("runtime-after-trainjob", _check, severity="warning", stage="run", authority="trainer")

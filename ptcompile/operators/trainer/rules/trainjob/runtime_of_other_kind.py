@@ -1,0 +1,111 @@
+"""The file has a runtime of that name, and of another kind or namespace.
+
+What: runtimeRef names a runtime that the same file has, but as the other kind, or as a TrainingRuntime of another
+namespace.
+
+Why: runtimeRef.kind is ClusterTrainingRuntime where it is absent, and a TrainingRuntime is found in the TrainJob's
+namespace alone: the webhook finds none.
+
+Bad:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+    ---
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef:
+        name: acme-torch  # <--
+      trainer: {numNodes: 1}
+
+Good:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+    ---
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef: {kind: TrainingRuntime, name: acme-torch}
+      trainer: {numNodes: 1}
+
+Fix: write runtimeRef.kind, or move one of the two to the other's namespace.
+
+Source: Trainer 2.3, webhook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import Json, at, kind_of, namespace, text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.trainer import runtimes
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    ref = at(subject.spec, "runtimeRef")
+    name = text(ref.get("name"))
+    one = _namesake(subject, name) if subject.runtime.assumed and name else None
+    if one is not None:
+        kind = kind_of(one)[1]
+        path = ("spec", "runtimeRef", "name")
+        elsewhere = kind == (text(ref.get("kind")) or runtimes.KINDS[0])
+        what = f"a {kind} of the namespace {namespace(one)}" if elsewhere else f"a {kind}"
+        asked = f"in {namespace(subject.manifest)}" if elsewhere else text(ref.get("kind")) or runtimes.KINDS[0]
+        yield Found(
+            path,
+            f"{field_path(path)}: {name} is {what} in this file, and looked for is one {asked}",
+            "put both into one namespace" if elsewhere else f"write kind: {kind} under runtimeRef",
+            None
+            if elsewhere
+            else Fix(f"set kind to {kind}", (Edit("set", ("spec", "runtimeRef", "kind"), kind),), safe=False),
+        )
+
+
+def _namesake(subject: Subject, name: str) -> Json | None:
+    """The first runtime of the stream with this name."""
+    kinds = ((runtimes.API_VERSION, kind) for kind in runtimes.KINDS)
+    found = [one for kind in kinds for one in subject.others.named(kind, name)[:1]]
+    return min(found, key=lambda one: subject.stream.order[id(one)], default=None)
+
+
+RULE = Rule("runtime-of-other-kind", _check, severity="warning", stage="run", authority="trainer")

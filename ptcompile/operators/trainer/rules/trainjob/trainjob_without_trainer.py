@@ -1,0 +1,55 @@
+"""A TrainJob without spec.trainer gets no PET_* variables.
+
+What: spec.trainer is absent, and the runtime has a torch policy.
+
+Why: Trainer injects the variables that torchrun reads only where spec.trainer is written, be it empty. Without them
+each node trains alone with one process, whatever the runtime's numNodes.
+
+Bad:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:  # <--
+      runtimeRef: {name: torch-distributed}
+
+Good:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef: {name: torch-distributed}
+      trainer: {numNodes: 1}
+
+Fix: write trainer: {}, or what the training needs.
+
+Source: Trainer 2.2 and 2.3, torch plugin; trainer#4076.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.trainer import runtimes
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    runtime, assumed = subject.runtime
+    if assumed or runtimes.policy_of(runtime) != "torch" or subject.spec.get("trainer") is not None:
+        return
+    path = ("spec", "trainer")
+    yield Found(
+        ("spec",),
+        f"spec: no trainer is written, so that no pod gets a PET_* variable: torchrun starts one process on each node"
+        f"{', and none knows of another' if runtimes.nodes(subject.manifest, runtime) > 1 else ''}",
+        "write trainer: {}, or what the training needs",
+        Fix("add an empty trainer", (Edit("set", path, {}),), safe=False),
+        on_key=True,
+    )
+
+
+RULE = Rule("trainjob-without-trainer", _check, severity="warning", stage="run", authority="trainer")

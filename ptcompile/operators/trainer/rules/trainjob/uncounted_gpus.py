@@ -1,0 +1,123 @@
+"""The GPUs are the runtime's, and the processes are counted by the TrainJob's CPUs.
+
+What: trainer.resourcesPerNode names no GPU, the runtime's container has some, and neither numProcPerNode nor torchrun's
+own option says how many processes there are.
+
+Why: Trainer 2.3 merges the resources and still counts processes by what the TrainJob wrote alone: one for each CPU, 1
+without any. Before 2.3 resourcesPerNode replaced the runtime's, and the GPUs were gone.
+
+Bad:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
+                          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+    ---
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef: {name: acme-torch}
+      trainer:
+        numNodes: 1
+        resourcesPerNode:  # <--
+          requests: {cpu: 8, memory: 64Gi}
+          limits: {cpu: 8, memory: 64Gi}
+
+Good:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+    spec:
+      mlPolicy: {torch: {}}
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
+                          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+    ---
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef: {name: acme-torch}
+      trainer:
+        numNodes: 1
+        numProcPerNode: 8
+        resourcesPerNode:
+          requests: {cpu: 8, memory: 64Gi}
+          limits: {cpu: 8, memory: 64Gi}
+
+Fix: write the GPUs into resourcesPerNode too, or set numProcPerNode.
+
+Source: Trainer 2.3, torch plugin; trainer#3974, #3602.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import Json, at
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.trainer import runtimes
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    runtime, assumed = subject.runtime
+    trainer = at(subject.spec, "trainer")
+    given = trainer.get("resourcesPerNode")
+    if assumed or runtimes.policy_of(runtime) != "torch" or not isinstance(given, Mapping) or _gpus(given):
+        return
+    if trainer.get("numProcPerNode") is not None or any(
+        "nproc-per-node" in one.launch.options for one in subject.trainers
+    ):
+        return
+    own = [
+        _gpus(at(runtimes.container(one, "node") or {}, "resources"))
+        for one in runtimes.replicated_jobs(runtime)
+        if runtimes.ancestor(one) == "trainer"
+    ]
+    if any(own):
+        path = ("spec", "trainer", "resourcesPerNode")
+        count = runtimes.processes(subject.manifest, runtime, subject.versions.trainer)
+        merged = subject.versions.trainer >= (2, 3)
+        what = f"has {max(own)} GPUs, and {count} processes by the CPUs written here" if merged else "loses its GPUs"
+        yield Found(path, f"{field_path(path)}: each node {what}", "write the GPUs here too", on_key=True)
+
+
+def _gpus(resources: Json) -> int:
+    return runtimes.gpus(resources)
+
+
+RULE = Rule("uncounted-gpus", _check, severity="warning", stage="run", authority="trainer")

@@ -1,0 +1,97 @@
+"""The runtime has no place for what the TrainJob says of its trainer.
+
+What: spec.trainer, with a runtime of which no replicatedJob carries the label
+trainer.kubeflow.org/trainjob-ancestor-step: trainer.
+
+Why: Trainer finds the pods by that label: image, command, args and env are dropped, and the template's run.
+
+Bad:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-plain}
+    spec:
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+    ---
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef: {name: acme-plain}
+      trainer:  # <--
+        image: ghcr.io/acme/train:1.0
+
+Good:
+
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: ClusterTrainingRuntime
+    metadata: {name: acme-plain}
+    spec:
+      template:
+        spec:
+          replicatedJobs:
+            - name: node
+              template:
+                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                spec:
+                  template:
+                    spec:
+                      restartPolicy: Never
+                      containers:
+                        - name: node
+                          image: ghcr.io/acme/train:1.0
+                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+    ---
+    apiVersion: trainer.kubeflow.org/v1alpha1
+    kind: TrainJob
+    metadata: {name: train}
+    spec:
+      runtimeRef: {name: acme-plain}
+      trainer:
+        image: ghcr.io/acme/train:1.0
+
+Fix: label the runtime's Job template, or name another runtime.
+
+Source: Trainer 2.3, runtime framework.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import at, text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.trainer import runtimes
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    runtime, assumed = subject.runtime
+    if assumed or not at(subject.spec, "trainer"):
+        return
+    if not any(runtimes.ancestor(one) == "trainer" for one in runtimes.replicated_jobs(runtime)):
+        path = ("spec", "trainer")
+        yield Found(
+            path,
+            f"{field_path(path)}: no replicatedJob of {text(at(subject.spec, 'runtimeRef').get('name'))} is labelled "
+            "as "
+            "the trainer: nothing of this reaches a pod",
+            "label the runtime's Job template, or name another runtime",
+            on_key=True,
+        )
+
+
+RULE = Rule("unused-trainer", _check, severity="error", stage="run", authority="trainer")

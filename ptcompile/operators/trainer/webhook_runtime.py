@@ -1,0 +1,47 @@
+"""TrainingRuntime and ClusterTrainingRuntime: the validating webhook of Trainer 2.2 and 2.3."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ptcompile.findings.diagnostics import Path, Problem
+from ptcompile.kubernetes.untyped import Json, at, string_map
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.trainer import runtimes
+from ptcompile.validate.webhooks.decode import undecodable
+from ptcompile.validate.webhooks.verdict import refusal
+
+_say = refusal("trainer")
+_CONTAINERS = {
+    "trainer": "node",
+    "dataset-initializer": "dataset-initializer",
+    "model-initializer": "model-initializer",
+}
+_OFF = f"{runtimes.GROUP}/webhook-validation"
+
+
+def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> Iterator[Problem]:
+    """Jobs with an ancestor label run once and have the container that a TrainJob fills in.
+
+    The webhook does not look at a runtime whose label says so; what it would say is then said at stage "run".
+    """
+    del versions, others
+    off = string_map(at(manifest, "metadata").get("labels")).get(_OFF) == "disabled"
+    for problem in _check(manifest):
+        yield problem._replace(stage="run") if off else problem
+
+
+def _check(manifest: Json) -> Iterator[Problem]:
+    yield from undecodable(at(manifest, "spec"), _say, ("spec",))
+    for i, job in enumerate(runtimes.replicated_jobs(manifest)):
+        step = runtimes.ancestor(job)
+        if step not in _CONTAINERS:
+            continue
+        path: Path = ("spec", "template", "spec", "replicatedJobs", i)
+        if job.get("replicas") not in (None, 1):
+            text_ = f"Invalid value: {job['replicas']}: always must be 1 for the ancestor {step}"
+            yield _say((*path, "replicas"), text_, "remove replicas; a TrainJob says how many nodes")
+        if runtimes.container(job, _CONTAINERS[step]) is None:
+            where = (*path, "template", "spec", "template", "spec", "containers")
+            text_ = f"Required value: must have the container {_CONTAINERS[step]} for the ancestor {step}"
+            yield _say(where, text_, f"call the container {_CONTAINERS[step]}")

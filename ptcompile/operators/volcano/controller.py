@@ -1,0 +1,112 @@
+"""Volcano Job: what is admitted, and refused when the controller creates it (Volcano 1.16)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ptcompile.findings.diagnostics import Path, Problem
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.goflags import parse
+from ptcompile.kubernetes.untyped import Json, at, integer, items, object_name, text, texts
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.validate.webhooks.verdict import child, failure
+
+_NAME: Path = ("metadata", "name")
+_SUFFIX = {"svc": "-svc", "ssh": "-ssh"}
+
+
+def later(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> Iterator[Problem]:
+    """Names that are too long or have dots, and ports of the plugins that the pods cannot have."""
+    del others
+    spec, name = at(manifest, "spec"), object_name(manifest)
+    plugins = {str(k): texts(v) for k, v in at(spec, "plugins").items() if v is not None}
+    tasks = items(spec.get("tasks"))
+    yield from _names(name, spec, tasks, plugins, versions)
+    queue = text(spec.get("queue"))
+    if len(queue) > names.LABEL_VALUE_MAX:
+        why = f"the queue is a label of the pods, and a label has at most 63 characters (it has {len(queue)})"
+        yield child(("spec", "queue"), why, "name a queue with a shorter name")
+    if "pytorch" in plugins:
+        yield from _pytorch(plugins["pytorch"], tasks)
+    if "ray" in plugins:
+        head = parse(plugins["ray"], {"head": "head", "worker": "worker"})[0]["head"]
+        if not any(t.get("name") == head for t in tasks):
+            why = f"no task is called {head!r}: the controller fails, and no pod is created"
+            yield failure("volcano", ("spec", "plugins", "ray"), why, "name the task with --head=NAME")
+
+
+def _names(
+    name: str, spec: Json, tasks: Sequence[Json], plugins: dict[str, list[str]], versions: Versions
+) -> Iterator[Problem]:
+    if "svc" in plugins and "." in name:
+        why = "dots are not allowed in host names, and the svc plugin makes host names of it: every pod is refused"
+        yield child(_NAME, why, "use dashes")
+        return
+    volumes = [suffix for plugin, suffix in _SUFFIX.items() if plugin in plugins]
+    if items(spec.get("volumes")):
+        volumes.append("-" + 12 * "x")
+    limit = names.longest_name(volumes)
+    if volumes and len(name) > limit:
+        longest = max(volumes, key=len)
+        why = f"the pods' volume {name + longest} would have {len(name + longest)} characters, and 63 are allowed"
+        yield child(_NAME, why, f"use at most {limit} characters")
+    elif "svc" in plugins:
+        yield from _hosts(name, tasks)
+    if "svc" in plugins and versions.kubernetes < (1, 36) and name[:1].isdigit():
+        why = "a Service's name has to begin with a letter before Kubernetes 1.36: the pods get no DNS name"
+        yield child(_NAME, why, "begin with a letter")
+
+
+def _hosts(name: str, tasks: Sequence[Json]) -> Iterator[Problem]:
+    for i, task in enumerate(tasks):
+        count = integer(task.get("replicas"))
+        last = f"{name}-{text(task.get('name'))}-{count - 1}"
+        own = text(at(task, "template", "spec").get("hostname"))
+        if count > 0 and not own and len(last) > names.DNS_LABEL_MAX:
+            why = f"the host name {last} would have {len(last)} characters, and 63 are allowed: that pod is refused"
+            yield child(("spec", "tasks", i, "name"), why, "shorten the task's or the job's name")
+
+
+def _pytorch(args: Sequence[str], tasks: Sequence[Json]) -> Iterator[Problem]:
+    flags, _ = parse(
+        args,
+        {
+            "master": "master",
+            "worker": "worker",
+            "port": 23456,
+            "wait-master-enabled": False,
+            "wait-master-timeout": 300,
+            "wait-master-image": "",
+        },
+    )
+    if not any(t.get("name") == flags["master"] for t in tasks):
+        return
+    port = integer(flags["port"])
+    if not 1 <= port <= 65535:
+        why = f"the pytorch plugin's port is {port}, which no pod can have: every pod is refused"
+        yield child(("spec", "plugins", "pytorch"), why, "write --port=NUMBER, with a number from 1 to 65535")
+        return
+    for i, task in enumerate(tasks):
+        if integer(task.get("replicas")) <= 0:
+            continue
+        pod = at(task, "template", "spec")
+        mains = items(pod.get("containers"))
+        if pod.get("hostNetwork") is True and len(mains) > 1:
+            why = f"the pytorch plugin gives {len(mains)} containers of a pod on the host network the port {port}"
+            yield child(
+                ("spec", "tasks", i, "template", "spec", "hostNetwork"), why, "use one container, or no host network"
+            )
+            continue
+        for j, container in enumerate(mains):
+            yield from _port(
+                items(container.get("ports")), port, ("spec", "tasks", i, "template", "spec", "containers", j)
+            )
+
+
+def _port(ports: Sequence[Json], port: int, path: Path) -> Iterator[Problem]:
+    if any(p.get("containerPort") == port for p in ports):
+        return
+    for k, given in enumerate(ports):
+        if given.get("name") == "pytorchjob-port":
+            why = f'Duplicate value: "pytorchjob-port": the pytorch plugin adds a port of this name with number {port}'
+            yield child((*path, "ports", k, "name"), why, f"use port {port}, or --port, or another name")

@@ -1,0 +1,145 @@
+"""Target `volcano`: batch.volcano.sh/v1alpha1 Job with the pytorch and svc plugins, for Volcano 1.12 and newer.
+
+Why each field (Volcano 1.16.0-alpha.1):
+- A task with node 0 and one with the others: the pytorch plugin gives RANK by task, and nothing at all where the task
+  named by --master is missing. torchrun reads none of its variables, so they stand in the command.
+- svc with --publish-not-ready-addresses: names resolve before pods are ready.
+- minAvailable, of the job and of each task, is the number of pods for a fixed job: fewer would hold GPUs and wait for
+  ranks that are not there. For a range it is the minimum.
+- queue, priorityClassName and networkTopology are the Job's; Volcano copies them into its PodGroup. The job's priority
+  stands before that of its pods.
+- A role beside the trainers is a task of its own that the plugin gives no RANK and does not count (since 1.12); its
+  pods are `<name>-<role>-<i>.<name>`. It belongs to the gang: trainers without their data loader would hold GPUs and
+  wait, and a gang that counts pods which dependsOn holds back never starts (issues 2298, 2944).
+- How it ends and what is tried again: `volcano_endings`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.job import pod_template
+from ptcompile.job.model import Group, Job, Role, Target, Wiring
+from ptcompile.job.queues import network_topology
+from ptcompile.operators.common.changes import there
+from ptcompile.operators.common.emitting import (
+    RUN_POLICY,
+    SPEC,
+    cannot,
+    dns_1035,
+    hosts_beside,
+    object_metadata,
+    own_host_names,
+    restart_policies,
+    role_path,
+)
+from ptcompile.operators.volcano import endings
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+
+def _wiring(job: Job) -> Wiring:
+    host = f"{job.name}-{job.task_names[0]}-0.{job.name}"
+    return Wiring(host="$(MASTER_ADDR)" if job.launch else host, node_rank="$(RANK)", hosts=hosts_beside(job))
+
+
+def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+    if not there("volcano-pytorch-plugin", cluster.versions()):
+        yield cannot(SPEC, "Volcano has its pytorch plugin since 1.7", "use the target job or jobset")
+    yield from restart_policies(job, ("Never", "OnFailure"), "a pod that always restarts never completes its task")
+    policy = job.run_policy
+    another = "use the target job, jobset or pytorchjob"
+    if policy.active_deadline_seconds is not None:
+        yield cannot((*RUN_POLICY, "activeDeadlineSeconds"), "Volcano has no deadline for a job", another)
+    if policy.suspend:
+        yield cannot((*RUN_POLICY, "suspend"), "Volcano creates no suspended job", another)
+    if policy.clean_pod_policy == "All":
+        help = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what Volcano does"
+        yield cannot((*RUN_POLICY, "cleanPodPolicy"), "Volcano keeps finished pods as long as the job", help)
+    if job.launch is None and not there("volcano-world-size", cluster.versions()):
+        for role in job.beside:
+            why = "Volcano before 1.12 counts its pods in WORLD_SIZE, which a plain command reads"
+            yield cannot(role_path(role), why, "start the job with script or module, or use the target jobset")
+    yield from endings.unsupported(job, cluster)
+    if not there("digit-first-service", cluster.versions()):
+        yield from dns_1035(job, "the job's Service")
+    yield from own_host_names(job, "the svc plugin")
+    for role in job.roles:
+        if role.template.extra.get("hostNetwork") is True and role.template.sidecars:
+            why = "the pytorch plugin gives every container one port, which only one can have on the node's network"
+            yield cannot((*role_path(role), "hostNetwork"), why, "remove hostNetwork or the sidecars")
+
+
+def _tasks(job: Job) -> list[tuple[str, int, Role]]:
+    """Volcano's tasks: name, number of pods, and our role that describes them."""
+    master, worker = job.task_names
+    first, *others = job.trainers
+    workers = [(worker, role.replicas, role) for role in others]
+    if not others:
+        workers = [(worker, first.replicas - 1, first)]
+    beside = [(role.name, role.replicas, role) for role in job.beside]
+    return [(master, 1, first), *(entry for entry in workers if entry[1] > 0), *beside]
+
+
+def _groups(job: Job) -> list[Group]:
+    return [Group(name, count) for name, count, _ in _tasks(job)]
+
+
+def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+    master, worker = job.task_names
+    spec: dict[str, Any] = {
+        "schedulerName": job.roles[0].template.extra.get("schedulerName", "volcano"),
+        "minAvailable": job.least_pods,
+    }
+    if job.queue:
+        spec["queue"] = job.queue
+    if priority := job.priority or job.roles[0].template.extra.get("priorityClassName"):
+        spec["priorityClassName"] = priority
+    if near := network_topology(job, cluster, "volcano"):
+        spec["networkTopology"] = near
+    ends = endings.of_job(job, cluster)
+    policies = ends.pop("policies", None)
+    spec |= ends
+    if job.run_policy.ttl_seconds_after_finished is not None:
+        spec["ttlSecondsAfterFinished"] = job.run_policy.ttl_seconds_after_finished
+    spec["plugins"] = {
+        "pytorch": [f"--master={master}", f"--worker={worker}", f"--port={job.master_port}"],
+        "svc": ["--publish-not-ready-addresses"],
+    }
+    if policies:
+        spec["policies"] = policies
+    spec["tasks"] = [_task(job, cluster, *entry) for entry in _tasks(job)]
+    return [
+        {
+            "apiVersion": "batch.volcano.sh/v1alpha1",
+            "kind": "Job",
+            "metadata": object_metadata(job),
+            "spec": spec,
+        }
+    ]
+
+
+def _task(job: Job, cluster: ClusterProfile, name: str, count: int, role: Role) -> dict[str, Any]:
+    least = count
+    if job.elastic and role.trains:
+        least = 1 if name == job.task_names[0] else job.min_nodes - 1
+    task: dict[str, Any] = {"name": name, "replicas": count, "minAvailable": least}
+    task |= endings.of_task(job, role, cluster, master=name == job.task_names[0])
+    task["template"] = pod_template.write(role.template, restartPolicy=role.restart_policy or "Never")
+    return task
+
+
+VOLCANO = Target(
+    name="volcano",
+    title="batch.volcano.sh/v1alpha1 Job (Volcano)",
+    authority="volcano",
+    wiring=_wiring,
+    overwrites=dict.fromkeys(("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")),
+    unsupported=_unsupported,
+    emit=_emit,
+    groups=_groups,
+    names_scheduler=frozenset({"volcano"}),
+)

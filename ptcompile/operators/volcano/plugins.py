@@ -1,0 +1,229 @@
+"""What each of Volcano's plugins but pytorch adds to a job's pods (Volcano 1.16, job controller).
+
+A plugin is a function: job and arguments -> `Plugin`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+
+from ptcompile.kubernetes.goflags import Value
+from ptcompile.kubernetes.untyped import Json, integer, items, string_map, text
+from ptcompile.operators.common import podspec
+from ptcompile.operators.common.expansion import MOST_NAMED
+from ptcompile.operators.volcano.plugin_pytorch import pytorch
+from ptcompile.operators.volcano.tasks import Plugin, Task, VolcanoJob, flags_of
+
+_MOUNT = "/etc/volcano"
+
+
+def env(job: VolcanoJob, args: Sequence[str]) -> Plugin:
+    """The pod's index within its task, twice."""
+    del job, args
+
+    def change(task: Task, index: int, spec: Json, annotations: dict[str, str]) -> Json:
+        del task, annotations
+        entries = [podspec.value("VK_TASK_INDEX", str(index)), podspec.value("VC_TASK_INDEX", str(index))]
+        return _everywhere(spec, lambda c: podspec.with_env(c, entries))
+
+    return Plugin(change)
+
+
+def _everywhere(spec: Json, change: Callable[[Json], Json]) -> Json:
+    """The pod spec with a change made to each init container and each main one."""
+    return podspec.with_containers(podspec.with_containers(spec, change, init=True), change, init=False)
+
+
+def svc(job: VolcanoJob, args: Sequence[str]) -> Plugin:
+    """Host names, a headless Service, and a ConfigMap with the hosts of every task."""
+    defaults: dict[str, Value] = {"publish-not-ready-addresses": False, "disable-network-policy": False}
+    if job.version >= (1, 16):
+        defaults["inject-hosts-env"] = True
+    flags, notes = flags_of("svc", args, defaults)
+    name = f"{job.name}-svc"
+    entries = [
+        {"name": key, "valueFrom": {"configMapKeyRef": {"name": name, "key": key}}}
+        for task in job.tasks
+        for key in (f"VC_{_upper(task)}_HOSTS", f"VC_{_upper(task)}_NUM")
+        if flags.get("inject-hosts-env", True)
+    ]
+    mount = {"name": name, "mountPath": _MOUNT}
+    volume = {"name": name, "configMap": {"name": name}}
+
+    def change(task: Task, index: int, spec: Json, annotations: dict[str, str]) -> Json:
+        del annotations
+        named = {
+            **spec,
+            "hostname": text(spec.get("hostname")) or job.pod_name(task, index),
+            "subdomain": text(spec.get("subdomain")) or job.name,
+        }
+        mounted = podspec.with_items(named, "volumes", [volume])
+        return _everywhere(mounted, lambda c: podspec.with_items(podspec.with_env(c, entries), "volumeMounts", [mount]))
+
+    if not flags["disable-network-policy"]:
+        notes = (*notes, f"NetworkPolicy {job.name}: only pods of this job can reach its pods")
+    service = _service(job, publish=bool(flags["publish-not-ready-addresses"]))
+    return Plugin(change, (service,), lambda: (_config(job, name),), notes)
+
+
+def _upper(task: Task) -> str:
+    return task.name.upper().replace("-", "_")
+
+
+def _service(job: VolcanoJob, *, publish: bool) -> Json:
+    selector = {"volcano.sh/job-name": job.name, "volcano.sh/job-namespace": job.namespace}
+    return {
+        "metadata": {"name": job.name, "namespace": job.namespace},
+        "spec": {"clusterIP": "None", "publishNotReadyAddresses": publish, "selector": selector},
+    }
+
+
+def _config(job: VolcanoJob, name: str) -> Json:
+    data: dict[str, str] = {}
+    for task in job.tasks:
+        hosts = job.hosts(task)
+        data[f"{task.name.replace('-', '_')}.host"] = "\n".join(hosts)
+        data[f"VC_{_upper(task)}_HOSTS"] = ",".join(hosts)
+        data[f"VC_{_upper(task)}_NUM"] = str(len(hosts))
+    return {"metadata": {"name": name, "namespace": job.namespace}, "data": data}
+
+
+def ssh(job: VolcanoJob, args: Sequence[str]) -> Plugin:
+    """Keys for passwordless ssh between the pods, from one Secret."""
+    path = "/root/.ssh"
+    flags, notes = flags_of(
+        "ssh", args, {"ssh-key-file-path": path, "ssh-private-key": "", "ssh-public-key": "", "ssh-port": 22}
+    )
+    mount = {"name": f"{job.name}-ssh", "mountPath": flags["ssh-key-file-path"], "subPath": ".ssh"}
+    mode = 0o600 if flags["ssh-key-file-path"] == path else 0o644
+    volume = {"name": f"{job.name}-ssh", "secret": {"secretName": f"{job.name}-ssh", "defaultMode": mode}}
+
+    def change(task: Task, index: int, spec: Json, annotations: dict[str, str]) -> Json:
+        del task, index, annotations
+        mounted = podspec.with_items(spec, "volumes", [volume])
+        return _everywhere(mounted, lambda c: podspec.with_items(c, "volumeMounts", [mount]))
+
+    return Plugin(change, notes=notes)
+
+
+def mpi(job: VolcanoJob, args: Sequence[str]) -> Plugin:
+    """The workers' host names for the master's containers, and ssh's port for all."""
+    flags, notes = flags_of("mpi", args, {"master": "master", "worker": "worker", "port": 22})
+    worker = job.task(flags["worker"])
+    hosts = [podspec.value("MPI_HOST", ",".join(job.hosts(worker)))] if worker else []
+    if worker is None:
+        notes = (*notes, f"plugin mpi: no task is called {flags['worker']!r}: the master's pods get nothing")
+    port = {"name": "mpijob-port", "containerPort": flags["port"]}
+
+    def with_port(container: Json) -> Json:
+        taken = any(integer(p.get("containerPort")) == flags["port"] for p in items(container.get("ports")))
+        return container if taken else podspec.with_items(container, "ports", [port])
+
+    def change(task: Task, index: int, spec: Json, annotations: dict[str, str]) -> Json:
+        del index, annotations
+        leads = task.name == flags["master"]
+        if leads and worker is None:
+            return spec
+        entries = hosts if leads else []
+        return _everywhere(spec, lambda c: podspec.with_env(with_port(c), entries))
+
+    return Plugin(change, notes=notes)
+
+
+_TF_ROLES = ("ps", "worker", "chief", "evaluator")
+
+
+def tensorflow(job: VolcanoJob, args: Sequence[str]) -> Plugin:
+    """TF_CONFIG for the tasks that it knows, in every main container."""
+    flags, notes = flags_of("tensorflow", args, {**{r: r for r in _TF_ROLES}, "port": 2222})
+    tasks = {role: job.task(flags[role]) for role in _TF_ROLES}
+    cluster = {
+        role: [f"{host}:{flags['port']}" for host in _tf_hosts(job, task)] for role, task in tasks.items() if task
+    }
+
+    def change(task: Task, index: int, spec: Json, annotations: dict[str, str]) -> Json:
+        del annotations
+        role = next((r for r, t in tasks.items() if t is task), None)
+        if role is None:
+            return spec
+        config = {"cluster": cluster, "task": {"type": role, "index": index}}
+        entry = podspec.value("TF_CONFIG", json.dumps(config, separators=(",", ":")))
+        return podspec.with_containers(spec, lambda c: podspec.with_env(c, [entry]), init=False)
+
+    return Plugin(change, notes=notes)
+
+
+def _tf_hosts(job: VolcanoJob, task: Task) -> list[str]:
+    subdomain = text(task.spec.get("subdomain")) or job.name
+    hostname = text(task.spec.get("hostname"))
+    return [f"{hostname or job.pod_name(task, i)}.{subdomain}" for i in range(min(task.replicas, MOST_NAMED))]
+
+
+def hcclrank(job: VolcanoJob, args: Sequence[str]) -> Plugin:
+    """The annotation with the rank for Huawei's collectives: kept, else from RANK, else from task and index."""
+    flags, notes = flags_of("hcclrank", args, {"master": "master", "worker": "worker"})
+    masters = job.task(flags["master"])
+
+    def change(task: Task, index: int, spec: Json, annotations: dict[str, str]) -> Json:
+        given = string_map(task.metadata.get("annotations")).get("hccl/rankIndex")
+        written = [e for c in items(spec.get("containers")) for e in items(c.get("env")) if e.get("name") == "RANK"]
+        if given is not None:
+            return spec
+        if written:
+            annotations["hccl/rankIndex"] = text(written[0].get("value"))
+        elif task.name == flags["master"]:
+            annotations["hccl/rankIndex"] = str(index)
+        elif task.name == flags["worker"]:
+            annotations["hccl/rankIndex"] = str(index + (masters.replicas if masters else 0))
+        return spec
+
+    return Plugin(change, notes=notes)
+
+
+def ray(job: VolcanoJob, args: Sequence[str]) -> Plugin:
+    """Ports for the head's container; the command of head and worker containers is replaced by `ray start`."""
+    flags, notes = flags_of(
+        "ray",
+        args,
+        {
+            "head": "head",
+            "worker": "worker",
+            "headContainer": "head",
+            "workerContainer": "worker",
+            "port": 6379,
+            "dashboardPort": 8265,
+            "clientPort": 10001,
+        },
+    )
+    head = job.task(flags["head"])
+    if head is None:
+        return Plugin(notes=notes, failure=f"plugin ray: no task is called {flags['head']!r}: no pod is created")
+    named = (("gcs", "port"), ("dashboard", "dashboardPort"), ("client-server", "clientPort"))
+    ports = [{"name": name, "containerPort": flags[flag]} for name, flag in named]
+
+    def change(task: Task, index: int, spec: Json, annotations: dict[str, str]) -> Json:
+        del index, annotations
+        if task is not head:
+            return spec
+        target = flags["headContainer"]
+
+        def add(container: Json) -> Json:
+            return podspec.with_items(container, "ports", ports) if container.get("name") == target else container
+
+        return podspec.with_containers(spec, add, init=False)
+
+    overwritten = "plugin ray: the commands of the head and worker containers are replaced by `ray start ...`"
+    return Plugin(change, notes=(*notes, overwritten))
+
+
+PLUGINS: dict[str, Callable[[VolcanoJob, Sequence[str]], Plugin]] = {
+    "env": env,
+    "hcclrank": hcclrank,
+    "mpi": mpi,
+    "pytorch": pytorch,
+    "ray": ray,
+    "ssh": ssh,
+    "svc": svc,
+    "tensorflow": tensorflow,
+}

@@ -1,0 +1,166 @@
+"""Volcano Job v1alpha1 -> the pods and objects of Volcano 1.12 to 1.16."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ptcompile.kubernetes.untyped import Json, at, integer, items, namespace, object_name, string_map, text, texts
+from ptcompile.operators.common import podspec
+from ptcompile.operators.common.expansion import Context, Expansion, PodView, Role, template_parts
+from ptcompile.operators.volcano.plugins import PLUGINS
+from ptcompile.operators.volcano.tasks import Change, Task, VolcanoJob
+
+_UID = "<uid>"
+_PREFIX = "volcano.sh/"
+_FROM_JOB = ("preemptable", "cooldown-time", "revocable-zone")
+_BUDGETS = ("jdb-min-available", "jdb-max-unavailable")
+_NEED_SVC = frozenset({"tensorflow", "mpi", "pytorch", "ray"})
+
+
+def expand(manifest: Json, context: Context) -> Expansion:
+    """The pods of each task in the order of the list, and what the plugins add around them.
+
+    Volcano runs its plugins in random order, pod by pod; here they run in the order of their names.
+    """
+    job = read(manifest, context)
+    plugins = {name: PLUGINS[name](job, args) for name, args in sorted(job.plugins.items()) if name in PLUGINS}
+    changes = [p.change for p in plugins.values() if p.change]
+    given = string_map(at(manifest, "metadata").get("annotations"))
+    roles = tuple(_role(job, task, _base(job, task), changes, given) for task in job.tasks)
+    notes = [note for p in plugins.values() for note in p.notes]
+    notes.extend(f"unknown plugin {name!r}: nothing is done" for name in job.plugins if name not in PLUGINS)
+    refused = tuple(p.failure for p in plugins.values() if p.failure)
+    return Expansion(
+        roles=() if refused else roles,
+        services=tuple(s for p in plugins.values() for s in p.services),
+        configmaps_of=lambda: tuple(c for p in plugins.values() for c in p.configmaps_of()),
+        pod_group=_pod_group(job),
+        notes=tuple(notes),
+        refused=refused,
+    )
+
+
+def read(manifest: Json, context: Context) -> VolcanoJob:
+    """The job after the mutating webhook's defaults (1.3): task names, queue, scheduler, plugins that others need."""
+    spec = at(manifest, "spec")
+    tasks = tuple(
+        Task(
+            name=text(t.get("name")) or f"default{i}",
+            replicas=max(0, integer(t.get("replicas"))),
+            metadata=template_parts(t.get("template"))[0],
+            spec=template_parts(t.get("template"))[1],
+            source=t,
+        )
+        for i, t in enumerate(items(spec.get("tasks")))
+    )
+    plugins = {str(name): texts(args) for name, args in at(spec, "plugins").items() if args is not None}
+    if _NEED_SVC & plugins.keys():
+        plugins.setdefault("svc", [])
+    if "mpi" in plugins:
+        plugins.setdefault("ssh", [])
+    return VolcanoJob(object_name(manifest), namespace(manifest), spec, tasks, plugins, context.versions.volcano)
+
+
+def _base(job: VolcanoJob, task: Task) -> Json:
+    """A task's pod spec before the plugins: job-wide scheduler, priority, volumes."""
+    spec: dict[str, Any] = dict(task.spec)
+    spec["schedulerName"] = text(spec.get("schedulerName")) or text(job.spec.get("schedulerName")) or "volcano"
+    priority = text(spec.get("priorityClassName")) or text(job.spec.get("priorityClassName"))
+    if priority:
+        spec["priorityClassName"] = priority
+    if spec.get("hostNetwork") is True and not text(spec.get("dnsPolicy")):
+        spec["dnsPolicy"] = "ClusterFirstWithHostNet"
+    return _with_volumes(spec, items(job.spec.get("volumes")), job.name)
+
+
+def _with_volumes(spec: Json, volumes: Sequence[Json], job: str) -> Json:
+    """The job's volumes on every main container; a second entry with one claim is dropped with its mount."""
+    claims: dict[str, str] = {}
+    for i, volume in enumerate(volumes):
+        claim = text(volume.get("volumeClaimName")) or f"{job}-pvc-<random{i}>"
+        claims.setdefault(claim, text(volume.get("mountPath")))
+    names = {claim: f"{job}-<random{i}>" for i, claim in enumerate(claims)}
+    sources = [{"name": names[c], "persistentVolumeClaim": {"claimName": c}} for c in claims]
+    mounts = [{"name": names[c], "mountPath": path} for c, path in claims.items()]
+    with_sources = podspec.with_items(spec, "volumes", sources)
+    return podspec.with_containers(with_sources, lambda c: podspec.with_items(c, "volumeMounts", mounts), init=False)
+
+
+def _role(job: VolcanoJob, task: Task, base: Json, changes: Sequence[Change], given: Mapping[str, str]) -> Role:
+    labels, annotations = _fixed_labels(job, task), {**_fixed_annotations(job, task), **_passed_on(given)}
+
+    def build(index: int) -> PodView:
+        name = job.pod_name(task, index)
+        spec, extra = base, dict[str, str]()
+        for change in changes:
+            spec = change(task, index, spec, extra)
+        hostname, subdomain = text(spec.get("hostname")) or None, text(spec.get("subdomain")) or None
+        answered = "svc" in job.plugins and subdomain == job.name
+        return PodView(
+            name=name,
+            role=task.name,
+            index=index,
+            namespace=job.namespace,
+            hostname=hostname,
+            subdomain=subdomain,
+            dns=podspec.fqdn(hostname or name, subdomain, job.namespace) if answered else None,
+            labels={**labels, f"{_PREFIX}task-index": str(index), **_partition(task, index)},
+            annotations={**annotations, f"{_PREFIX}task-index": str(index), **extra},
+            spec=spec,
+        )
+
+    return Role(task.name, task.replicas, build)
+
+
+def _passed_on(given: Mapping[str, str]) -> dict[str, str]:
+    """The annotations of the job that its pods get too: of the two disruption budgets the first that is there."""
+    budget = [name for name in _BUDGETS if _PREFIX + name in given][:1]
+    return {_PREFIX + name: given[_PREFIX + name] for name in (*_FROM_JOB, *budget) if _PREFIX + name in given}
+
+
+def _partition(task: Task, index: int) -> dict[str, str]:
+    """The label of a partitioned task's pod: index div size, `0` for a size that is not positive."""
+    policy = task.source.get("partitionPolicy")
+    if not isinstance(policy, Mapping):
+        return {}
+    size = integer(policy.get("partitionSize"))
+    return {f"{_PREFIX}partition-id": str(index // size if size > 0 else 0)}
+
+
+def _fixed_labels(job: VolcanoJob, task: Task) -> dict[str, str]:
+    return {
+        **string_map(task.metadata.get("labels")),
+        f"{_PREFIX}job-name": job.name,
+        f"{_PREFIX}job-namespace": job.namespace,
+        f"{_PREFIX}queue-name": job.queue,
+        f"{_PREFIX}task-spec": task.name,
+    }
+
+
+def _fixed_annotations(job: VolcanoJob, task: Task) -> dict[str, str]:
+    out = {
+        **string_map(task.metadata.get("annotations")),
+        "scheduling.k8s.io/group-name": f"{job.name}-{_UID}",
+        f"{_PREFIX}job-name": job.name,
+        f"{_PREFIX}job-retry-count": "0",
+        f"{_PREFIX}job-version": "0",
+        f"{_PREFIX}queue-name": job.queue,
+        f"{_PREFIX}task-spec": task.name,
+        f"{_PREFIX}template-uid": f"{job.name}-{task.name}",
+    }
+    if text(task.source.get("topologyPolicy")):
+        out[f"{_PREFIX}numa-topology-policy"] = text(task.source.get("topologyPolicy"))
+    return out
+
+
+def _pod_group(job: VolcanoJob) -> Json:
+    """The gang: how many pods must fit at once, of the job and of each task (3.2)."""
+    mins = {task.name: task.min_available for task in job.tasks}
+    return {
+        "name": f"{job.name}-{_UID}",
+        "minMember": integer(job.spec.get("minAvailable")) or sum(mins.values()),
+        "minTaskMember": mins,
+        "queue": job.queue,
+        "priorityClassName": text(job.spec.get("priorityClassName")),
+    }

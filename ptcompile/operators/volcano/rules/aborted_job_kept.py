@@ -1,0 +1,79 @@
+"""An aborted job is never collected, whatever its time to live.
+
+What: ttlSecondsAfterFinished beside a policy with the action AbortJob.
+
+Why: Volcano collects jobs that are Completed, Failed or Terminated. An aborted one can be resumed, so it stays, with
+its finished pods.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      ttlSecondsAfterFinished: 600
+      policies:
+        - {event: PodFailed, action: AbortJob}  # <--
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      ttlSecondsAfterFinished: 600
+      policies:
+        - {event: PodFailed, action: TerminateJob}
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: use TerminateJob, unless the job is to be resumed by hand.
+
+Source: Volcano 1.16, garbage collector.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import policies
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if subject.spec.get("ttlSecondsAfterFinished") is None:
+        return
+    for policy in policies(subject):
+        if policy.action == "AbortJob":
+            path = (*policy.path, "action")
+            yield Found(
+                path,
+                f"{field_path(path)}: an aborted job is not finished, and ttlSecondsAfterFinished never collects it",
+                "use TerminateJob",
+                Fix("terminate the job", (Edit("set", path, "TerminateJob"),), safe=False),
+            )
+
+
+RULE = Rule("aborted-job-kept", _check, severity="warning", stage="style", authority="volcano")

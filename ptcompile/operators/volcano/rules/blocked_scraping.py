@@ -1,0 +1,82 @@
+"""Pods that ask to be scraped cannot be reached from outside their job.
+
+What: a template has the annotation prometheus.io/scrape: "true", and the svc plugin makes its NetworkPolicy.
+
+Why: the NetworkPolicy lets in traffic from pods of the same job alone: the scraper gets no answer, where the cluster's
+network enforces policies.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      plugins: {svc: []}
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            metadata:
+              annotations:
+                prometheus.io/scrape: "true"  # <--
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      plugins: {svc: [--disable-network-policy]}
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            metadata:
+              annotations:
+                prometheus.io/scrape: "true"
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: give the svc plugin --disable-network-policy, and write a policy that lets the scraper in.
+
+Source: Volcano 1.16, svc plugin; volcano#5410.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Fix, field_path
+from ptcompile.kubernetes.untyped import at, string_map
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import flag, with_argument
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if "svc" not in subject.volcano.plugins or flag(subject, "svc", "disable-network-policy"):
+        return
+    for template in subject.templates:
+        if string_map(at(template.data, "metadata").get("annotations")).get("prometheus.io/scrape") == "true":
+            path = (*template.path, "metadata", "annotations", "prometheus.io/scrape")
+            edit = with_argument(subject, "svc", "--disable-network-policy")
+            yield Found(
+                path,
+                f"{field_path(path)}: the svc plugin's NetworkPolicy lets pods of this job in and nobody else: nothing "
+                "can scrape them",
+                "give the svc plugin --disable-network-policy",
+                Fix("make no NetworkPolicy", (edit,), safe=False),
+            )
+
+
+RULE = Rule("blocked-scraping", _check, severity="warning", stage="run", authority="volcano")

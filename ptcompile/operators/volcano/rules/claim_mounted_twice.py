@@ -1,0 +1,78 @@
+"""A claim is mounted at two places, and the second one is lost.
+
+What: two entries of spec.volumes name one volumeClaimName.
+
+Why: Volcano makes one pod volume of a claim and drops the second entry with its mountPath: the directory is not there,
+or writes go to the container's own disk.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      volumes:
+        - {mountPath: /data, volumeClaimName: shared}
+        - {mountPath: /checkpoints, volumeClaimName: shared}  # <--
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      volumes:
+        - {mountPath: /shared, volumeClaimName: shared}
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: mount the claim once, or write volume and mounts into the templates.
+
+Source: Volcano 1.16, job controller (createJobPod skips a claim that it has seen).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import items, text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    seen: dict[str, str] = {}
+    for i, volume in enumerate(items(subject.spec.get("volumes"))):
+        claim, mount = text(volume.get("volumeClaimName")), text(volume.get("mountPath"))
+        if claim and claim in seen:
+            path = ("spec", "volumes", i)
+            yield Found(
+                path,
+                f"{field_path(path)}: the claim {claim} is mounted at {seen[claim]}, and {mount} is dropped",
+                "mount it once, or write volume and mounts into the templates",
+            )
+        seen.setdefault(claim, mount)
+
+
+RULE = Rule("claim-mounted-twice", _check, severity="error", stage="run", authority="volcano")

@@ -1,0 +1,80 @@
+"""A policy waits for failed pods that are restarted in place.
+
+What: a policy on PodFailed or on an exit code, while restartPolicy of all its tasks is OnFailure or Always.
+
+Why: the kubelet starts a failed container again and the pod never fails, however often that happens: the policy sees
+only pods that the node itself gives up.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      policies:
+        - {event: PodFailed, action: RestartJob}  # <--
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: OnFailure
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      policies:
+        - {event: PodFailed, action: RestartJob}
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: write restartPolicy: Never, or a policy on TaskFailed with the task's maxRetry.
+
+Source: Volcano 1.16; volcano#1099, #436.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Fix, field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import never_restart, policies
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for policy in policies(subject):
+        about = "PodFailed" in policy.events or policy.data.get("exitCode") is not None
+        if not about or not policy.restarts or "Never" in policy.restarts:
+            continue
+        what = "PodFailed" if policy.data.get("exitCode") is None else f"exit code {policy.data['exitCode']}"
+        yield Found(
+            policy.path,
+            f"{field_path(policy.path)}: the kubelet restarts the containers in place, so that a crash never becomes "
+            f"{what}",
+            "write restartPolicy: Never in the tasks, or act on TaskFailed",
+            Fix("set restartPolicy to Never", never_restart(policy.tasks), safe=False)
+            if len(policy.tasks) < 9
+            else None,
+        )
+
+
+RULE = Rule("dead-pod-failed-policy", _check, severity="warning", stage="run", authority="volcano")

@@ -1,0 +1,81 @@
+"""A policy counts restarts of pods that never restart.
+
+What: a policy on TaskFailed alone, while restartPolicy of all its tasks is Never.
+
+Why: TaskFailed means that a task's containers have been restarted maxRetry times. With Never the count stays 0 and the
+policy does nothing.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      policies:
+        - {event: TaskFailed, action: TerminateJob}  # <--
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      policies:
+        - {event: PodFailed, action: TerminateJob}
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: act on PodFailed, or write restartPolicy: OnFailure.
+
+Source: Volcano 1.16, job cache (TaskFailed sums restart counts).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import policies
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    found = list(policies(subject))
+    for policy in found:
+        if policy.events != ["TaskFailed"] or policy.restarts != {"Never"}:
+            continue
+        taken = any("PodFailed" in one.events for one in found if one.path[:-1] == policy.path[:-1])
+        path = (*policy.path, "event")
+        mendable = policy.data.get("event") == "TaskFailed" and not taken
+        yield Found(
+            policy.path,
+            f"{field_path(policy.path)}: TaskFailed counts containers that restart in place, and with restartPolicy "
+            "Never "
+            "none does",
+            "act on PodFailed",
+            Fix("act on PodFailed", (Edit("set", path, "PodFailed"),), safe=False) if mendable else None,
+        )
+
+
+RULE = Rule("dead-task-failed-policy", _check, severity="warning", stage="run", authority="volcano")

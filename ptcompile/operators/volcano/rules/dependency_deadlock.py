@@ -1,0 +1,79 @@
+"""The gang counts pods that are made only after it has started.
+
+What: minAvailable, or its default, is above the number of pods of the tasks without dependsOn.
+
+Why: the scheduler waits until minAvailable pods exist, and the pods of a task with dependsOn are made when those before
+it run: nothing ever starts.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 3  # <--
+      tasks:
+        - name: data
+          replicas: 1
+          template: &pod
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+        - {name: trainer, replicas: 2, dependsOn: {name: [data]}, template: *pod}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      tasks:
+        - name: data
+          replicas: 1
+          template: &pod
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+        - {name: trainer, replicas: 2, dependsOn: {name: [data]}, template: *pod}
+
+Fix: set minAvailable to at most the number of pods that can exist at the start.
+
+Source: Volcano 1.16, gang plugin and dependsOn; volcano#2944, #2298.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at, integer, texts
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import manned
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    tasks = manned(subject)
+    later = {i for i, task in tasks if texts(at(task.source, "dependsOn").get("name"))}
+    first = sum(task.replicas for i, task in tasks if i not in later)
+    given = integer(subject.spec.get("minAvailable"))
+    least = given or sum(task.min_available for _, task in tasks)
+    if later and 0 < first < least:
+        path = ("spec", "minAvailable")
+        yield Found(
+            path,
+            f"{field_path(path)}: {least} pods have to exist before any starts{'' if given else ' (the default)'}, and "
+            f"{first} can: the others wait for these by dependsOn",
+            f"set minAvailable to at most {first}",
+            Fix(f"set minAvailable to {first}", (Edit("set", path, first),), safe=False),
+        )
+
+
+RULE = Rule("dependency-deadlock", _check, severity="error", stage="run", authority="volcano")

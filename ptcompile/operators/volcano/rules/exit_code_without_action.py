@@ -1,0 +1,83 @@
+"""A policy on an exit code has no action that Volcano knows.
+
+What: a policy with exitCode whose action is absent or misspelt.
+
+Why: the webhook looks at the action of event policies only. An unknown one is taken for SyncJob, which does nothing
+about the failed pod.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      policies:
+        - exitCode: 137
+          action: RestartJobs  # <--
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      policies:
+        - exitCode: 137
+          action: RestartJob
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: write one of AbortJob, RestartJob, RestartTask, RestartPod, TerminateJob, CompleteJob.
+
+Source: Volcano 1.16, validating webhook and job state machine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes import names
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import policies
+from ptcompile.operators.volcano.webhook_policies import ACTIONS
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for policy in policies(subject):
+        if policy.data.get("exitCode") is None or policy.events or policy.action in ACTIONS:
+            continue
+        path = (*policy.path, "action")
+        meant = names.suggest(policy.action, ACTIONS) if policy.action else None
+        yield Found(
+            path,
+            f"{field_path(path)}: {policy.action or 'no action'} is none that Volcano knows: nothing is done about "
+            "exit "
+            f"code {policy.data['exitCode']}",
+            f"write {meant}" if meant else f"write one of {', '.join(ACTIONS)}",
+            Fix(f"write {meant}", (Edit("set", path, meant),), safe=False) if meant else None,
+        )
+
+
+RULE = Rule("exit-code-without-action", _check, severity="error", stage="run", authority="volcano")

@@ -1,0 +1,87 @@
+"""One failed pod stops the training, and nothing starts it again.
+
+What: pods wait for one another, are never restarted in place, and no policy is about a pod that fails.
+
+Why: without a policy for PodFailed Volcano leaves the failed pod as it is: the other ranks hang in their next
+collective and hold their GPUs.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 3
+      plugins: {pytorch: []}
+      policies: [{event: PodEvicted, action: RestartJob}]  # <--
+      tasks:
+        - name: master
+          replicas: 1
+          policies: [{event: TaskCompleted, action: CompleteJob}]
+          template: &pod
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+        - {name: worker, replicas: 2, template: *pod}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 3
+      plugins: {pytorch: []}
+      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
+      tasks:
+        - name: master
+          replicas: 1
+          policies: [{event: TaskCompleted, action: CompleteJob}]
+          template: &pod
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+        - {name: worker, replicas: 2, template: *pod}
+
+Fix: add a policy {event: PodFailed, action: RestartJob} with maxRetry, or TerminateJob to fail at once.
+
+Source: Volcano 1.16, lifecycle policies (the default action is SyncJob).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import manned, policies, restarts
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    tasks = manned(subject)
+    if any(restarts(task) != "Never" for _, task in tasks) or sum(task.replicas for _, task in tasks) < 2:
+        return
+    if any(policy.on_failure for policy in policies(subject)) or subject.awaited < 2:
+        return
+    path = ("spec", "policies")
+    policy = {"event": "PodFailed", "action": "RestartJob"}
+    listed = isinstance(subject.spec.get("policies"), list)
+    edit = Edit("append", path, policy) if listed else Edit("set", path, [policy])
+    yield Found(
+        path,
+        f"{field_path(path)}: nothing is done about a pod that fails, and {subject.awaited} pods wait for one another: "
+        "the others hang and keep their devices",
+        "add a policy {event: PodFailed, action: RestartJob}",
+        Fix("restart the job when a pod fails", (edit,), safe=False),
+        on_key=True,
+    )
+
+
+RULE = Rule("failed-pod-stays", _check, severity="warning", stage="run", authority="volcano")

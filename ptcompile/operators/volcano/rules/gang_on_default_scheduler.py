@@ -1,0 +1,72 @@
+"""A Volcano Job goes to Kubernetes' own scheduler.
+
+What: the job's schedulerName is default-scheduler.
+
+Why: that scheduler knows no gang: minAvailable, the tasks' order and the network topology are not looked at when pods
+are placed.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      schedulerName: default-scheduler  # <--
+      minAvailable: 2
+      tasks:
+        - name: trainer
+          replicas: 2
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      schedulerName: volcano
+      minAvailable: 2
+      tasks:
+        - name: trainer
+          replicas: 2
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: set schedulerName to volcano, or remove it.
+
+Source: Volcano 1.16, job controller and scheduler.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if subject.spec.get("schedulerName") == "default-scheduler":
+        path = ("spec", "schedulerName")
+        yield Found(
+            path,
+            f"{field_path(path)}: default-scheduler places pods one by one: minAvailable and networkTopology are not "
+            "looked at",
+            "set schedulerName to volcano",
+            Fix("set schedulerName to volcano", (Edit("set", path, "volcano"),), safe=False),
+        )
+
+
+RULE = Rule("gang-on-default-scheduler", _check, severity="warning", stage="run", authority="volcano")

@@ -1,0 +1,87 @@
+"""Retries are limited, and nothing is retried.
+
+What: the job's maxRetry without a policy that restarts anything, or a task's maxRetry without a policy on TaskFailed.
+
+Why: the job's counts restarts by policies, and the task's is the threshold of the event TaskFailed: without those the
+number means nothing.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      maxRetry: 5  # <--
+      policies: [{event: PodFailed, action: TerminateJob}]
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      maxRetry: 5
+      policies: [{event: PodFailed, action: RestartJob}]
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: add the policy that was meant, or remove maxRetry.
+
+Source: Volcano 1.16, job controller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.kubernetes.untyped import Json, integer
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import policies
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    found = list(policies(subject))
+    if _chosen(subject.spec) and not any(one.action.startswith("Restart") for one in found):
+        help = "add a policy {event: PodFailed, action: RestartJob}"
+        yield _idle(("spec", "maxRetry"), "no policy restarts anything", help)
+    counting = {id(one.tasks): one.tasks for one in found if {"TaskFailed", "*"} & set(one.events)}
+    counted = {place for tasks in counting.values() for place, _ in tasks}
+    for i, task in enumerate(subject.volcano.tasks):
+        if _chosen(task.source) and i not in counted:
+            path = ("spec", "tasks", i, "maxRetry")
+            yield _idle(path, "no policy is about TaskFailed", "add a policy on TaskFailed to the task")
+
+
+def _chosen(holder: Json) -> bool:
+    """Whether somebody wrote a number: the webhook writes 3 into every job and task."""
+    return integer(holder.get("maxRetry"), 3) not in (0, 3)
+
+
+def _idle(path: Path, why: str, help: str) -> Found:
+    fix = Fix("remove maxRetry", (Edit("remove", path),), safe=False)
+    return Found(path, f"{field_path(path)}: it limits nothing, since {why}", f"{help}, or remove maxRetry", fix)
+
+
+RULE = Rule("idle-max-retry", _check, severity="warning", stage="style", authority="volcano")

@@ -1,0 +1,69 @@
+"""runningEstimate is a hint that nobody reads.
+
+What: the job's spec has runningEstimate.
+
+Why: neither Volcano's controller nor its scheduler looks at it: it ends no job and moves none forward.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      runningEstimate: 2h  # <--
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: remove it; Volcano has no deadline for a job.
+
+Source: Volcano 1.16.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if subject.spec.get("runningEstimate") is not None:
+        path = ("spec", "runningEstimate")
+        yield Found(
+            path,
+            f"{field_path(path)}: no part of Volcano reads it",
+            "remove it",
+            Fix("remove runningEstimate", (Edit("remove", path),), safe=True),
+        )
+
+
+RULE = Rule("idle-running-estimate", _check, severity="warning", stage="style", authority="volcano")

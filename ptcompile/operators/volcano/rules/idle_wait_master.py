@@ -1,0 +1,90 @@
+"""The pytorch plugin is told how to wait for the master, and not to wait.
+
+What: --wait-master-timeout or --wait-master-image without --wait-master-enabled.
+
+Why: the init container that waits is made only where it is enabled, so the argument does nothing.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 3
+      plugins:
+        pytorch:
+          - --wait-master-timeout=600  # <--
+      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
+      tasks:
+        - name: master
+          replicas: 1
+          policies: [{event: TaskCompleted, action: CompleteJob}]
+          template: &pod
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+        - {name: worker, replicas: 2, template: *pod}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 3
+      plugins:
+        pytorch:
+          - --wait-master-enabled
+          - --wait-master-timeout=600
+      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
+      tasks:
+        - name: master
+          replicas: 1
+          policies: [{event: TaskCompleted, action: CompleteJob}]
+          template: &pod
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+        - {name: worker, replicas: 2, template: *pod}
+
+Fix: add --wait-master-enabled, or remove the argument.
+
+Source: Volcano 1.14 and newer, pytorch plugin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Fix, field_path
+from ptcompile.kubernetes.goflags import parse
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import flags_of, with_argument
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    args = subject.volcano.plugins.get("pytorch", [])
+    flags, problem = parse(args, flags_of("pytorch", subject.versions.volcano))
+    if problem is not None or flags.get("wait-master-enabled", True):
+        return
+    for i, argument in enumerate(args):
+        name = argument.lstrip("-").partition("=")[0]
+        if argument.startswith("-") and name in ("wait-master-timeout", "wait-master-image"):
+            path = ("spec", "plugins", "pytorch", i)
+            yield Found(
+                path,
+                f"{field_path(path)}: --{name} does nothing without --wait-master-enabled",
+                "add --wait-master-enabled",
+                Fix("wait for the master", (with_argument(subject, "pytorch", "--wait-master-enabled"),), safe=False),
+            )
+            return
+
+
+RULE = Rule("idle-wait-master", _check, severity="warning", stage="style", authority="volcano")

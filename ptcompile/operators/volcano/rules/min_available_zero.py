@@ -1,0 +1,72 @@
+"""minAvailable 0 is taken for all pods.
+
+What: the job's minAvailable is written as 0.
+
+Why: the webhook cannot tell 0 from nothing, and fills in the sum over the tasks: instead of no gang it is the whole
+job.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 0  # <--
+      tasks:
+        - name: trainer
+          replicas: 4
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      tasks:
+        - name: trainer
+          replicas: 4
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: write 1 for pods that start one by one, or leave it out for a gang of all.
+
+Source: Volcano 1.16, mutating webhook.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    given = subject.spec.get("minAvailable")
+    if isinstance(given, int) and not isinstance(given, bool) and given == 0:
+        path = ("spec", "minAvailable")
+        total = sum(task.min_available for task in subject.volcano.tasks)
+        yield Found(
+            path,
+            f"{field_path(path)}: 0 is taken for nothing written, and becomes {total}: the whole job has to fit at "
+            "once",
+            "set minAvailable to 1 for pods that start one by one, or remove it for a gang",
+            Fix("set minAvailable to 1", (Edit("set", path, 1),), safe=False),
+        )
+
+
+RULE = Rule("min-available-zero", _check, severity="warning", stage="run", authority="volcano")

@@ -1,0 +1,85 @@
+"""A label or annotation is written by hand, and Volcano overwrites it.
+
+What: a template has one of the labels or annotations by which Volcano knows its pods.
+
+Why: the controller sets them on every pod, so that what stands here is never seen.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            metadata:
+              labels:
+                volcano.sh/job-name: other  # <--
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: remove it.
+
+Source: Volcano 1.16, job controller (createJobPod).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at, string_map
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_OWNED = {
+    "labels": frozenset(
+        f"volcano.sh/{name}" for name in ("job-name", "job-namespace", "task-spec", "task-index", "partition-id")
+    ),
+    "annotations": frozenset(
+        ("scheduling.k8s.io/group-name", "volcano.sh/job-name", "volcano.sh/task-spec", "volcano.sh/task-index",
+         "volcano.sh/job-version", "volcano.sh/template-uid", "volcano.sh/job-retry-count")
+    ),
+}  # fmt: skip
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for kind, owned in _OWNED.items():
+            for key in string_map(at(template.data, "metadata").get(kind)):
+                if key in owned:
+                    path = (*template.path, "metadata", kind, key)
+                    yield Found(
+                        path,
+                        f"{field_path(path)}: Volcano overwrites it on every pod",
+                        "remove it",
+                        Fix(f"remove {key}", (Edit("remove", path),), safe=key != "volcano.sh/partition-id"),
+                    )
+
+
+RULE = Rule("overwritten-volcano-label", _check, severity="warning", stage="style", authority="volcano")

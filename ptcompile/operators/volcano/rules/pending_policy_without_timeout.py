@@ -1,0 +1,74 @@
+"""A policy on PodPending has no timeout, and is ignored.
+
+What: a policy names the event PodPending and no timeout.
+
+Why: the event is sent when a pod has been pending for the policy's timeout; without one it is never sent.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      policies:
+        - {event: PodPending, action: RestartJob}  # <--
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      policies:
+        - {event: PodPending, action: RestartJob, timeout: 10m}
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: write a timeout.
+
+Source: Volcano 1.12 and newer, lifecycle policies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import policies
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for policy in policies(subject):
+        if "PodPending" in policy.events and not policy.data.get("timeout"):
+            yield Found(
+                policy.path,
+                f"{field_path(policy.path)}: PodPending without a timeout is never sent, and {policy.action} never "
+                "done",
+                "write a timeout, such as 10m",
+                Fix("set timeout to 10m", (Edit("set", (*policy.path, "timeout"), "10m"),), safe=False),
+            )
+
+
+RULE = Rule("pending-policy-without-timeout", _check, severity="warning", stage="run", authority="volcano")

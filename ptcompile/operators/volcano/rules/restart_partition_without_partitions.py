@@ -1,0 +1,77 @@
+"""A policy restarts partitions of tasks that have none.
+
+What: the action RestartPartition, where no task that the policy is about has a partitionPolicy.
+
+Why: Volcano restarts the pods that share the failed pod's partition label. Without partitions there is no such label,
+and nothing is restarted as meant.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 4
+      policies:
+        - {event: PodFailed, action: RestartPartition}  # <--
+      tasks:
+        - name: trainer
+          replicas: 4
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 4
+      policies:
+        - {event: PodFailed, action: RestartPartition}
+      tasks:
+        - name: trainer
+          replicas: 4
+          partitionPolicy: {totalPartitions: 2, partitionSize: 2}
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: give the task a partitionPolicy, or use RestartTask or RestartJob.
+
+Source: Volcano 1.14 and newer, lifecycle policies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import policies
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for policy in policies(subject):
+        if policy.action != "RestartPartition" or not policy.tasks or policy.partitioned:
+            continue
+        path = (*policy.path, "action")
+        yield Found(
+            path,
+            f"{field_path(path)}: {', '.join(task.name for _, task in policy.tasks[:3])} has no partitions to restart",
+            "use RestartJob, or give the task a partitionPolicy",
+            Fix("restart the job", (Edit("set", path, "RestartJob"),), safe=False),
+        )
+
+
+RULE = Rule("restart-partition-without-partitions", _check, severity="warning", stage="run", authority="volcano")

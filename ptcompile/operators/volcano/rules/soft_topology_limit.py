@@ -1,0 +1,82 @@
+"""A soft network topology has a limit that nothing keeps.
+
+What: networkTopology of mode soft with highestTierAllowed or highestTierName.
+
+Why: soft is best effort: the scheduler prefers close nodes and places the pods anywhere in the end. The limit is for
+mode hard.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 4
+      networkTopology:
+        mode: soft
+        highestTierAllowed: 1  # <--
+      tasks:
+        - name: trainer
+          replicas: 4
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 4
+      networkTopology:
+        mode: hard
+        highestTierAllowed: 1
+      tasks:
+        - name: trainer
+          replicas: 4
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: use mode hard, or remove the limit.
+
+Source: Volcano 1.16, network-topology-aware plugin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.kubernetes.untyped import Json, at
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    topologies: list[tuple[Path, Json]] = [(("spec", "networkTopology"), at(subject.spec, "networkTopology"))]
+    for i, task in enumerate(subject.volcano.tasks):
+        own = at(task.source, "partitionPolicy", "networkTopology")
+        topologies.append((("spec", "tasks", i, "partitionPolicy", "networkTopology"), own))
+    for where, topology in topologies:
+        for key in ("highestTierAllowed", "highestTierName"):
+            if topology.get("mode") == "soft" and topology.get(key) is not None:
+                path = (*where, key)
+                yield Found(
+                    path,
+                    f"{field_path(path)}: with mode soft the pods may end anywhere, whatever the limit",
+                    f"set mode to hard, or remove {key}",
+                    Fix("set mode to hard", (Edit("set", (*where, "mode"), "hard"),), safe=False),
+                )
+
+
+RULE = Rule("soft-topology-limit", _check, severity="warning", stage="style", authority="volcano")

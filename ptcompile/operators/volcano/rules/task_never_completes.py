@@ -1,0 +1,90 @@
+"""A task restarts for ever, so the job is never done.
+
+What: a template's restartPolicy is Always, or not written, which is the same, and nothing else ends the job.
+
+Why: the kubelet starts a container again even when it has succeeded: the pod never completes, the job stays Running and
+keeps its GPUs.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: Always  # <--
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: write restartPolicy: Never, or OnFailure.
+
+Source: Volcano 1.16 (no default of its own); Kubernetes, pod restartPolicy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import integer, items
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import manned, pod_path, policies, restarts
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    tasks = manned(subject)
+    if _ends(subject, sum(task.replicas for _, task in tasks if restarts(task) != "Always")):
+        return
+    for i, task in tasks:
+        if restarts(task) == "Always" and items(task.spec.get("containers")):
+            path = pod_path(i, "restartPolicy")
+            written = "" if task.spec.get("restartPolicy") else "not written, which is "
+            yield Found(
+                path,
+                f"{field_path(path)}: {written}Always: the pods of {task.name} start again when they have succeeded, "
+                "and "
+                "the job never completes",
+                "write restartPolicy: Never",
+                Fix("set restartPolicy to Never", (Edit("set", path, "Never"),), safe=False),
+            )
+
+
+def _ends(subject: Subject, done: int) -> bool:
+    """Whether the job ends though some pods never do; `done` is how many others there are."""
+    if 0 < integer(subject.spec.get("minSuccess")) <= done:
+        return True
+    return any(
+        policy.action in ("CompleteJob", "TerminateJob", "AbortJob")
+        and {"TaskCompleted", "TaskFailed", "*"} & set(policy.events)
+        and (policy.events == ["TaskFailed"] or policy.restarts - {"Always"})
+        for policy in policies(subject)
+    )
+
+
+RULE = Rule("task-never-completes", _check, severity="warning", stage="run", authority="volcano")

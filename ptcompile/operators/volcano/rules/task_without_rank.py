@@ -1,0 +1,106 @@
+"""A task's pods are told where the master is, and no rank.
+
+What: the pytorch plugin is on, and a task is neither its --master nor its --worker, while no task is the worker, or the
+task runs the very program of the worker.
+
+Why: such pods get MASTER_ADDR and MASTER_PORT, but no RANK, and WORLD_SIZE does not count them: they cannot join, and
+the others do not wait for them.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 3
+      plugins: {pytorch: [--master=master]}
+      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
+      tasks:
+        - name: master
+          replicas: 1
+          policies: [{event: TaskCompleted, action: CompleteJob}]
+          template: &pod
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+        - name: trainer  # <--
+          replicas: 2
+          template: *pod
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 3
+      plugins: {pytorch: [--master=master, --worker=trainer]}
+      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
+      tasks:
+        - name: master
+          replicas: 1
+          policies: [{event: TaskCompleted, action: CompleteJob}]
+          template: &pod
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+        - name: trainer
+          replicas: 2
+          template: *pod
+
+Fix: name the workers' task with --worker=NAME, or make one task of all workers.
+
+Source: Volcano 1.16, pytorch plugin; WORLD_SIZE counts master and worker alone since 1.12 (volcano#4238).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Fix, field_path
+from ptcompile.kubernetes.untyped import items
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import flag, manned, pytorch_tasks, with_argument
+from ptcompile.operators.volcano.tasks import Task
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    found = pytorch_tasks(subject)
+    if found is None:
+        return
+    _, worker = found
+    others = [(i, task) for i, task in manned(subject) if task not in found]
+    for i, task in others:
+        if worker is not None and _program(task) != _program(worker):
+            continue
+        path = ("spec", "tasks", i, "name")
+        alone = worker is None and len(others) == 1
+        edit = with_argument(subject, "pytorch", f"--worker={task.name}")
+        yield Found(
+            path,
+            f"{field_path(path)}: the pytorch plugin knows {_known(subject)} and not {task.name}: its {task.replicas} "
+            "pods get MASTER_ADDR and no RANK, and WORLD_SIZE does not count them",
+            f"write --worker={task.name}"
+            if alone
+            else "make one task of all workers, and name that with --worker=NAME",
+            Fix(f"name {task.name} as the worker", (edit,), safe=False) if alone else None,
+        )
+
+
+def _program(task: Task) -> list[object]:
+    """What its containers run: a task of another program, such as a parameter server, need not join."""
+    return [[one.get(key) for key in ("image", "command", "args")] for one in items(task.spec.get("containers"))]
+
+
+def _known(subject: Subject) -> str:
+    return f"{flag(subject, 'pytorch', 'master')} and {flag(subject, 'pytorch', 'worker')}"
+
+
+RULE = Rule("task-without-rank", _check, severity="warning", stage="run", authority="volcano")

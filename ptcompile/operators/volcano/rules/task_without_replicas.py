@@ -1,0 +1,66 @@
+"""A task without replicas makes no pods.
+
+What: a task that does not say replicas.
+
+Why: Volcano has no default for it: the task has no pods, and its template is never used.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      tasks:
+        - name: trainer  # <--
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      tasks:
+        - name: trainer
+          replicas: 1
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: write replicas.
+
+Source: Volcano 1.16, Job CRD (replicas is an int32 without default).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for i, task in enumerate(subject.volcano.tasks):
+        if task.source.get("replicas") is None:
+            path = ("spec", "tasks", i)
+            yield Found(
+                path,
+                f"{field_path(path)}: no replicas are written, and Volcano takes that for 0: {task.name} has no pods",
+                "write replicas",
+                Fix("set replicas to 1", (Edit("set", (*path, "replicas"), 1),), safe=False),
+            )
+
+
+RULE = Rule("task-without-replicas", _check, severity="error", stage="run", authority="volcano")

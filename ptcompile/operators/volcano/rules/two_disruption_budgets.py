@@ -1,0 +1,77 @@
+"""A job has two disruption budgets, and Volcano takes the first.
+
+What: both annotations volcano.sh/jdb-min-available and volcano.sh/jdb-max-unavailable.
+
+Why: only one is handed on to the PodGroup: jdb-min-available.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata:
+      name: train
+      annotations:
+        volcano.sh/jdb-min-available: "2"
+        volcano.sh/jdb-max-unavailable: "1"  # <--
+    spec:
+      minAvailable: 2
+      tasks:
+        - name: trainer
+          replicas: 4
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata:
+      name: train
+      annotations:
+        volcano.sh/jdb-min-available: "2"
+    spec:
+      minAvailable: 2
+      tasks:
+        - name: trainer
+          replicas: 4
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: keep one of the two.
+
+Source: Volcano 1.16, job controller.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import string_map
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    given = string_map(subject.metadata.get("annotations"))
+    if {"volcano.sh/jdb-min-available", "volcano.sh/jdb-max-unavailable"} <= given.keys():
+        path = ("metadata", "annotations", "volcano.sh/jdb-max-unavailable")
+        yield Found(
+            path,
+            f"{field_path(path)}: not looked at, since volcano.sh/jdb-min-available is written too",
+            "keep one of the two",
+            Fix("remove jdb-max-unavailable", (Edit("remove", path),), safe=False),
+        )
+
+
+RULE = Rule("two-disruption-budgets", _check, severity="warning", stage="run", authority="volcano")

@@ -1,0 +1,89 @@
+"""dependsOn has an iteration that Volcano does not know.
+
+What: a task's dependsOn.iteration is neither any nor all.
+
+Why: no schema and no webhook looks at the word, and every other one means all: a task that should start after any of
+several waits for each of them.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      tasks:
+        - name: data
+          replicas: 1
+          template: &pod
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+        - {name: model, replicas: 1, template: *pod}
+        - name: trainer
+          replicas: 1
+          dependsOn:
+            name: [data, model]
+            iteration: Any  # <--
+          template: *pod
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 1
+      tasks:
+        - name: data
+          replicas: 1
+          template: &pod
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+        - {name: model, replicas: 1, template: *pod}
+        - name: trainer
+          replicas: 1
+          dependsOn:
+            name: [data, model]
+            iteration: any
+          template: *pod
+
+Fix: write any or all.
+
+Source: Volcano 1.16, job controller (waitDependsOnTaskMeetCondition).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.untyped import at, text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for i, task in enumerate(subject.volcano.tasks):
+        word = text(at(task.source, "dependsOn").get("iteration"))
+        if word in ("", "any", "all"):
+            continue
+        path = ("spec", "tasks", i, "dependsOn", "iteration")
+        meant = names.suggest(word, ("any", "all"))
+        yield Found(
+            path,
+            f"{field_path(path)}: {word} is taken for all: {task.name} waits for each task that it names",
+            f"write {meant}" if meant else "write any or all",
+            Fix(f"write {meant}", (Edit("set", path, meant),), safe=False) if meant else None,
+        )
+
+
+RULE = Rule("unknown-iteration", _check, severity="warning", stage="run", authority="volcano")

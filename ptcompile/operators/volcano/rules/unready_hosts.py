@@ -1,0 +1,108 @@
+"""The pod that the others look for is hidden until its readiness probe passes.
+
+What: a pod that others have to reach has a readinessProbe, and the svc plugin does not publish addresses of pods that
+are not ready.
+
+Why: DNS has no address for a pod that is not ready. Where the probe passes only after the ranks have met, they never
+meet.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 3
+      plugins: {pytorch: [], svc: []}
+      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
+      tasks:
+        - name: master
+          replicas: 1
+          policies: [{event: TaskCompleted, action: CompleteJob}]
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  readinessProbe: {tcpSocket: {port: 8000}}  # <--
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+        - name: worker
+          replicas: 2
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 3
+      plugins: {pytorch: [], svc: [--publish-not-ready-addresses]}
+      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
+      tasks:
+        - name: master
+          replicas: 1
+          policies: [{event: TaskCompleted, action: CompleteJob}]
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  readinessProbe: {tcpSocket: {port: 8000}}
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+        - name: worker
+          replicas: 2
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: give the svc plugin --publish-not-ready-addresses, or remove the probe.
+
+Source: Volcano 1.16, svc plugin; Kubernetes, publishNotReadyAddresses; jobset#504.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Fix, field_path
+from ptcompile.kubernetes.untyped import mapping
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import flag, manned, pytorch_tasks, with_argument
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    found = pytorch_tasks(subject)
+    if "svc" not in subject.volcano.plugins or flag(subject, "svc", "publish-not-ready-addresses"):
+        return
+    looked_for = {found[0].name} if found else {task.name for _, task in manned(subject)}
+    for template in subject.templates:
+        for container in template.containers:
+            probed = not container.init and mapping(container.spec.get("readinessProbe"))
+            if probed and template.role in looked_for and subject.awaited > 1:
+                path = (*container.path, "readinessProbe")
+                edit = with_argument(subject, "svc", "--publish-not-ready-addresses")
+                yield Found(
+                    path,
+                    f"{field_path(path)}: until it passes, the name of a pod of {template.role} does not resolve, and "
+                    f"{subject.awaited} pods wait for one another",
+                    "give the svc plugin --publish-not-ready-addresses",
+                    Fix("publish addresses of pods that are not ready", (edit,), safe=False),
+                    on_key=True,
+                )
+
+
+RULE = Rule("unready-hosts", _check, severity="warning", stage="run", authority="volcano")

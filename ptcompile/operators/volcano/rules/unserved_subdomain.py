@@ -1,0 +1,86 @@
+"""A task's subdomain has no Service, so its pods have no DNS name.
+
+What: a template's `subdomain` differs from the job's name while the svc plugin is on, and no Service of that name
+stands beside the job.
+
+Why: the plugin makes one headless Service, called as the job. The hosts that it lists for such a task end in the other
+subdomain and do not resolve.
+
+Bad:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 2
+      plugins: {svc: []}
+      tasks:
+        - name: trainer
+          replicas: 2
+          template:
+            spec:
+              restartPolicy: Never
+              subdomain: trainers  # <--
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Good:
+
+    apiVersion: batch.volcano.sh/v1alpha1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      minAvailable: 2
+      plugins: {svc: []}
+      tasks:
+        - name: trainer
+          replicas: 2
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+
+Fix: remove subdomain, or make a headless Service of that name.
+
+Source: Volcano 1.16, svc plugin; Kubernetes, DNS for Services and Pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.index import SERVICE
+from ptcompile.kubernetes.untyped import text
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import manned, pod_path
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    job = subject.volcano
+    if "svc" not in job.plugins or not job.name:
+        return
+    for i, task in manned(subject):
+        name = text(task.spec.get("subdomain"))
+        if name and name != job.name and not _served(subject, name):
+            path = pod_path(i, "subdomain")
+            yield Found(
+                path,
+                f"{field_path(path)}: the svc plugin makes the Service {job.name} and none called {name}: the hosts of "
+                f"{task.name} do not resolve",
+                "remove subdomain",
+                Fix("remove subdomain", (Edit("remove", path),), safe=False),
+            )
+
+
+def _served(subject: Subject, name: str) -> bool:
+    return bool(subject.neighbours.named(SERVICE, name))
+
+
+RULE = Rule("unserved-subdomain", _check, severity="warning", stage="run", authority="volcano")

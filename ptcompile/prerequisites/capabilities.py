@@ -1,0 +1,163 @@
+"""What each target can express, found by asking: one small spec for each word, compiled for every target.
+
+Nothing here says what a target can do; the targets do. A new word of the spec is a new row of `PROBES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, Literal, NamedTuple
+
+from ptcompile.compiling.compiler import compile_document
+from ptcompile.frontends.spec import lower
+from ptcompile.job.model import Target
+from ptcompile.operators.common.budget import room
+from ptcompile.operators.common.changes import CHANGES, Change
+from ptcompile.operators.targets import TARGETS
+from ptcompile.vocabulary.cluster.model import ClusterProfile
+from ptcompile.vocabulary.spec import Spec
+
+Answer = Literal["yes", "roughly", "no"]
+"""`roughly`: it compiles, and a warning says what the operator means by it."""
+
+Json = dict[str, Any]
+
+
+class Probe(NamedTuple):
+    """One thing that a job may want: what a spec says for it, and the profile of a cluster that has it."""
+
+    name: str
+    spec: Json
+    profile: Json = {}  # noqa: RUF012  # never changed
+
+
+class Row(NamedTuple):
+    """A capability and what each target makes of it, by name."""
+
+    name: str
+    cells: Mapping[str, str]
+
+
+_LEVELS: Json = {"topology": {"name": "network", "levels": {"rack": {"nodeLabel": "example.com/rack", "tier": 1}}}}
+_KUEUE: Json = {"queueSystem": "kueue", **_LEVELS}
+_VOLCANO: Json = {"queueSystem": "volcano", **_LEVELS}
+_KAI: Json = {"queueSystem": "kai", **_LEVELS}
+_AGAIN: Json = {"elastic": {"maxRestarts": 3}}
+_NEAR: Json = {"queue": "q", "topology": {"required": "rack"}}
+
+PROBES: Final = (
+    Probe("several nodes", {"nodes": 2}),
+    Probe("a range of nodes", {"elastic": {"nnodes": "2:4"}}),
+    Probe("master and workers that differ", {"master": {"image": "other:1"}, "worker": {"replicas": 1}}),
+    Probe("roles beside the trainers", {"roles": {"loader": {"command": ["serve"]}}}),
+    Probe("accelerator", {"accelerator": "nvidia-h100", "resources": {"gpu": 1}}, {"cloud": "gke"}),
+    Probe("fabric", {"fabric": "efa", "accelerator": "nvidia-h100", "resources": {"gpu": 8}}, {"cloud": "eks"}),
+    Probe("restartPolicy OnFailure", {"restartPolicy": "OnFailure"}),
+    Probe("restartPolicy Always", {"restartPolicy": "Always"}),
+    Probe("restartPolicy ExitCode", {"restartPolicy": "ExitCode"}),
+    Probe("runPolicy.backoffLimit", {"runPolicy": {"backoffLimit": 3}}),
+    Probe("runPolicy.activeDeadlineSeconds", {"runPolicy": {"activeDeadlineSeconds": 60}}),
+    Probe("runPolicy.ttlSecondsAfterFinished", {"runPolicy": {"ttlSecondsAfterFinished": 60}}),
+    Probe("runPolicy.cleanPodPolicy Running", {"runPolicy": {"cleanPodPolicy": "Running"}}),
+    Probe("runPolicy.cleanPodPolicy All", {"runPolicy": {"cleanPodPolicy": "All"}}),
+    Probe("runPolicy.suspend", {"runPolicy": {"suspend": True}}),
+    Probe("runPolicy.onPodFailure RestartPod", {"runPolicy": {"onPodFailure": "RestartPod"}}),
+    Probe("runPolicy.onPodFailure RestartJob", {"runPolicy": {"onPodFailure": "RestartJob"}}),
+    Probe("runPolicy.onPodFailure FailJob", {"runPolicy": {"onPodFailure": "FailJob"}}),
+    Probe("runPolicy.onDisruption Ignore", {"runPolicy": {"onDisruption": "Ignore"}, **_AGAIN}),
+    Probe("the same, with backoffLimit", {"runPolicy": {"onDisruption": "Ignore", "backoffLimit": 3}, **_AGAIN}),
+    Probe("runPolicy.onDisruption Count", {"runPolicy": {"onDisruption": "Count"}}),
+    Probe("runPolicy.onDisruption FailJob", {"runPolicy": {"onDisruption": "FailJob"}}),
+    Probe("runPolicy.successPolicy Node0", {"runPolicy": {"successPolicy": "Node0"}}),
+    Probe("runPolicy.successPolicy AllNodes", {"runPolicy": {"successPolicy": "AllNodes"}}),
+    Probe("spot", {"spot": True, **_AGAIN}, {"spot": {"nodeLabels": {"example.com/spot": "true"}}}),
+    Probe("queue of Kueue", {"queue": "q", "priority": "high"}, _KUEUE),
+    Probe("queue of Kueue, topology", _NEAR, _KUEUE),
+    Probe("queue of Kueue, in another cluster", {"queue": "q"}, {"multiKueue": True, **_KUEUE}),
+    Probe("queue of Volcano", {"queue": "q", "priority": "high"}, _VOLCANO),
+    Probe("queue of Volcano, topology", _NEAR, _VOLCANO),
+    Probe("queue of KAI", {"queue": "q", "priority": "high"}, _KAI),
+    Probe("queue of KAI, topology", _NEAR, _KAI),
+    Probe("gang of Volcano", {}, {"gangScheduler": "volcano"}),
+    Probe("gang of Volcano, range of nodes", {"elastic": {"nnodes": "2:4"}}, {"gangScheduler": "volcano"}),
+    Probe("gang of scheduler-plugins", {}, {"gangScheduler": "scheduler-plugins"}),
+    Probe("gang of KAI", {}, {"gangScheduler": "kai"}),
+    Probe("host name of one's own", {"podTemplate": {"spec": {"hostname": "h"}}}),
+)
+"""In the order of the table. A Pod is asked about one node, the others about two, unless the probe says how many."""
+
+SIZES: Final = (1, 8, 100)
+"""Numbers of nodes for which the longest name of a job is told."""
+
+_SHAPES = ("nodes", "elastic", "master")
+
+
+def capabilities() -> tuple[Row, ...]:
+    """The table of what each target can express in a cluster with the newest releases."""
+    asked = [Row(probe.name, {name: _ask(probe, target) for name, target in TARGETS.items()}) for probe in PROBES]
+    sizes = [Row(f"longest name, {size} {'node' if size == 1 else 'nodes'}", _names(size)) for size in SIZES]
+    return (*asked, *sizes)
+
+
+def _ask(probe: Probe, target: Target) -> Answer:
+    several = bool(_compiled({"nodes": 2}, {}, target)[0])
+    shape = {} if any(word in probe.spec for word in _SHAPES) or not several else {"nodes": 2}
+    manifests, warned = _compiled({**shape, **probe.spec}, probe.profile, target)
+    return "no" if not manifests else "roughly" if warned else "yes"
+
+
+def _compiled(words: Json, profile: Json, target: Target) -> tuple[tuple[Json, ...], bool]:
+    done = compile_document(_document(words), ClusterProfile.model_validate({"spec": profile}), target.name)
+    return done.manifests, bool(done.problems)
+
+
+def _document(words: Json) -> Json:
+    spec = {"image": "image:1", "script": "train.py", **words}
+    return {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "job"}, "spec": spec}
+
+
+def _names(size: int) -> dict[str, str]:
+    """The longest name of a job of equal nodes; nothing where a target has not so many."""
+    job = lower(Spec.model_validate(_document({"nodes": size})), ClusterProfile.model_construct())
+    able = {name: bool(_compiled({"nodes": size}, {}, target)[0]) for name, target in TARGETS.items()}
+    return {name: str(room(job, target).longest) if able[name] else "" for name, target in TARGETS.items()}
+
+
+def text() -> str:
+    """The targets and the table, for people."""
+    head = "".join(f"{name:<12} {target.title}\n" for name, target in TARGETS.items())
+    return head + "\n" + _table()
+
+
+def _table() -> str:
+    rows = [("", *TARGETS), *((row.name, *row.cells.values()) for row in capabilities())]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
+    return "".join(f"{line.rstrip()}\n" for line in lines)
+
+
+def to_dict() -> Json:
+    """The same as data: titles by target, and the table by capability."""
+    return {
+        "targets": {name: target.title for name, target in TARGETS.items()},
+        "capabilities": {row.name: dict(row.cells) for row in capabilities()},
+    }
+
+
+def versions() -> str:
+    """What each release of an operator changed in what is written, one line a change, with its source."""
+    changes = sorted(CHANGES.values(), key=lambda change: (change.operator, change.since))
+    rows = [(one.operator.replace("_", "-"), _span(one), one.what, one.source) for one in changes]
+    widths = [max(len(row[i]) for row in rows) for i in range(3)]
+    return "".join(
+        "  ".join((*(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)), f"({row[3]})")) + "\n"
+        for row in rows
+    )
+
+
+def _span(change: Change) -> str:
+    """The releases that have it: `2.2`, `2.0 only`, `2.0 to 2.1`."""
+    since = ".".join(map(str, change.since))
+    if change.until is None:
+        return since
+    return f"{since} only" if change.until == change.since else f"{since} to {'.'.join(map(str, change.until))}"

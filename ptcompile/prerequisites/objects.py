@@ -1,0 +1,170 @@
+"""What a cluster must have before jobs run, as objects, as Helm values and as a list.
+
+Pure: a profile and specs in, text and plain data out. The operator's deployment values are those of the TKE page on
+PyTorch-Operator, with its defaults; the profile may say others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ptcompile.documents import emit
+from ptcompile.operators.trainer import runtimes
+from ptcompile.prerequisites.requirements import (
+    Requirement,
+    gang_software,
+    kueue_api,
+    namespaces,
+    pods_of,
+    priority_classes,
+    queue_of,
+    queue_software,
+    queue_system,
+    software,
+    target_of,
+)
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.spec import Spec
+
+Json = dict[str, Any]
+
+
+class Setup(NamedTuple):
+    """What an administrator installs before the jobs run."""
+
+    manifests: tuple[Json, ...]
+    values: Json
+    """Helm values of the PyTorch operator's chart; empty where nothing needs that operator."""
+    requirements: tuple[Requirement, ...]
+
+    def text(self) -> str:
+        """One YAML stream for kubectl; the list and the Helm values stand above it as comments."""
+        lines = ["What the cluster must have:", *map(str, self.requirements), ""]
+        if self.values:
+            lines += ["Helm values of the operator's chart:", *emit.emit(self.values).splitlines(), ""]
+        head = "".join(f"# {line}".rstrip() + "\n" for line in lines[:-1])
+        return head + (f"---\n{emit.emit_all(self.manifests)}" if self.manifests else "")
+
+
+def platform(cluster: ClusterProfile, specs: Sequence[Spec] = (), *, targets: Iterable[str] = ()) -> Setup:
+    """What a cluster must have before these jobs run. The specs must compile.
+
+    `targets` are those of the platform, beside those of the specs; without either it is for PyTorchJobs.
+    """
+    jobs = [(target_of(one, cluster), one) for one in specs]
+    wanted = list(dict.fromkeys((*targets, *(name for name, _ in jobs)))) or ["pytorchjob"]
+    values = operator_values(cluster) if _runs_operator(wanted, cluster) else {}
+    needs = [one for name in wanted for one in software(name, cluster)]
+    needs += [one for name, spec in jobs for one in queue_software(name, spec, cluster)]
+    needs += [one for _, spec in jobs for one in gang_software(spec, cluster)]
+    needs += [Requirement("resource", name, "", "on its nodes") for name in _catalogue(cluster)]
+    queues = _queues(jobs, cluster)
+    needs += [_cluster_queue(one) for one in queues if one["kind"] == "LocalQueue"]
+    manifests = (
+        *_namespaces(specs, cluster, by_chart=bool(values)),
+        *_priorities(jobs, cluster),
+        *queues,
+        *_runtimes(jobs, cluster),
+    )
+    return Setup(manifests, values, tuple(dict.fromkeys(needs)))
+
+
+def operator_values(cluster: ClusterProfile) -> Json:
+    """The `values.yaml` of the operator's chart, as far as TKE's page on PyTorch-Operator names its fields."""
+    operator = cluster.spec.operator
+    return {"image": operator.image.given(), "namespace": operator.namespace.given()}
+
+
+def _runs_operator(targets: Iterable[str], cluster: ClusterProfile) -> bool:
+    """Whether the operator is deployed: for PyTorchJobs, or because the profile speaks of it."""
+    return "pytorchjob" in targets or "operator" in cluster.spec.model_fields_set
+
+
+def _namespaces(specs: Sequence[Spec], cluster: ClusterProfile, *, by_chart: bool) -> list[Json]:
+    chart = cluster.spec.operator.namespace
+    made = {chart.name} if by_chart and chart.create else set()
+    needed = {*namespaces(specs), *({chart.name} if by_chart else ())}
+    return [_object("v1", "Namespace", name) for name in sorted(needed - made)]
+
+
+def _priorities(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> Iterator[Json]:
+    """Priority classes: the profile's, and those that jobs name, which get 0 and so change no order.
+
+    The class of a job in Kueue's queue is a WorkloadPriorityClass (Kueue 0.19).
+    """
+    of_pods = priority_classes([pod for target, spec in jobs for pod in pods_of(spec, target, cluster)])
+    of_jobs = {(queue_system(target, cluster), spec.spec.priority) for target, spec in jobs if spec.spec.priority}
+    named = [*of_pods, *(name for system, name in of_jobs if system != "kueue")]
+    values = {**dict.fromkeys(named, 0), **cluster.spec.priorities}
+    for name in sorted(values):
+        yield {**_object("scheduling.k8s.io/v1", "PriorityClass", name), "value": values[name]}
+    for name in sorted(name for system, name in of_jobs if system == "kueue"):
+        workload = _object(kueue_api(cluster), "WorkloadPriorityClass", name)
+        yield {**workload, "value": cluster.spec.priorities.get(name, 0)}
+
+
+def _queues(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[Json]:
+    """The queues that the jobs name: Kueue's in each namespace, Volcano's and KAI's once for the cluster."""
+    found: dict[str, set[tuple[str, str]]] = {"kueue": set(), "volcano": set(), "kai": set()}
+    for target, one in jobs:
+        if queue := queue_of(one, cluster):
+            system = queue_system(target, cluster)
+            space = (one.metadata.namespace or "default") if system == "kueue" else ""
+            found[system].add((space, queue))
+    local = [
+        {
+            "apiVersion": kueue_api(cluster),
+            "kind": "LocalQueue",
+            "metadata": {"name": name, "namespace": namespace},
+            "spec": {"clusterQueue": name},
+        }
+        for namespace, name in sorted(found["kueue"])
+    ]
+    volcano = [
+        {**_object("scheduling.volcano.sh/v1beta1", "Queue", name), "spec": {"weight": 1}}
+        for _, name in sorted(found["volcano"])
+        if name != "default"
+    ]
+    kai = [{**_object("scheduling.run.ai/v2", "Queue", name), "spec": _KAI_QUEUE} for _, name in sorted(found["kai"])]
+    return [*local, *volcano, *kai]
+
+
+def _cluster_queue(local: Json) -> Requirement:
+    """The ClusterQueue behind a LocalQueue. It holds the quota, which no file here knows, so it is not written."""
+    why = "with its quota; where yours has another name, write that as clusterQueue of the LocalQueue"
+    return Requirement("object", f"ClusterQueue/{local['spec']['clusterQueue']}", "", why)
+
+
+_SHARE = {"quota": 0, "limit": -1, "overQuotaWeight": 1}
+_KAI_QUEUE: Json = {"resources": {name: dict(_SHARE) for name in ("cpu", "gpu", "memory")}}
+"""No guarantee and no limit, as KAI's own default-queue (KAI Scheduler, docs/quickstart/default-queues.yaml)."""
+
+
+def _runtimes(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[Json]:
+    """The runtimes that TrainJobs name: their own, and Trainer's, which its release installs in a step of its own."""
+    from ptcompile.compiling.compiler import compile_document
+
+    found: dict[tuple[str, str, str], Json] = {}
+    for spec in (spec for target, spec in jobs if target == "trainjob"):
+        data = {"apiVersion": spec.api_version, "kind": spec.kind, **spec.document(given=True)}
+        made = compile_document(data, cluster, "trainjob").manifests
+        for job in (one for one in made if one["kind"] == "TrainJob"):
+            runtime = runtimes.find(job, made, cluster.versions().trainer).runtime
+            ref = job["spec"]["runtimeRef"]
+            kind, name = ref.get("kind", runtimes.KINDS[0]), ref["name"]
+            metadata = {"name": name, **runtime["metadata"]}
+            whole = {"apiVersion": runtimes.API_VERSION, "kind": kind, **runtime, "metadata": metadata}
+            found.setdefault((kind, metadata.get("namespace", ""), name), whole)
+    return list(found.values())
+
+
+def _catalogue(cluster: ClusterProfile) -> list[str]:
+    own = {entry.resource_name for entry in cluster.spec.accelerators.values() if entry.resource_name}
+    return sorted({cluster.spec.gpu.resource_name, *own})
+
+
+def _object(version: str, kind: str, name: str) -> Json:
+    return {"apiVersion": version, "kind": kind, "metadata": {"name": name}}

@@ -1,0 +1,236 @@
+"""What a cluster must have for one job: software with its versions, CRDs, objects that the job names, node resources.
+
+Pure: a spec and a profile in, plain data out. Versions are those that ptcompile knows, or the profile's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ptcompile.kubernetes import untyped
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.spec import Spec
+
+
+class Requirement(NamedTuple):
+    """One thing that must be there. `kind` is kubernetes, operator, crd, namespace, object, resource or runtime."""
+
+    kind: str
+    name: str
+    version: str = ""
+    why: str = ""
+
+    def __str__(self) -> str:
+        """One line for people."""
+        version = f" {self.version}" if self.version else ""
+        return f"{self.kind:<10} {self.name}{version}" + (f"  ({self.why})" if self.why else "")
+
+
+class Needs(NamedTuple):
+    """What a target needs in the cluster."""
+
+    operator: str
+    field: str
+    """The operator's name among the profile's versions."""
+    crds: tuple[str, ...]
+
+
+NEEDS: dict[str, Needs] = {
+    "pytorchjob": Needs("training-operator", "training_operator", ("pytorchjobs.kubeflow.org/v1",)),
+    "volcano": Needs(
+        "volcano",
+        "volcano",
+        (
+            "jobs.batch.volcano.sh/v1alpha1",
+            "podgroups.scheduling.volcano.sh/v1beta1",
+            "queues.scheduling.volcano.sh/v1beta1",
+        ),
+    ),
+    "trainjob": Needs(
+        "trainer",
+        "trainer",
+        (
+            "trainjobs.trainer.kubeflow.org/v1alpha1",
+            "clustertrainingruntimes.trainer.kubeflow.org/v1alpha1",
+            "trainingruntimes.trainer.kubeflow.org/v1alpha1",
+        ),
+    ),
+    "jobset": Needs("jobset", "jobset", ("jobsets.jobset.x-k8s.io/v1alpha2",)),
+    "kai": Needs("kai-scheduler", "kai", ("queues.scheduling.run.ai/v2", "podgroups.scheduling.run.ai/v2alpha2")),
+}
+"""Operators by target; `pod` and `job` need none, and kai is no target. The CRDs are those of each one's release."""
+
+BESIDE = {"trainjob": "jobset"}
+"""Trainer 2.x makes JobSets, so a target may need another's operator too."""
+
+BUILT_IN = "torch-distributed"
+"""The ClusterTrainingRuntime that a TrainJob of ours names where it brings none (Trainer 2.3)."""
+
+
+def requires(spec: Spec, cluster: ClusterProfile, target: str | None = None) -> tuple[Requirement, ...]:
+    """What a cluster must have for one job that compiles.
+
+    `target` is the name of a target, the spec's own or what a job without one gets, where it is absent.
+    """
+    chosen = target_of(spec, cluster, target)
+    out = [*software(chosen, cluster), *queue_software(chosen, spec, cluster), *gang_software(spec, cluster)]
+    out = list(dict.fromkeys(out))
+    out += [Requirement("namespace", name) for name in namespaces([spec])]
+    pods = pods_of(spec, chosen, cluster)
+    out += [Requirement("object", f"{kind}/{name}") for kind, name in _objects(pods, spec, chosen, cluster)]
+    out += [Requirement("resource", name, "", "on its nodes") for name in _devices(pods)]
+    return tuple(out)
+
+
+def target_of(spec: Spec, cluster: ClusterProfile, target: str | None = None) -> str:
+    """The target's name: the one given, else the spec's own, else what the job needs."""
+    from ptcompile.frontends.spec import lower
+    from ptcompile.operators.targets import default_target
+
+    return target or spec.spec.target or default_target(lower(spec, cluster), cluster).name
+
+
+def pods_of(spec: Spec, target: str, cluster: ClusterProfile) -> list[untyped.Json]:
+    """The pods' specs that a job will have, one a role, with what the profile gives them."""
+    from ptcompile import passes
+    from ptcompile.frontends.spec import lower
+    from ptcompile.job import pod_template
+    from ptcompile.job.model import Context
+    from ptcompile.operators.targets import TARGETS
+
+    job, _ = passes.run(lower(spec, cluster), Context(cluster, TARGETS[target]))
+    return [untyped.at(pod_template.write(role.template), "spec") for role in job.roles]
+
+
+def software(target: str, cluster: ClusterProfile) -> list[Requirement]:
+    """Kubernetes and the operators of a target, with their CRDs."""
+    out = [Requirement("kubernetes", "kubernetes", _version(cluster, "kubernetes"))]
+    for name in (target, BESIDE.get(target)):
+        if name in NEEDS:
+            out += _of(NEEDS[name], cluster)
+    if target == "trainjob":
+        out.append(Requirement("runtime", BUILT_IN, "", "a ClusterTrainingRuntime of Trainer's release"))
+    return out
+
+
+def queue_software(target: str, spec: Spec, cluster: ClusterProfile) -> list[Requirement]:
+    """Who admits the job, where it has a queue."""
+    if not queue_of(spec, cluster):
+        return []
+    system = queue_system(target, cluster)
+    return _of(_kueue(cluster) if system == "kueue" else NEEDS[system], cluster)
+
+
+def gang_software(spec: Spec, cluster: ClusterProfile) -> list[Requirement]:
+    """Who places the job's pods together, where the profile names a gang scheduler."""
+    from ptcompile.frontends.spec import lower
+    from ptcompile.job import queues
+
+    placer = queues.gang(lower(spec, cluster), cluster)
+    if placer == "none":
+        return []
+    if placer in NEEDS:
+        return _of(NEEDS[placer], cluster)
+    operator = Requirement("operator", placer, "", "places the pods of a job together")
+    return [operator, Requirement("crd", "podgroups.scheduling.x-k8s.io/v1alpha1", "", placer)]
+
+
+def queue_system(target: str, cluster: ClusterProfile) -> str:
+    """Whose queue it is: a Volcano Job's is Volcano's, any other the profile's to say."""
+    return "volcano" if target == "volcano" else cluster.spec.queue_system
+
+
+def kueue_api(cluster: ClusterProfile) -> str:
+    """Kueue's API group and version: v1beta2 today (Kueue 0.19), v1beta1 before 0.15."""
+    return f"kueue.x-k8s.io/v1beta{2 if cluster.versions().kueue >= (0, 15) else 1}"
+
+
+def queue_of(spec: Spec, cluster: ClusterProfile) -> str | None:
+    """The queue of a job: its own, else the profile's."""
+    return spec.spec.queue or cluster.spec.defaults.queue
+
+
+def namespaces(specs: Sequence[Spec]) -> list[str]:
+    """The namespaces that specs name, without the one that every cluster has."""
+    return sorted({one.metadata.namespace for one in specs if one.metadata.namespace} - {"default"})
+
+
+def priority_classes(pods: Sequence[untyped.Json]) -> list[str]:
+    """The priority classes that pods name; Kubernetes brings its own, `system-` in front."""
+    found = {untyped.text(pod.get("priorityClassName")) for pod in pods}
+    return sorted(name for name in found if name and not name.startswith("system-"))
+
+
+def _kueue(cluster: ClusterProfile) -> Needs:
+    crds = ("clusterqueues", "localqueues", "workloads")
+    return Needs("kueue", "kueue", tuple(f"{name}.{kueue_api(cluster)}" for name in crds))
+
+
+def _of(needs: Needs, cluster: ClusterProfile) -> list[Requirement]:
+    operator = Requirement("operator", needs.operator, _version(cluster, needs.field))
+    return [operator, *(Requirement("crd", crd, "", needs.operator) for crd in needs.crds)]
+
+
+def _version(cluster: ClusterProfile, field: str) -> str:
+    major, minor = getattr(cluster.versions(), field)
+    return f"{major}.{minor}"
+
+
+def _objects(
+    pods: Sequence[untyped.Json], spec: Spec, target: str, cluster: ClusterProfile
+) -> dict[tuple[str, str], None]:
+    """Objects that a job names and does not make: classes, accounts, claims, Secrets, ConfigMaps, the queue."""
+    out = [("PriorityClass", name) for name in priority_classes(pods)]
+    if queue := queue_of(spec, cluster):
+        out.append(("LocalQueue" if queue_system(target, cluster) == "kueue" else "Queue", queue))
+    if spec.spec.priority:
+        kueue = queue_system(target, cluster) == "kueue"
+        out.append(("WorkloadPriorityClass" if kueue else "PriorityClass", spec.spec.priority))
+    out += [one for pod in pods for one in _of_pod(pod)]
+    return dict.fromkeys(out)
+
+
+_ENV = {"secretKeyRef": "Secret", "configMapKeyRef": "ConfigMap"}
+_FROM = {"secretRef": "Secret", "configMapRef": "ConfigMap"}
+_VOLUMES = (
+    ("persistentVolumeClaim", "PersistentVolumeClaim", "claimName"),
+    ("secret", "Secret", "secretName"),
+    ("configMap", "ConfigMap", "name"),
+)
+
+
+def _of_pod(pod: untyped.Json) -> Iterator[tuple[str, str]]:
+    """The objects without which a pod does not start."""
+    if account := untyped.text(pod.get("serviceAccountName")):
+        yield "ServiceAccount", account
+    yield from (("Secret", str(one.get("name"))) for one in untyped.items(pod.get("imagePullSecrets")))
+    for container in _containers(pod):
+        for entry in untyped.items(container.get("env")):
+            yield from _named(untyped.at(entry, "valueFrom"), _ENV)
+        for entry in untyped.items(container.get("envFrom")):
+            yield from _named(entry, _FROM)
+    for volume in untyped.items(pod.get("volumes")):
+        for key, kind, word in _VOLUMES:
+            ref = untyped.at(volume, key)
+            if word in ref and not ref.get("optional"):
+                yield kind, str(ref[word])
+
+
+def _named(source: untyped.Json, kinds: dict[str, str]) -> Iterator[tuple[str, str]]:
+    for key, kind in kinds.items():
+        ref = untyped.at(source, key)
+        if "name" in ref and not ref.get("optional"):
+            yield kind, str(ref["name"])
+
+
+def _containers(pod: untyped.Json) -> list[Any]:
+    return [*untyped.items(pod.get("initContainers")), *untyped.items(pod.get("containers"))]
+
+
+def _devices(pods: Sequence[untyped.Json]) -> list[str]:
+    """Extended resources that nodes must offer."""
+    limits = (name for pod in pods for one in _containers(pod) for name in untyped.at(one, "resources", "limits"))
+    return sorted({name for name in limits if "/" in name})

@@ -1,0 +1,1 @@
+"""Which values are secret, and how reports mask them."""

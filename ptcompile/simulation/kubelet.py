@@ -1,0 +1,110 @@
+"""What the kubelet makes of a pod: `$(X)` in env, command and args, and the QoS class (Kubernetes 1.36)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.untyped import Json, at, items, mapping, text
+from ptcompile.operators.common.expansion import ContainerView, PodView, env_entry, reference
+
+
+def expand_vars(text: str, env: Mapping[str, str]) -> str:
+    """`$(X)` replaced by the value of X. An unknown name stays as it is, `$$` becomes `$`."""
+    if "$" not in text:
+        return text
+    out: list[str] = []
+    start = 0
+    while (dollar := text.find("$", start)) >= 0 and dollar + 1 < len(text):
+        out.append(text[start:dollar])
+        following = text[dollar + 1]
+        end = text.find(")", dollar + 2) if following == "(" else -1
+        if end >= 0:
+            name = text[dollar + 2 : end]
+            out.append(env.get(name, f"$({name})"))
+            start = end + 1
+        else:
+            out.append("$" if following == "$" else "$" + following)
+            start = dollar + 2
+    out.append(text[start:])
+    return "".join(out)
+
+
+def environment(container: ContainerView, pod: PodView) -> dict[str, str]:
+    """The values that the container's processes see, in the order written; of two with one name the last one stands.
+
+    A reference sees only what stands before it. A value that no manifest holds (a Secret's, a pod's IP) reads
+    `<source>`, for example `<secret:hf/token>`.
+    """
+    out: dict[str, str] = {}
+    for entry in container.env:
+        name = text(entry.get("name"))
+        value = _value(entry, pod, out)
+        out.pop(name, None)
+        out[name] = value
+    return out
+
+
+def _value(entry: Json, pod: PodView, env: Mapping[str, str]) -> str:
+    if written := text(entry.get("value")):
+        return expand_vars(written, env)
+    source = mapping(entry.get("valueFrom"))
+    known = None if entry.get("value") or "fieldRef" in source else reference(source)
+    if known is not None:  # Volcano gives each pod two of these for every task
+        return f"<{known}>"
+    shown = env_entry(entry)
+    if "value" in shown:
+        return expand_vars(shown["value"], env)
+    if "fieldRef" in shown:
+        return _field(shown["fieldRef"], pod)
+    return f"<{next(iter(source), '')}>"
+
+
+def _field(path: str, pod: PodView) -> str:
+    """The value of a downward API field, where the manifest decides it."""
+    for key, values in (("metadata.labels", pod.labels), ("metadata.annotations", pod.annotations)):
+        if path.startswith(key + "['") and path.endswith("']"):
+            return values.get(path[len(key) + 2 : -2], "")
+    if path == "metadata.namespace":
+        return pod.namespace
+    if path == "metadata.name" and not pod.random_suffix:
+        return pod.name
+    return f"<{path}>"
+
+
+def command_line(container: ContainerView, env: Mapping[str, str]) -> tuple[list[str] | None, list[str] | None]:
+    """Command and args with `$(X)` replaced; None where the image's own are used."""
+    command, args = container.command, container.args
+    return (
+        None if command is None else [expand_vars(word, env) for word in command],
+        None if args is None else [expand_vars(word, env) for word in args],
+    )
+
+
+_DECISIVE = ("cpu", "memory")
+_KEYS = ("initContainers", "containers")
+
+
+def qos_class(spec: Json) -> str:
+    """`Guaranteed`, `Burstable` or `BestEffort`.
+
+    Pod-level resources, where present, decide alone. A GPU alone makes a pod BestEffort. A request that is not
+    written equals the limit.
+    """
+    pod_level = at(spec, "resources")
+    owners = [pod_level] if pod_level else [at(c, "resources") for k in _KEYS for c in items(spec.get(k))]
+    amounts = [(_amounts(o, "requests"), _amounts(o, "limits")) for o in owners]
+    if not any(requests or limits for requests, limits in amounts):
+        return "BestEffort"
+    equal = all(len(limits) == 2 and {**limits, **requests} == limits for requests, limits in amounts)
+    return "Guaranteed" if equal else "Burstable"
+
+
+def _amounts(resources: Json, kind: str) -> dict[str, quantity.Quantity]:
+    """The positive amounts of cpu and memory."""
+    out: dict[str, quantity.Quantity] = {}
+    for name in _DECISIVE:
+        amount = quantity.parse(at(resources, kind).get(name))
+        if amount:
+            out[name] = amount
+    return out

@@ -1,0 +1,97 @@
+"""What was given, as documents and objects, and what is said of them, as diagnostics: the two ends of every verb."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ptcompile.documents import source
+from ptcompile.findings.diagnostics import Diagnostic, Fix, Path, Problem, code_of
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.spec import Spec
+
+
+def read(given: str | bytes | Mapping[str, Any] | Spec, filename: str | None) -> source.Source:
+    """Whatever form a stream was given in, as documents; without positions where it was no text."""
+    if isinstance(given, str | bytes):
+        return source.read(given, filename)
+    if isinstance(given, Mapping):
+        return source.from_data(dict(given))
+    said = given.document(given=True)
+    return source.from_data({"apiVersion": given.api_version, "kind": given.kind, **said})
+
+
+def objects(data: Mapping[str, Any]) -> Iterable[tuple[Path, Mapping[str, Any]]]:
+    """The objects of a document with their paths: itself, or the items of a List."""
+    items = data.get("items")
+    if data.get("kind") == "List" and data.get("apiVersion") == "v1" and isinstance(items, list):
+        return [(("items", i), item) for i, item in enumerate(items) if isinstance(item, Mapping)]
+    return [((), data)]
+
+
+def not_objects(data: Mapping[str, Any]) -> Iterable[Problem]:
+    """The items of a List that are no objects."""
+    items = data.get("items") if data.get("kind") == "List" else None
+    for at, item in enumerate(items if isinstance(items, list) else ()):
+        if not isinstance(item, Mapping):
+            yield Problem("not-a-mapping", ("items", at), f"items[{at}]: an object is a mapping", "remove it")
+
+
+def profiles(given: source.Source) -> Sequence[source.Document]:
+    """The documents of a stream that are profiles; all of them where none says that it is one."""
+    return [one for one in given.documents if one.data.get("kind") == "ClusterProfile"] or given.documents
+
+
+def nothing() -> Problem:
+    """What is said of a stream without documents."""
+    return Problem("no-documents", (), "there is no document here", "write one", authority="ptcompile")
+
+
+def stamp(
+    problem: Problem,
+    document: source.Document | None,
+    filename: str | None,
+    under: Path = (),
+    manifest: Mapping[str, Any] | None = None,
+) -> Diagnostic:
+    """A problem as a diagnostic: with its code, its position and the object it is about."""
+    path = (*under, *problem.path)
+    if document is not None:
+        from ptcompile.secrets.masking import masked_problem
+
+        problem = masked_problem(problem, document, path)
+    span = problem.span
+    if span is None and document is not None:
+        span = document.span(path, on_key=problem.on_key)
+    return Diagnostic(
+        code=code_of(problem.name),
+        name=problem.name,
+        severity=problem.severity,
+        message=problem.message,
+        help=problem.help,
+        path=path,
+        span=span,
+        stage=problem.stage,
+        authority=problem.authority,
+        filename=filename,
+        document=document.index if document is not None else 0,
+        resource=resource(manifest if manifest is not None else document.data if document is not None else {}),
+        fix=_under(problem.fix, under),
+        template=document.template if document is not None else None,
+    )
+
+
+def _under(fix: Fix | None, under: Path) -> Fix | None:
+    if fix is None or not under:
+        return fix
+    return fix._replace(edits=tuple(edit._replace(path=(*under, *edit.path)) for edit in fix.edits))
+
+
+def resource(manifest: Mapping[str, Any]) -> str | None:
+    """`Kind/name`, as far as an object has them."""
+    kind, metadata = manifest.get("kind"), manifest.get("metadata")
+    if not isinstance(kind, str):
+        return None
+    name = metadata.get("name") if isinstance(metadata, Mapping) else None
+    return f"{kind}/{name}" if isinstance(name, str) else kind

@@ -1,0 +1,108 @@
+"""The verb `diff` as a function: specs or manifests, and how their worlds and their fields differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ptcompile import streams
+from ptcompile.diffing import Side, compare
+from ptcompile.diffing.values import Difference
+from ptcompile.kubernetes.untyped import at
+from ptcompile.verbs import compile
+
+if TYPE_CHECKING:
+    from ptcompile.documents.source import Document
+    from ptcompile.findings.diagnostics import Diagnostic
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.spec import Spec
+
+_WRITERS: dict[tuple[str, str], str] = {
+    ("v1", "Pod"): "pod",
+    ("batch/v1", "Job"): "job",
+    ("kubeflow.org/v1", "PyTorchJob"): "pytorchjob",
+    ("batch.volcano.sh/v1alpha1", "Job"): "volcano",
+    ("trainer.kubeflow.org/v1alpha1", "TrainJob"): "trainjob",
+    ("jobset.x-k8s.io/v1alpha2", "JobSet"): "jobset",
+}
+"""The target that writes each kind."""
+
+
+class _Read(NamedTuple):
+    """One side as it was given."""
+
+    documents: tuple[Document, ...]
+    profile: ClusterProfile | None
+    problems: tuple[Diagnostic, ...]
+    filename: str | None
+
+    def manifests(self) -> list[Mapping[str, Any]]:
+        """The objects that are not specs of ours."""
+        return [one for d in self.documents if not _is_ours(d.data) for _, one in streams.objects(d.data)]
+
+
+def diff(
+    a: str | bytes | Mapping[str, Any] | Spec,
+    b: str | bytes | Mapping[str, Any] | Spec,
+    *,
+    target: str | None = None,
+    from_cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    to_cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    filenames: tuple[str | None, str | None] = (None, None),
+) -> Difference:
+    """How `b` differs from `a`: two specs, two streams of manifests, one of each, or one under two profiles.
+
+    Specs are compiled first: for `target`, else their own, else the one that writes the other side's manifests. The
+    profiles are ClusterProfiles in any form; their versions also decide what the operators make of manifests.
+    Raises nothing for what a user may have written: with an error in `diagnostics` nothing is compared.
+    """
+    one, other = _read(a, from_cluster, filenames[0]), _read(b, to_cluster, filenames[1])
+    names = filenames[0] or "a", filenames[1] or "b"
+    before, found = _side(one, target, _target(other))
+    after, more = _side(other, target, _target(one))
+    diagnostics = tuple(dict.fromkeys((*one.problems, *other.problems, *found, *more)))
+    failed = any(d.severity == "error" for d in diagnostics)
+    return Difference(names, () if failed else compare(before, after), diagnostics)
+
+
+def _read(
+    given: str | bytes | Mapping[str, Any] | Spec,
+    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None,
+    filename: str | None,
+) -> _Read:
+    read = streams.read(given, filename)
+    profile, wrong = compile.read_cluster(cluster)
+    found = [*wrong, *(streams.stamp(problem, None, filename) for problem in read.problems)]
+    for document in read.documents:
+        found += [streams.stamp(problem, document, filename) for problem in streams.not_objects(document.data)]
+    if not read.documents and not read.problems:
+        found.append(streams.stamp(streams.nothing(), None, filename))
+    return _Read(tuple(read.documents), profile, tuple(found), filename)
+
+
+def _is_ours(data: Mapping[str, Any]) -> bool:
+    return str(data.get("apiVersion")).startswith("ptcompile/") and data.get("kind") != "ClusterProfile"
+
+
+def _target(other: _Read) -> str | None:
+    """The target that writes the jobs of a side, where they are all of one kind."""
+    kinds = {(str(one.get("apiVersion")), str(one.get("kind"))) for one in other.manifests()}
+    found = {_WRITERS[kind] for kind in kinds if kind in _WRITERS}
+    return found.pop() if len(found) == 1 else None
+
+
+def _side(read: _Read, target: str | None, otherwise: str | None) -> tuple[Side, list[Diagnostic]]:
+    """The manifests of a side, its specs compiled for `target`, else their own, else `otherwise`."""
+    from ptcompile.compiling.compiler import compile_document  # manifests alone do without
+
+    if read.profile is None:
+        return Side(), []
+    manifests = read.manifests()
+    found: list[Diagnostic] = []
+    for document in read.documents:
+        if _is_ours(document.data):
+            wanted = target or (None if at(document.data, "spec").get("target") else otherwise)
+            compiled = compile_document(document.data, read.profile, wanted)
+            manifests += compiled.manifests
+            found += [streams.stamp(problem, document, read.filename) for problem in compiled.problems]
+    return Side(manifests, read.profile.versions()), found

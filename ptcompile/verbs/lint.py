@@ -1,0 +1,176 @@
+"""The verb `lint` as a function: manifests and specs in, what is wrong with them out.
+
+Linting a manifest needs no pydantic: whatever knows our own kinds is imported where one comes by.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from ptcompile import streams
+from ptcompile.documents.source import Source
+from ptcompile.findings.diagnostics import Diagnostic, Problem
+from ptcompile.findings.selection import Selection, selection
+from ptcompile.kubernetes.versions import Versions, parse_version
+from ptcompile.linting import Stream, run
+from ptcompile.validate import supported, validate
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+
+class Report(NamedTuple):
+    """What linting found, and what it looked at."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    documents: int
+    """How many documents there were."""
+    unchecked: tuple[str, ...]
+    """The documents that nobody here can judge, as `Kind/name`."""
+    meant: tuple[Diagnostic, ...] = ()
+    """What comments in the file say is meant, and so is not among the diagnostics."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error. Warnings are fine."""
+        return not any(d.severity == "error" for d in self.diagnostics)
+
+
+class _Asked:
+    """What one call of `lint` asks of every object."""
+
+    def __init__(
+        self, profile: "ClusterProfile | None", versions: Versions, webhooks: bool, selection: Selection
+    ) -> None:
+        self.profile = profile
+        self.versions = versions
+        self.webhooks = webhooks
+        self.selection = selection
+
+
+def lint(
+    source: str | bytes | Mapping[str, Any],
+    *,
+    filename: str | None = None,
+    cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None" = None,
+    kubernetes: str | None = None,
+    webhooks: bool = True,
+    unknown_kinds: Literal["count", "error"] = "count",
+    select: Iterable[str] | None = None,
+    ignore: Iterable[str] = (),
+) -> Report:
+    """Say what an API server, the operators, the kubelet and torchrun would say of every object of a stream.
+
+    First what is refused, then, by the rules, what is accepted and still goes wrong; each at the line where it is.
+
+    `kubernetes` is the server's version, such as "1.34": the profile's, or the newest known, where absent.
+    `webhooks=False` is the API server with the CRDs alone, as on a cluster without the operators' webhooks.
+    `unknown_kinds="error"` makes a finding of each kind that nobody here knows; they are counted in any case.
+    `select` and `ignore` are codes, beginnings of codes, or names. What would be refused is told whatever is selected,
+    unless it is ignored. Raises ValueError for a selector that selects nothing, and for a version that is none.
+    """
+    read = streams.read(source, filename)
+    found = [streams.stamp(problem, None, filename) for problem in read.problems]
+    profile = None
+    if cluster is not None:
+        from ptcompile.verbs.compile import read_cluster
+
+        profile, wrong = read_cluster(cluster)
+        found += wrong
+    asked = _Asked(profile, _versions(profile, kubernetes), webhooks, selection(select, ignore))
+    unchecked: list[str] = []
+    found += _all(read, filename, asked, unchecked, unknown_kinds)
+    if not read.documents and not read.problems:
+        found.append(streams.stamp(streams.nothing(), None, filename))
+    found = [d for d in found if asked.selection.tells(d.name, d.stage)]
+    if "ptcompile:" not in read.text:  # no comment says what is meant
+        return Report(tuple(found), len(read.documents), tuple(unchecked))
+    from ptcompile.documents.suppression import suppress
+
+    left, meant, problems = suppress(read, found, asked.selection)
+    comments = (streams.stamp(problem, None, filename) for problem in problems)
+    return Report((*left, *comments), len(read.documents), tuple(unchecked), meant)
+
+
+def _all(
+    read: Source, filename: str | None, asked: _Asked, unchecked: list[str], unknown_kinds: Literal["count", "error"]
+) -> Iterator[Diagnostic]:
+    """What is found in the objects of a stream; those that nobody here can judge are noted in `unchecked`."""
+    objects = [(document, at, one) for document in read.documents for at, one in streams.objects(document.data)]
+    everything = Stream([manifest for _, _, manifest in objects])
+    for document in read.documents:
+        for problem in streams.not_objects(document.data):
+            yield streams.stamp(problem, document, filename)
+    for document, at, manifest in objects:
+        problems = _nameless(manifest) or _judge(manifest, everything, asked)
+        if problems is None:
+            unchecked.append(streams.resource(manifest) or "a document without kind")
+            problems = [_unknown(manifest)] if unknown_kinds == "error" else []
+        for problem in problems:
+            yield streams.stamp(problem, document, filename, at, manifest)
+
+
+def _nameless(manifest: Mapping[str, Any]) -> list[Problem]:
+    """Why nobody can tell what an object is: every Kubernetes client refuses one without apiVersion and kind."""
+    missing = [key for key in ("apiVersion", "kind") if not isinstance(manifest.get(key), str) or not manifest[key]]
+    return [
+        Problem("required-value", (key,), f"{key}: Required value: every object says what it is", f"add {key}")
+        for key in missing
+    ]
+
+
+def _judge(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterable[Problem] | None:
+    """The problems of one object, or None where it is of a kind that nobody here knows. `others` stand beside it."""
+    if supported(manifest):
+        refused = validate(manifest, versions=asked.versions, webhooks=asked.webhooks, others=others.objects)
+        return [*refused, *_advised(manifest, refused, others, asked)]
+    if not str(manifest.get("apiVersion")).startswith("ptcompile/"):
+        return None
+    if manifest.get("kind") == "ClusterProfile":
+        from ptcompile.compiling.kubernetes_parts import read_profile
+
+        return read_profile(manifest)[1]
+    return _judge_spec(manifest, asked)
+
+
+def _advised(
+    manifest: Mapping[str, Any], refused: Sequence[Problem], others: Stream, asked: _Asked
+) -> Iterator[Problem]:
+    """What the rules find, without what they say of a place that is refused already."""
+    said = {problem.path for problem in refused}
+    for problem in run(manifest, versions=asked.versions, others=others, only=asked.selection.select):
+        if problem.path not in said:
+            yield problem
+
+
+def _judge_spec(document: Mapping[str, Any], asked: _Asked) -> Iterable[Problem]:
+    """The problems of a TrainingJob, and what the rules find in its manifests, at the lines of the spec."""
+    from ptcompile.compiling.compiler import compile_document, traced
+    from ptcompile.vocabulary.from_schema import default_cluster
+
+    profile = asked.profile or default_cluster()
+    compiled = compile_document(document, profile)
+    said = {(problem.name, problem.path) for problem in compiled.problems}
+    found = (
+        (one, problem)
+        for one in compiled.manifests
+        for problem in run(one, versions=profile.versions(), others=compiled.manifests, only=asked.selection.select)
+    )
+    advised = (problem for problem in traced(found, document) if (problem.name, problem.path) not in said)
+    return [*compiled.problems, *(problem for problem in advised if not _ours(problem))]
+
+
+def _ours(problem: Problem) -> bool:
+    """Whether a finding asks the user to remove a variable that a pass wrote, for a script without torchrun."""
+    return problem.name == "env-that-torchrun-sets" and problem.path[-2:-1] != ("env",)
+
+
+def _versions(profile: "ClusterProfile | None", kubernetes: str | None) -> Versions:
+    versions = profile.versions() if profile is not None else Versions()
+    return versions._replace(kubernetes=parse_version(kubernetes)) if kubernetes else versions
+
+
+def _unknown(manifest: Mapping[str, Any]) -> Problem:
+    kind = f"{manifest.get('apiVersion')}/{manifest.get('kind')}"
+    return Problem(
+        "unknown-kind", ("kind",), f"{kind} is not checked: nobody here knows it", None, authority="ptcompile"
+    )

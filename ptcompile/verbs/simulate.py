@@ -1,0 +1,111 @@
+"""The verb `simulate` as a function: manifests, and specs of ours for every target, into the world of their pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ptcompile import streams
+from ptcompile.kubernetes.index import Objects
+from ptcompile.verbs import compile
+
+if TYPE_CHECKING:
+    from ptcompile.documents.source import Document
+    from ptcompile.findings.diagnostics import Diagnostic, Path
+    from ptcompile.simulation.world import World
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.spec import Spec
+
+
+def simulate(
+    source: str | bytes | Mapping[str, Any] | Spec,
+    *,
+    target: str | None = None,
+    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    filename: str | None = None,
+    others: Iterable[str | bytes | Mapping[str, Any]] = (),
+) -> World:
+    """What every pod of every job of a stream will see.
+
+    A TrainingJob of ours is compiled first: for `target`, else for every target that can express it. `cluster` is a
+    ClusterProfile in any form; its versions decide what the operators do. `others` are further streams to look at
+    only, such as the file of a TrainJob's runtime; `objects_of` reads them once for several calls. Raises nothing for
+    what a user may have written: what is wrong with the text or with a spec is in `World.diagnostics`.
+    """
+    from ptcompile.kubernetes.versions import Versions
+    from ptcompile.simulation import World, joined
+    from ptcompile.simulation import simulate as simulated
+
+    diagnostics: list[Diagnostic] = []
+    profile: ClusterProfile | None = None
+    if cluster is not None:
+        profile, diagnostics = compile.read_cluster(cluster)
+    versions = profile.versions() if profile is not None else Versions()
+    documents, found = _documents(source, filename)
+    beside = objects_of(others)
+    specs = [one for one in documents if _is_ours(one.data)]
+    manifests = [one.data for one in documents if not _is_ours(one.data)]
+    given = Objects(manifests, beside)
+    worlds = [simulated(manifests, versions=versions, others=beside)]
+    for spec in specs:
+        worlds.append(_compiled(spec, target, profile, filename, given))
+    return joined([World(diagnostics=(*diagnostics, *found)), *worlds])
+
+
+def objects_of(sources: Iterable[str | bytes | Mapping[str, Any]]) -> Objects:
+    """The objects of some streams, as `others` of `simulate`; what is wrong with a text is nobody's concern here."""
+    if isinstance(sources, Objects):
+        return sources
+    return Objects(one.data for source in sources for one in _documents(source, None)[0])
+
+
+class _Object(NamedTuple):
+    """One object of a stream, and where it stands: in which document, under which path."""
+
+    data: Mapping[str, Any]
+    document: Document
+    under: Path
+
+
+def _documents(given: Any, filename: str | None) -> tuple[list[_Object], list[Diagnostic]]:
+    """The objects of a stream, and what is wrong with its text."""
+    read = streams.read(given, filename)
+    found = [streams.stamp(problem, None, filename) for problem in read.problems]
+    objects = [_Object(one, document, at) for document in read.documents for at, one in streams.objects(document.data)]
+    if not objects and not found:
+        found = [streams.stamp(streams.nothing(), None, filename)]
+    return objects, found
+
+
+def _is_ours(document: Mapping[str, Any]) -> bool:
+    return document.get("apiVersion") == "ptcompile/v1" and document.get("kind") == "TrainingJob"
+
+
+def _compiled(
+    spec: _Object,
+    target: str | None,
+    profile: ClusterProfile | None,
+    filename: str | None,
+    beside: Objects,
+) -> World:
+    """A spec's worlds, one for each target that can express it.
+
+    Where none can, the findings of the target that `compile` would have taken.
+    """
+    from ptcompile.compiling.compiler import compile_document
+    from ptcompile.operators.targets import TARGETS
+    from ptcompile.simulation import World, joined
+    from ptcompile.simulation import simulate as simulated
+    from ptcompile.vocabulary.from_schema import default_cluster
+
+    cluster = profile or default_cluster()
+    worlds: list[World] = []
+    for name in [target] if target is not None else list(TARGETS):
+        manifests = compile_document(spec.data, cluster, name).manifests
+        if manifests:
+            worlds.append(simulated(manifests, versions=cluster.versions(), others=beside, target=name))
+    if not worlds:
+        problems = compile_document(spec.data, cluster, target).problems
+        found = (streams.stamp(one, spec.document, filename, spec.under, spec.data) for one in problems)
+        return World(diagnostics=tuple(found))
+    return joined(worlds)

@@ -1,0 +1,168 @@
+"""The platform's vocabulary: `kind: ClusterProfile`. A job says what it is; a profile says where it runs.
+
+The words follow Flyte's K8s plugin configuration where it has them (resource tolerations, interruptible nodes, default
+env and labels). The built-in profile tolerates `flyte/gpu=dedicated:NoSchedule` on GPU pods, as Flyte's documents do.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field, ValidationInfo, field_validator
+
+from ptcompile.vocabulary import model
+from ptcompile.vocabulary.checks import other_than_the_queues
+from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric, Gpu, NodeRequirement, PodBase, Toleration
+from ptcompile.vocabulary.cluster.questions import Profile
+from ptcompile.vocabulary.cluster.queues import GangScheduler, QueueSystem, Topology
+from ptcompile.vocabulary.model import Json, Model, Quantity
+
+
+class Spot(Model):
+    """Nodes that can be taken away."""
+
+    node_labels: dict[str, str] = Field({}, description="Labels that such nodes carry; pods get a node affinity.")
+    match_expressions: list[NodeRequirement] = Field(
+        [], description="What such nodes must be beyond labels, for the same node affinity."
+    )
+    tolerations: list[Toleration] = Field([], description="Taints of such nodes.")
+
+
+class Defaults(Model):
+    """What every job gets that does not say otherwise."""
+
+    env: dict[str, str] = Field({}, description="Environment variables.")
+    labels: dict[str, str] = Field({}, description="Labels of objects and pods.")
+    annotations: dict[str, str] = Field({}, description="Annotations of objects and pods.")
+    requests: dict[str, Quantity] = Field({}, description="Requests by Kubernetes resource name.")
+    limits: dict[str, Quantity] = Field({}, description="Limits by Kubernetes resource name.")
+    node_selector: dict[str, str] = Field({}, description="Labels that every node must have.")
+    tolerations: list[Toleration] = Field([], description="Tolerations of every pod.")
+    queue: str | None = Field(None, description="Queue of jobs that name none.")
+    scheduler_name: str | None = Field(None, description="Scheduler of jobs that name none.")
+    service_account_name: str | None = Field(None, description="Identity of pods that name none.")
+    image_pull_secrets: list[Json] = Field([], description="Registry credentials of pods that name none.")
+    pod_template: PodBase = Field(
+        {},
+        description="A pod template laid under every job's own, for all else. Its container `pytorch` is the one that "
+        "trains. Mappings merge; an item that the job names, its affinity and its dnsConfig are the job's whole.",
+    )
+
+
+class OperatorVersions(Model):
+    """Versions of what is installed; the newest known where absent."""
+
+    kubernetes: str | None = Field(None, pattern=r"^1\.\d{1,3}$", description='Such as "1.34".')
+    training_operator: str | None = Field(None, pattern=r"^\d+\.\d+", description='Such as "1.9".')
+    trainer: str | None = Field(None, pattern=r"^\d+\.\d+", description='Such as "2.2".')
+    jobset: str | None = Field(None, pattern=r"^\d+\.\d+", description='Such as "0.10".')
+    volcano: str | None = Field(None, pattern=r"^\d+\.\d+", description='Such as "1.12".')
+    kueue: str | None = Field(None, pattern=r"^\d+\.\d+", description='Such as "0.19".')
+    kai: str | None = Field(None, pattern=r"^\d+\.\d+", description='KAI Scheduler, such as "0.15".')
+
+
+class OperatorImage(Model):
+    """Which image the operator runs."""
+
+    repository: str = Field("ccr.ccs.tencentyun.com/tke-market/pytorch-operator", description="Without the tag.")
+    tag: str = Field("latest", description="The image's tag.")
+
+
+class OperatorNamespace(Model):
+    """Where the operator runs."""
+
+    create: bool = Field(True, description="Whether the chart makes the namespace.")
+    name: str = Field("pytorch-operator", description="The namespace's name.")
+
+
+class OperatorDeployment(Model):
+    """How the PyTorch operator's chart is deployed. Fields and defaults are those of TKE's PyTorch-Operator chart."""
+
+    image: OperatorImage = Field(default_factory=OperatorImage.model_construct, description="The operator's image.")
+    namespace: OperatorNamespace = Field(
+        default_factory=OperatorNamespace.model_construct, description="The operator's namespace."
+    )
+
+
+class ProfileSpec(Model):
+    """What the platform decides."""
+
+    model_config = ConfigDict(json_schema_extra={"x-check": "own-scheduler"})
+
+    versions: OperatorVersions = Field(
+        default_factory=OperatorVersions.model_construct, description="Kubernetes and the operators."
+    )
+    cloud: Literal["gke", "eks", "aks"] | None = Field(
+        None, description="Whose node labels the built-in accelerators have; those of feature discovery when absent."
+    )
+    gpu: Gpu = Field(default_factory=Gpu.model_construct, description="What `gpu` means here.")
+    accelerators: dict[str, Accelerator] = Field(
+        {}, description="The catalogue, by the names that jobs use; it wins over the built-in one, name by name."
+    )
+    fabrics: dict[str, Fabric] = Field(
+        {}, description="What a fabric is here, by the names that jobs use: new ones, or built-in ones changed."
+    )
+    resource_tolerations: dict[str, list[Toleration]] = Field(
+        {}, description="Tolerations by Kubernetes resource name: of pods that ask for it in any container."
+    )
+    spot: Spot = Field(default_factory=Spot.model_construct, description="Nodes that can be taken away.")
+    on_demand: list[NodeRequirement] = Field(
+        [], description="What the nodes of jobs that are not spot must be, for their node affinity."
+    )
+    queue_system: QueueSystem = Field(
+        "kueue", description="Who admits a queue's jobs, where the target leaves the choice."
+    )
+    gang_scheduler: GangScheduler | None = Field(
+        None,
+        description="Who places the pods of a job all at once, or none of them; the training-operator is started "
+        "with the same. Default: volcano or kai where the queues are theirs, else none.",
+    )
+    schedule_timeout_seconds: int | None = Field(
+        None, ge=1, description="How long scheduler-plugins holds places for a gang that is not complete."
+    )
+    multi_kueue: bool = Field(
+        False, description="Whether this is a MultiKueue manager: queued jobs run in other clusters, never here."
+    )
+    topology: Topology = Field(default_factory=Topology.model_construct, description="The network's levels.")
+    defaults: Defaults = Field(
+        default_factory=Defaults.model_construct, description="What every job gets that does not say otherwise."
+    )
+    operator: OperatorDeployment = Field(
+        default_factory=OperatorDeployment.model_construct,
+        description="The PyTorch operator's chart, for `ptcompile platform`.",
+    )
+    priorities: dict[str, int] = Field(
+        {}, description="Values of priority classes by name, for `ptcompile platform`; 0 where a job names another."
+    )
+
+    @field_validator("gang_scheduler")
+    @classmethod
+    def _queues_have_their_scheduler(cls, value: str | None, given: ValidationInfo) -> str | None:
+        other_than_the_queues(given.data.get("queue_system"), value)
+        return value
+
+
+class ProfileMetadata(Model):
+    """The profile's name."""
+
+    name: str = Field(description="What messages call the profile.")
+
+
+class ClusterProfile(Profile, Model):
+    """One cluster, as jobs see it."""
+
+    model_config = ConfigDict(title="ClusterProfile")
+
+    api_version: Literal["ptcompile/v1"] = Field("ptcompile/v1", description="Version of this vocabulary.")
+    kind: Literal["ClusterProfile"] = Field("ClusterProfile", description="What this document is.")
+    metadata: ProfileMetadata = Field(
+        default_factory=lambda: ProfileMetadata.model_construct(name="default"),
+        json_schema_extra={"default": {"name": "default"}},
+        description="The profile's name.",
+    )
+    spec: ProfileSpec = Field(default_factory=ProfileSpec.model_construct, description="What the platform decides.")
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of a ClusterProfile document."""
+    return model.json_schema(ClusterProfile, "cluster.schema.json", ["apiVersion", "kind"])

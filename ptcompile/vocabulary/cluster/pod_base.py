@@ -1,0 +1,121 @@
+"""What a profile's pod template may say: the shapes that passes rely on, and nothing that is the job's to say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ptcompile.job import pod_template
+
+MAIN = "pytorch"
+"""What a pod template calls the container that trains."""
+
+_METADATA = {"labels", "annotations"}
+_LISTS = (*pod_template.MERGE_KEYS, "tolerations", "envFrom")
+_MAPPINGS = ("nodeSelector", "affinity", "securityContext", "dnsConfig")
+_NOT_HERE = {
+    "hostname": "the target names each pod",
+    "subdomain": "the target names each pod",
+    "restartPolicy": "it is the job's, and each target has its own",
+}
+_NOT_IN_MAIN = {
+    "command": "what starts is the job's to say",
+    "args": "what starts is the job's to say",
+    "resources": "say it in defaults.requests and defaults.limits",
+}
+
+
+def check(template: dict[str, Any]) -> dict[str, Any]:
+    """The template as it is. Raises ValueError with the first place inside it that is wrong, and the reason."""
+    reason = next(_reasons(template), None)
+    if reason is not None:
+        raise ValueError(reason)
+    return template
+
+
+def _reasons(template: Mapping[str, Any]) -> Iterator[str]:
+    """What is wrong. Only the first is asked for, so that each check may rely on those before it."""
+    for key in template.keys() - {"metadata", "spec"}:
+        yield f"{key}: a pod template has metadata and spec"
+    metadata, spec = template.get("metadata", {}), template.get("spec", {})
+    if not isinstance(metadata, Mapping) or not isinstance(spec, Mapping):
+        yield "metadata and spec are mappings"
+    for key, words in metadata.items():
+        if key not in _METADATA:
+            yield f"metadata.{key}: labels and annotations are what a template may give its pods"
+        if not isinstance(words, Mapping) or not all(isinstance(one, str) for one in words.values()):
+            yield f"metadata.{key}: is not a mapping of text"
+    yield from _pod(spec)
+
+
+def _pod(spec: Mapping[str, Any]) -> Iterator[str]:
+    for key, reason in _NOT_HERE.items():
+        if key in spec:
+            yield f"spec.{key}: {reason}"
+    for key, value in spec.items():
+        if value is None:
+            yield f"spec.{key}: is null: leave it out"
+    yield from _shapes("spec", spec, _LISTS, _MAPPINGS)
+    yield from _affinity(spec.get("affinity", {}))
+    for key in ("containers", "initContainers"):
+        for i, container in enumerate(spec.get(key, ())):
+            at = f"spec.{key}[{i}]"
+            if not isinstance(container.get("name"), str):
+                yield f"{at}.name: is missing"
+            yield from _shapes(at, container, _LISTS, ("securityContext", "resources"))
+            if key == "containers" and container.get("name") == MAIN:
+                yield from (f"{at}.{word}: {reason}" for word, reason in _NOT_IN_MAIN.items() if word in container)
+
+
+def _shapes(at: str, value: Mapping[str, Any], lists: tuple[str, ...], mappings: tuple[str, ...]) -> Iterator[str]:
+    for key in lists:
+        items = value.get(key, [])
+        if not isinstance(items, list) or not all(isinstance(one, Mapping) for one in items):
+            yield f"{at}.{key}: is not a list of mappings"
+    for key in mappings:
+        if not isinstance(value.get(key, {}), Mapping):
+            yield f"{at}.{key}: is not a mapping"
+
+
+def _affinity(affinity: Mapping[str, Any]) -> Iterator[str]:
+    """What stands in the way of one more requirement in each term."""
+    required = "requiredDuringSchedulingIgnoredDuringExecution"
+    at, node = "spec.affinity", affinity
+    for key in ("nodeAffinity", required):
+        yield from _shapes(at, node, (), (key,))
+        at, node = f"{at}.{key}", node.get(key, {})
+    yield from _shapes(at, node, ("nodeSelectorTerms",), ())
+    for i, term in enumerate(node.get("nodeSelectorTerms", ())):
+        yield from _shapes(f"{at}.nodeSelectorTerms[{i}]", term, ("matchExpressions",), ())
+
+
+def in_schema(schema: dict[str, Any]) -> None:
+    """Write what a JSON Schema can say of all this into the field's: of one mind with `check`."""
+    words = {"type": "object", "additionalProperties": {"type": "string"}}
+    container = {
+        "type": "object",
+        "required": ["name"],
+        "properties": {"name": {"type": "string"}, **_schema_of(_LISTS, ("securityContext", "resources"))},
+    }
+    own = {"if": {"properties": {"name": {"const": MAIN}}}, "then": {"properties": dict.fromkeys(_NOT_IN_MAIN, False)}}
+    term = {"type": "object", "properties": _schema_of(("matchExpressions",), ())}
+    terms = {"nodeSelectorTerms": {"type": "array", "items": term}}
+    required = {"requiredDuringSchedulingIgnoredDuringExecution": {"type": "object", "properties": terms}}
+    spec = {
+        **_schema_of(_LISTS, _MAPPINGS),
+        **dict.fromkeys(_NOT_HERE, False),
+        "containers": {"type": "array", "items": {**container, **own}},
+        "initContainers": {"type": "array", "items": container},
+        "affinity": {"type": "object", "properties": {"nodeAffinity": {"type": "object", "properties": required}}},
+    }
+    metadata = dict.fromkeys(sorted(_METADATA), words)
+    parts = {
+        "metadata": {"type": "object", "properties": metadata, "additionalProperties": False},
+        "spec": {"type": "object", "properties": spec, "additionalProperties": {"not": {"type": "null"}}},
+    }
+    schema.update({"properties": parts, "additionalProperties": False, "x-check": "pod-template"})
+
+
+def _schema_of(lists: tuple[str, ...], mappings: tuple[str, ...]) -> dict[str, Any]:
+    of_mappings = {"type": "array", "items": {"type": "object"}}
+    return {**dict.fromkeys(lists, of_mappings), **{key: {"type": "object"} for key in mappings}}

@@ -1,0 +1,115 @@
+"""What an object of our vocabularies can be asked, whether pydantic made it or `reading.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, Self
+
+from ptcompile.vocabulary.checks import nnodes_range
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.spec import Elastic, RoleSpec
+
+
+class Fields:
+    """Anything with fields: they are its attributes, snake_case in Python and camelCase in YAML."""
+
+    __slots__ = ()
+
+    def given(self) -> dict[str, Any]:
+        """The fields that are not null, under their YAML names; one level, as they are."""
+        return {yaml_name(name): value for name, value in vars(self).items() if value is not None}
+
+
+@cache
+def yaml_name(name: str) -> str:
+    """`nproc_per_node` -> `nprocPerNode`."""
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
+
+
+class Amounts(Fields):
+    """Amounts by resource."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        cpu: str | None
+        memory: str | None
+        gpu: str | None
+        ephemeral_storage: str | None
+        devices: dict[str, str]
+
+    def by_name(self) -> dict[str, str]:
+        """The amounts that were given, by Kubernetes' names; `gpu` is left for the profile to name."""
+        named = {
+            "cpu": self.cpu,
+            "memory": self.memory,
+            "ephemeral-storage": self.ephemeral_storage,
+            "gpu": self.gpu,
+            **self.devices,
+        }
+        return {name: amount for name, amount in named.items() if amount is not None}
+
+
+class Beside(Fields):
+    """Pods that do not train."""
+
+    __slots__ = ()
+
+
+class Nodes(Fields):
+    """A job, by its nodes."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        nodes: int | None
+        elastic: Elastic | None
+        master: RoleSpec | None
+        worker: RoleSpec | None
+
+    def node_range(self) -> tuple[int, int]:
+        """Fewest and most nodes, whichever way they are given."""
+        if self.master is not None or self.worker is not None:
+            total = 1 + (self.worker.replicas if self.worker else 0)
+            return total, total
+        if self.elastic is not None and self.elastic.nnodes is not None:
+            return nnodes_range(self.elastic.nnodes)
+        return self.nodes or 1, self.nodes or 1
+
+
+class Plain(Fields):
+    """An object with a model's attributes. Nobody changes it, though nothing forbids it."""
+
+    __slots__ = ("__dict__", "model_fields_set")
+
+    model_fields_set: set[str]
+    """The fields that the document gives, as pydantic has it."""
+
+    def __init__(self, values: Mapping[str, Any], given: set[str]) -> None:
+        self.__dict__.update(values)
+        self.model_fields_set = given
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in vars(self).items())})"
+
+    def but(self, **changes: Any) -> Self:
+        """The same with other values in these fields."""
+        return type(self)({**vars(self), **changes}, self.model_fields_set | changes.keys())
+
+    def document(self, *, given: bool = False) -> dict[str, Any]:
+        """The object as its YAML would be decoded: with its defaults, or only what was `given`."""
+        names = [name for name in vars(self) if not given or name in self.model_fields_set]
+        return {yaml_name(name): _decoded(getattr(self, name), given) for name in names}
+
+
+def _decoded(value: Any, given: bool) -> Any:
+    if isinstance(value, Plain):
+        return value.document(given=given)
+    if isinstance(value, dict):
+        return {key: _decoded(one, given) for key, one in value.items()}
+    if isinstance(value, list):
+        return [_decoded(one, given) for one in value]
+    return value

@@ -1,0 +1,274 @@
+"""Documents of our own kinds as plain objects, by their committed JSON Schemas: what the models read, without pydantic.
+
+Importing pydantic is two thirds of a cold compile, so that is left to those who need it: Python callers, and whoever
+has to say what is wrong. The models stay the one truth. The schemas in `schemas/` are made of them, defaults included;
+what a schema cannot say is the models' own function, which it names as `x-check` (`accepts.py`). A document that is
+not taken here goes to the models: they take a little more, such as snake_case keys, and find the words for the rest.
+What is taken here they take too, as an object that is equal field by field: tests/test_reading.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from ptcompile.documents.schema_files import Schema, load
+from ptcompile.vocabulary.checks import CHECKS
+from ptcompile.vocabulary.cluster.questions import Profile
+from ptcompile.vocabulary.fields import Amounts, Beside, Nodes, Plain
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.cluster.queues import TopologyLevel
+    from ptcompile.vocabulary.spec import Spec
+
+_SPEC: Final = "spec.schema.json"
+_CLUSTER: Final = "cluster.schema.json"
+
+
+class PlainJob(Plain, Nodes):
+    """A `JobSpec`."""
+
+    __slots__ = ()
+
+
+class PlainSideRole(Plain, Beside):
+    """A `SideRole`."""
+
+    __slots__ = ()
+
+
+class PlainAmounts(Plain, Amounts):
+    """A `ResourceList` or `Resources`."""
+
+    __slots__ = ()
+
+
+class PlainProfile(Plain, Profile):
+    """A `ClusterProfile`."""
+
+    __slots__ = ()
+
+
+_CLASSES: Final[dict[str, type[Plain]]] = {
+    "JobSpec": PlainJob,
+    "SideRole": PlainSideRole,
+    "ResourceList": PlainAmounts,
+    "Resources": PlainAmounts,
+    "ClusterProfile": PlainProfile,
+}
+"""What a model is here, where it can be asked more than its fields."""
+
+
+def spec(data: Any) -> Spec | None:
+    """A decoded TrainingJob document; None where the schema does not take it."""
+    return cast("Spec | None", _read(_SPEC, "", data))
+
+
+def cluster(data: Any) -> ClusterProfile | None:
+    """A decoded ClusterProfile document; None where the schema does not take it."""
+    return cast("ClusterProfile | None", _read(_CLUSTER, "", data))
+
+
+@cache
+def default_cluster() -> ClusterProfile:
+    """The profile that is used where none is given."""
+    return cast("ClusterProfile", _reader(_CLUSTER, "")({"apiVersion": "ptcompile/v1", "kind": "ClusterProfile"}))
+
+
+def accelerator(data: Mapping[str, Any]) -> Accelerator:
+    """An entry of a profile's catalogue. Raises ValueError where it is none."""
+    return cast("Accelerator", _reader(_CLUSTER, "Accelerator")(data))
+
+
+def fabric(data: Mapping[str, Any]) -> Fabric:
+    """An entry of a profile's fabrics. Raises ValueError where it is none."""
+    return cast("Fabric", _reader(_CLUSTER, "Fabric")(data))
+
+
+@cache
+def no_level() -> TopologyLevel:
+    """A level of the network of which nothing is known."""
+    return cast("TopologyLevel", _reader(_CLUSTER, "TopologyLevel")({}))
+
+
+_Read = Callable[[Any], Any]
+"""From decoded data to what is kept of it. Raises ValueError, without words, where the schema does not take it."""
+
+
+def _read(file: str, definition: str, data: Any) -> Plain | None:
+    try:
+        return cast(Plain, _reader(file, definition)(data))
+    except ValueError:
+        return None
+
+
+@cache
+def _reader(file: str, definition: str) -> _Read:
+    """The reader of one of a schema's definitions; of the document itself for an empty name."""
+    whole = load(file)
+    schema = whole["$defs"][definition] if definition else whole
+    read = _object(file, schema)
+    return _checked(CHECKS[schema["x-check"]], read) if "x-check" in schema else read
+
+
+def _value(file: str, schema: Schema) -> _Read:
+    """The reader of a value of any schema that pydantic writes of our models."""
+    if "$ref" in schema:
+        return _reader(file, schema["$ref"].removeprefix("#/$defs/"))
+    if "x-check" in schema:  # a scalar's says all, a mapping's comes after its shape
+        check = CHECKS[schema["x-check"]]
+        return _checked(check, _mapping(_anything)) if schema.get("type") == "object" else check
+    if "anyOf" in schema:
+        return _either([_value(file, one) for one in schema["anyOf"]])
+    if "const" in schema or "enum" in schema:
+        return _word(frozenset(schema.get("enum", (schema.get("const"),))))
+    return _TYPES[schema["type"]](file, schema)
+
+
+def _items(file: str, schema: Schema) -> _Read:
+    return _list(_value(file, schema["items"]))
+
+
+def _entries(file: str, schema: Schema) -> _Read:
+    inner = schema.get("additionalProperties", True)
+    return _mapping(_anything if inner is True else _value(file, inner))
+
+
+def _object(file: str, schema: Schema) -> _Read:
+    """The reader of a model. What `allOf` and `if` say of it is for editors: the front end says it better."""
+    fields = {name: (_python_name(name), _value(file, one)) for name, one in schema["properties"].items()}
+    required = frozenset(schema.get("required", ()))
+    defaults: dict[str, Any] = {}
+    fresh: list[tuple[str, Any]] = []
+    for name, (attribute, read) in fields.items():
+        default = None if name in required else _default(schema["properties"][name], read)
+        defaults[attribute] = default
+        if isinstance(default, dict | list):
+            fresh.append((attribute, default.copy))
+    made = _CLASSES.get(schema["title"], Plain)
+
+    def read_object(data: Any) -> Plain:
+        if type(data) is not dict or not required <= data.keys():
+            raise ValueError
+        values, given = {**defaults}, set()
+        for name, value in data.items():
+            field = fields.get(name)
+            if field is None:
+                raise ValueError
+            attribute, read = field
+            values[attribute] = read(value)
+            given.add(attribute)
+        for attribute, copy in fresh:
+            if attribute not in given:
+                values[attribute] = copy()
+        return made(values, given)
+
+    return read_object
+
+
+def _default(schema: Schema, read: _Read) -> Any:
+    """What stands for a field that is not given: the schema's default, else an object with the defaults of its own."""
+    return read(schema.get("default", {}))
+
+
+@cache
+def _python_name(name: str) -> str:
+    """`nprocPerNode` -> `nproc_per_node`."""
+    return re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
+
+
+def _anything(value: Any) -> Any:
+    return value
+
+
+def _checked(check: _Read, read: _Read) -> _Read:
+    return lambda value: check(read(value))
+
+
+def _either(reads: Iterable[_Read]) -> _Read:
+    *first, last = reads
+
+    def read_either(value: Any) -> Any:
+        for read in first:
+            try:
+                return read(value)
+            except ValueError:
+                continue
+        return last(value)
+
+    return read_either
+
+
+def _exactly(kind: type) -> _Read:
+    def read_exactly(value: Any) -> Any:
+        if type(value) is not kind:
+            raise ValueError
+        return value
+
+    return read_exactly
+
+
+def _word(words: frozenset[Any]) -> _Read:
+    def read_word(value: Any) -> str:
+        if type(value) is not str or value not in words:
+            raise ValueError
+        return value
+
+    return read_word
+
+
+def _text(pattern: str | None, longest: int | None) -> _Read:
+    """Text. A line's end in it is for the models to judge: `$` stands before one in Python, and not in Rust."""
+    if pattern is None and longest is None:
+        return _exactly(str)
+
+    def read_text(value: Any) -> str:
+        if type(value) is not str or "\n" in value or (longest is not None and len(value) > longest):
+            raise ValueError
+        if pattern is not None and re.search(pattern, value) is None:  # compiled where there is a value, once
+            raise ValueError
+        return value
+
+    return read_text
+
+
+def _integer(least: int | None, most: int | None) -> _Read:
+    def read_integer(value: Any) -> int:
+        if type(value) is not int or (least is not None and value < least) or (most is not None and value > most):
+            raise ValueError
+        return value
+
+    return read_integer
+
+
+def _list(read: _Read) -> _Read:
+    def read_list(value: Any) -> list[Any]:
+        if type(value) is not list:
+            raise ValueError
+        return [read(item) for item in value]
+
+    return read_list
+
+
+def _mapping(read: _Read) -> _Read:
+    def read_mapping(value: Any) -> dict[str, Any]:
+        if type(value) is not dict or not all(type(key) is str for key in value):
+            raise ValueError
+        return {key: read(item) for key, item in value.items()}
+
+    return read_mapping
+
+
+_TYPES: Final[dict[str, Callable[[str, Schema], _Read]]] = {
+    "object": _entries,
+    "array": _items,
+    "string": lambda _file, schema: _text(schema.get("pattern"), schema.get("maxLength")),
+    "integer": lambda _file, schema: _integer(schema.get("minimum"), schema.get("maximum")),
+    "boolean": lambda _file, _schema: _exactly(bool),
+    "null": lambda _file, _schema: _exactly(type(None)),
+}
+"""The reader of each JSON type."""

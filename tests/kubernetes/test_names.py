@@ -1,0 +1,65 @@
+"""Names against volcano.md 5.2 to 5.6 and apimachinery's own rules (Kubernetes 1.36)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+
+from ptcompile.kubernetes import names
+
+CASES: list[tuple[Callable[[str], str | None], list[str], list[str]]] = [
+    (names.why_not_dns_label, ["a", "1a", "a-b", "a" * 63], ["", "A", "a_b", "-a", "a-", "a.b", "a" * 64, "a\n", "é"]),
+    (names.why_not_dns_1035_label, ["a", "a1", "a" * 63], ["1a", "", "a.b", "a" * 64]),
+    (names.why_not_dns_subdomain, ["a", "a.b", "1.2", "a" * 253], ["", "a..b", ".a", "a.", "A", "a-.b", "a" * 254]),
+    (names.why_not_label_value, ["", "A_b.c-1", "1", "a" * 63], ["-a", "a-", "a b", "a/b", "a" * 64, "a\n"]),
+    (
+        names.why_not_qualified_name,
+        ["a", "A_b.c", "nvidia.com/gpu", "a/b", "a" * 63],
+        ["", "/a", "a/", "a/b/c", "A.com/b", "a b", "a" * 64, "x.io/" + "a" * 64, "a" * 254 + "/b"],
+    ),
+    (names.why_not_domain_prefixed_path, ["acme.io/foo", "a/b/c%20"], ["a", "/a", "a/", "A/b", "a/b c"]),
+    (names.why_not_env_name, ["A", "1a", "a b", "a.b", "-"], ["", "a=b", "é", "a\n", "\x7f"]),
+    (names.why_not_classic_env_name, ["A", "a.b", "-a"], ["", "1a", "a b", "..", "..a", "."]),
+    (names.why_not_config_key, ["a.yaml", "A_b-c", "1"], ["", ".", "..", "..a", "a/b", "a" * 254]),
+    (names.why_not_port_name, ["http", "a-1", "1a"], ["", "1", "a--b", "-a", "a-", "A", "a" * 16, "-"]),
+]
+
+
+@pytest.mark.parametrize(("reason", "good", "bad"), CASES)
+def test_names(reason: Callable[[str], str | None], good: list[str], bad: list[str]) -> None:
+    assert [text for text in good if reason(text) is not None] == []
+    assert [text for text in bad if reason(text) is None] == []
+
+
+@pytest.mark.parametrize(("reason", "good", "bad"), CASES)
+def test_tests_and_reasons_agree(reason: Callable[[str], str | None], good: list[str], bad: list[str]) -> None:
+    test = getattr(names, reason.__name__.replace("why_not_", "is_"))
+    assert [test(text) for text in good + bad] == [reason(text) is None for text in good + bad]
+
+
+def test_a_dotted_label_is_told_apart() -> None:
+    assert names.why_not_dns_label("a.b") == "must not contain dots"
+
+
+@pytest.mark.parametrize(("reason", "good", "bad"), CASES)
+def test_long_texts_take_linear_time(reason: Callable[[str], str | None], good: list[str], bad: list[str]) -> None:
+    start = time.process_time()
+    for text in ("a" * 100_000 + "!", "a." * 50_000 + "!", "-" * 100_000, "a-" * 50_000, "a/" * 50_000):
+        reason(text)
+    assert time.process_time() - start < 1
+
+
+def test_suggest() -> None:
+    assert names.suggest("Replicas", ["replicas", "template"]) == "replicas"
+    assert names.suggest("resorces", ["resources", "restartPolicy"]) == "resources"
+    assert names.suggest("zzz", ["resources"]) is None
+    assert names.suggest("a" * 100_000, ["a" * 1000]) is None
+
+
+def test_longest_name() -> None:
+    assert names.longest_name(["-worker-0", "-master-0"]) == 54
+    assert names.longest_name(["-9"]) == 61  # volcano.md 5.10: an Indexed Job of 1 to 10 completions
+    assert names.longest_name(["x" * 70]) == 0
+    assert names.longest_name([], limit=52) == 52

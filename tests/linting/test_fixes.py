@@ -1,0 +1,69 @@
+"""Every rule that has a fix: made on the Bad example of its page, the finding is gone and no other has come."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptcompile
+from ptcompile.documents.source import read
+from ptcompile.findings.diagnostics import Diagnostic
+from ptcompile.fixing import mend
+from ptcompile.linting import every_rule
+from ptcompile.linting.pages import page
+from ptcompile.linting.rule import Rule
+
+
+def judge(content: bytes) -> tuple[Diagnostic, ...]:
+    return ptcompile.lint(content).diagnostics
+
+
+def has_fix(rule: Rule) -> bool:
+    return any(d.fix is not None for d in judge(page(rule).bad.encode()))
+
+
+FIXABLE = [rule for rule in every_rule() if has_fix(rule)]
+
+
+def test_there_are_some() -> None:
+    assert FIXABLE
+
+
+@pytest.mark.parametrize("rule", FIXABLE, ids=lambda rule: rule.name)
+def test_the_fix_of_the_bad_example(rule: Rule) -> None:
+    bad = page(rule).bad.encode()
+    mended = mend(bad, judge, unsafe=True)
+    assert mended.skipped == ()
+    assert rule.name in {d.name for d in mended.applied}
+    assert judge(mended.content) == ()
+    assert mend(mended.content, judge, unsafe=True).content == mended.content
+
+
+@pytest.mark.parametrize("rule", FIXABLE, ids=lambda rule: rule.name)
+def test_safe_fixes_alone_leave_what_is_not_safe(rule: Rule) -> None:
+    bad = page(rule).bad.encode()
+    mended = mend(bad, judge, unsafe=False)
+    assert all(d.fix is not None and d.fix.safe for d in mended.applied)
+    assert (mended.content == bad) == (not mended.applied)
+
+
+@pytest.mark.parametrize("rule", FIXABLE, ids=lambda rule: rule.name)
+def test_the_title_says_what_is_done(rule: Rule) -> None:
+    for found in judge(page(rule).bad.encode()):
+        if found.fix is not None:
+            assert found.fix.edits
+            assert found.fix.title[:1].islower()
+            assert not found.fix.title.endswith(".")
+
+
+@pytest.mark.parametrize("rule", FIXABLE, ids=lambda rule: rule.name)
+def test_a_fix_in_a_list_of_objects_and_in_json(rule: Rule) -> None:
+    """Paths of fixes are those of the object; the document may be a List around it, and JSON."""
+    import json
+
+    objects = [document.data for document in read(page(rule).bad).documents]
+    text = json.dumps({"apiVersion": "v1", "kind": "List", "items": objects}, indent=1).encode()
+    mended = mend(text, judge, unsafe=True)
+    assert mended.skipped == ()
+    assert judge(mended.content) == ()
+    alone = read(mend(page(rule).bad.encode(), judge, unsafe=True).content)
+    assert json.loads(mended.content)["items"] == [document.data for document in alone.documents]

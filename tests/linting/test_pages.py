@@ -1,0 +1,53 @@
+"""Every rule's page: its Bad example gives exactly the rule's finding at the marked line, its Good example none."""
+
+from __future__ import annotations
+
+import pkgutil
+from importlib import import_module
+
+import pytest
+
+import ptcompile
+import ptcompile.linting
+from ptcompile.findings.codes import CODES
+from ptcompile.linting import every_rule
+from ptcompile.linting.pages import MARK, page
+from ptcompile.linting.rule import Rule
+
+RULES = every_rule()
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_bad_is_found_at_its_line(rule: Rule) -> None:
+    bad = page(rule).bad
+    marked = [number for number, line in enumerate(bad.splitlines(), 1) if line.endswith(MARK)]
+    assert len(marked) == 1, "mark one line"
+    found = ptcompile.lint(bad).diagnostics
+    assert [(d.name, d.span and d.span.line) for d in found] == [(rule.name, marked[0])]
+    assert (found[0].severity, found[0].stage, found[0].authority) == (rule.severity, rule.stage, rule.authority)
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_good_is_clean(rule: Rule) -> None:
+    assert [d.name for d in ptcompile.lint(page(rule).good).diagnostics] == []
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_manners(rule: Rule) -> None:
+    assert rule.name in CODES
+    assert rule.check.__module__.rpartition(".")[2] == rule.name.replace("-", "_")
+    assert rule.stage in ("run", "style")
+    for found in ptcompile.lint(page(rule).bad).diagnostics:
+        assert found.message[0].islower()
+        assert found.help is not None
+        assert found.help[0] == found.help[0].lower()
+        assert not found.help.endswith(".")
+
+
+def test_every_module_of_a_family_is_in_its_table() -> None:
+    """No rule lies about unasked."""
+    named = {rule.check.__module__ for rule in RULES}
+    for family in pkgutil.iter_modules(ptcompile.linting.__path__, "ptcompile.linting."):
+        if family.ispkg:
+            for module in pkgutil.iter_modules(import_module(family.name).__path__, family.name + "."):
+                assert (module.name in named) == hasattr(import_module(module.name), "RULE"), module.name

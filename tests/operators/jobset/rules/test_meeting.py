@@ -1,0 +1,126 @@
+"""JobSets whose pods wait for one another (facts: kubeflow.md 3.3, 7.2 J06 to J17)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.linting.manifests import found, jobset, paths, replicated, template, torchrun
+
+PAIR = template(command=torchrun(2))
+ALONE = template(command=["python", "train.py"])
+
+
+@pytest.mark.parametrize(
+    ("job", "fires"),
+    [
+        ({"completions": 2, "parallelism": 2}, False),
+        ({"completions": 2, "parallelism": 1}, True),
+        ({"completions": 2, "parallelism": None}, True),
+        ({"completions": 4, "parallelism": 2}, False),  # two at a time, twice
+    ],
+)
+def test_serial_ranks(job: dict[str, Any], fires: bool) -> None:
+    assert ("serial-ranks" in found(jobset(replicated("node", pod=PAIR, job=job)))) is fires
+    assert "serial-ranks" not in found(jobset(replicated("node", pod=ALONE, job=job)))
+
+
+def test_ranks_of_several_jobs_run_at_once() -> None:
+    parts = [replicated("node", pod=PAIR, job={"completions": 2}), replicated("worker", pod=PAIR)]
+    assert "serial-ranks" not in found(jobset(*parts))
+
+
+@pytest.mark.parametrize(
+    ("job", "pod", "spec", "fires"),
+    [
+        ({"backoffLimit": 0}, PAIR, {}, False),
+        ({"backoffLimit": None}, PAIR, {}, True),
+        ({"backoffLimit": 3}, PAIR, {}, True),
+        ({"backoffLimit": 3}, ALONE, {}, False),
+        ({"backoffLimit": 3}, template(command=torchrun("2:4")), {}, False),
+        ({"backoffLimit": 3}, template(command=torchrun(2, "h", "--rdzv-backend=c10d")), {}, False),
+        ({"backoffLimit": 3, "podFailurePolicy": {"rules": [{"action": "FailJob"}]}}, PAIR, {}, False),
+        ({"backoffLimit": 2**31 - 1}, PAIR, {"failurePolicy": {"restartStrategy": "InPlaceRestart"}}, False),
+    ],
+)
+def test_lone_pod_restart(job: dict[str, Any], pod: dict[str, Any], spec: dict[str, Any], fires: bool) -> None:
+    sized = {"completions": 2, "parallelism": 2, **job}
+    assert ("lone-pod-restart" in found(jobset(replicated("node", pod=pod, job=sized), **spec))) is fires
+
+
+def depends(name: str, *on: tuple[str, str], pod: dict[str, Any] | None = None) -> dict[str, Any]:
+    return replicated(name, pod=pod, dependsOn=[{"name": other, "status": status} for other, status in on])
+
+
+@pytest.mark.parametrize(
+    ("later", "fires"),
+    [
+        (depends("worker", ("node", "Complete")), True),
+        (depends("worker", ("node", "Ready")), False),
+        (depends("worker", ("data", "Complete")), False),
+    ],
+)
+def test_ranks_wait_for_those_that_wait(later: dict[str, Any], fires: bool) -> None:
+    jobs = [replicated("data", pod=ALONE), replicated("node", pod=template(command=torchrun(3))), later]
+    jobs.append(depends("last", ("worker", "Ready"), pod=ALONE))
+    assert ("rank-waits-for-complete" in found(jobset(*jobs))) is fires
+
+
+def test_a_job_after_training_is_no_deadlock() -> None:
+    jobs = [
+        replicated("node", pod=PAIR, job={"completions": 2, "parallelism": 2}),
+        depends("export", ("node", "Complete")),
+    ]
+    assert "rank-waits-for-complete" not in found(jobset(*jobs))
+
+
+@pytest.mark.parametrize(
+    ("policy", "fires"),
+    [
+        ({"operator": "All", "targetReplicatedJobs": ["data"]}, True),
+        ({"operator": "All", "targetReplicatedJobs": ["data", "model"]}, True),
+        ({"operator": "All", "targetReplicatedJobs": ["data", "node"]}, False),
+        ({"operator": "All", "targetReplicatedJobs": ["node"]}, False),
+        ({"operator": "All"}, False),
+        ({"operator": "Any"}, True),
+        ({"operator": "Any", "targetReplicatedJobs": ["node"]}, False),
+        (None, False),
+    ],
+)
+def test_done_before_start(policy: dict[str, Any] | None, fires: bool) -> None:
+    jobs = [replicated("data"), replicated("model"), depends("node", ("data", "Complete"), ("model", "Complete"))]
+    given: dict[str, Any] = {"successPolicy": policy} if policy else {}
+    assert ("done-before-start" in found(jobset(*jobs, **given))) is fires
+
+
+def test_what_waits_for_ready_is_there_before_the_end() -> None:
+    policy = {"operator": "All", "targetReplicatedJobs": ["leader"]}
+    assert "done-before-start" not in found(
+        jobset(replicated("leader"), depends("node", ("leader", "Ready")), successPolicy=policy)
+    )
+
+
+def test_success_of_any() -> None:
+    policy: dict[str, Any] = {"operator": "Any"}
+    together = [replicated("node", pod=PAIR), replicated("worker", pod=PAIR)]
+    assert "success-of-any-job" in found(jobset(*together, successPolicy=policy))
+    first = {**policy, "targetReplicatedJobs": ["node"]}
+    assert "success-of-any-job" not in found(jobset(*together, successPolicy=first))
+    apart = [replicated(name, pod=PAIR, job={"completions": 2, "parallelism": 2}) for name in ("a", "b")]
+    assert "success-of-any-job" not in found(jobset(*apart, successPolicy=policy))  # each trains for itself
+
+
+def test_two_jobsets_and_one_service() -> None:
+    first, second = (jobset(replicated("node"), name=name, network={"subdomain": "ranks"}) for name in ("a", "b"))
+    both = [first, second]
+    assert paths(first, "shared-jobset-service", others=both) == []
+    assert paths(second, "shared-jobset-service", others=both) == [("spec", "network", "subdomain")]
+    named = jobset(replicated("node"), name="ranks")
+    assert paths(named, "shared-jobset-service", others=[first, named]) == []
+    assert paths(first, "shared-jobset-service", others=[first, named]) == [("spec", "network", "subdomain")]
+    assert paths(first, "shared-jobset-service", others=[named, first]) == [("spec", "network", "subdomain")]
+    silent = {**second, "spec": {**second["spec"], "network": {"enableDNSHostnames": False, "subdomain": "ranks"}}}
+    assert paths(silent, "shared-jobset-service", others=[first, silent]) == []
+    elsewhere = {**second, "metadata": {"name": "b", "namespace": "other"}}
+    assert paths(elsewhere, "shared-jobset-service", others=[first, elsewhere]) == []

@@ -1,0 +1,220 @@
+"""Target jobset: one replicatedJob of equal nodes, or one a role, and what a rank is in each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.operators.pods import Expansion, expand
+from ptcompile.simulation.kubelet import environment, expand_vars
+from ptcompile.validate import validate
+from ptcompile.vocabulary.cluster.model import ClusterProfile
+from tests import making
+from tests.making import DEFAULT_CLUSTER, compiled, manifest, smallest, text
+
+ROLES = "master: {}\nworker: {replicas: 3}"
+RANGE = "elastic: {nnodes: '2:4', nprocPerNode: 2}"
+VOLCANO_QUEUES = making.profile({"queueSystem": "volcano"})
+
+
+def spec_of(body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER, name: str = "train") -> dict[str, Any]:
+    spec: dict[str, Any] = manifest(smallest(body, name), "jobset", cluster)["spec"]
+    return spec
+
+
+def child(body: str = "", role: int = 0) -> dict[str, Any]:
+    """The Job's spec of a replicatedJob."""
+    job: dict[str, Any] = spec_of(body)["replicatedJobs"][role]["template"]["spec"]
+    return job
+
+
+def found(
+    body: str, cluster: ClusterProfile = DEFAULT_CLUSTER, name: str = "train"
+) -> list[tuple[str, tuple[Any, ...]]]:
+    done = compiled(smallest(body, name), "jobset", cluster)
+    return [(p.name, p.path) for p in done.problems if p.severity == "error"]
+
+
+def ranks(body: str, word: str) -> dict[str, str]:
+    """What a word of the command line is in each pod, by the pod's DNS name."""
+    made: Expansion = expand(manifest(text(body), "jobset"))
+    out = {}
+    for pod in made.pods:
+        env = environment(pod.containers[0], pod)
+        out[pod.hostname or ""] = expand_vars(word, env)
+    return out
+
+
+def test_equal_nodes_are_one_indexed_job() -> None:
+    """JobSet 0.12: kubeflow.md 3.3; volcano.md 5.13: parallelism defaults to 1."""
+    (job,) = spec_of("nodes: 4")["replicatedJobs"]
+    assert (job["name"], job["replicas"]) == ("node", 1)
+    spec = job["template"]["spec"]
+    assert (spec["completionMode"], spec["completions"], spec["parallelism"]) == ("Indexed", 4, 4)
+
+
+def test_the_completion_index_is_the_rank_and_node_0_has_a_name() -> None:
+    """kubeflow.md 3.3 and 5: `<js>-<rj>-0-0.<js>`."""
+    command = child("nodes: 4")["template"]["spec"]["containers"][0]["command"]
+    assert "--node-rank=$(JOB_COMPLETION_INDEX)" in command
+    assert "--master-addr=train-node-0-0.train" in command
+    spec = "image: img:1\nscript: train.py\nnodes: 4"
+    assert ranks(spec, "$(JOB_COMPLETION_INDEX)") == {f"train-node-0-{i}": str(i) for i in range(4)}
+
+
+def test_roles_are_replicated_jobs_of_one_pod_each() -> None:
+    """Completion indexes begin at 0 in each child Job (kubeflow.md 3.3): job-global-index counts on over them."""
+    master, worker = spec_of(ROLES)["replicatedJobs"]
+    assert [(one["name"], one["replicas"]) for one in (master, worker)] == [("master", 1), ("worker", 3)]
+    for one in (master, worker):
+        assert (one["template"]["spec"]["completions"], one["template"]["spec"]["parallelism"]) == (1, 1)
+
+
+def test_ranks_of_roles_count_on_from_the_master() -> None:
+    """kubeflow.md 6.3 case 71: job-global-index over the replicatedJobs in their order."""
+    expected = {"train-master-0-0": "0", **{f"train-worker-{i}-0": str(i + 1) for i in range(3)}}
+    assert ranks(f"image: img:1\nscript: train.py\n{ROLES}", "$(RANK)") == expected
+    assert ranks(f"image: img:1\ncommand: [run]\n{ROLES}", "$(RANK)") == expected
+    command = child(ROLES, 1)["template"]["spec"]["containers"][0]["command"]
+    assert "--node-rank=$(RANK)" in command
+    assert "--master-addr=train-master-0-0.train" in command
+
+
+def test_c10d_needs_no_rank() -> None:
+    main = child(f"elastic: {{maxRestarts: 2}}\n{ROLES}")["template"]["spec"]["containers"][0]
+    assert "--rdzv-endpoint=train-master-0-0.train:23456" in main["command"]
+    assert "RANK" not in {entry["name"] for entry in main.get("env", [])}
+
+
+def test_a_master_alone_is_a_node() -> None:
+    (job,) = spec_of("master: {}")["replicatedJobs"]
+    assert (job["name"], job["template"]["spec"]["completions"]) == ("node", 1)
+
+
+def test_a_user_s_rank_is_refused_where_torchrun_reads_ours() -> None:
+    assert found(f"env: {{RANK: '0'}}\n{ROLES}") == [("unsupported-by-target", ("spec", "env", "RANK"))]
+    assert found("env: {RANK: '0'}\nnodes: 4") == []
+
+
+@pytest.mark.parametrize("value", ["env: {JOB_COMPLETION_INDEX: '1'}", "podTemplate: {spec: {hostname: h}}"])
+def test_what_the_jobs_give_each_pod_is_theirs(value: str) -> None:
+    assert found(f"nodes: 2\n{value}")
+
+
+def test_names_resolve_before_pods_are_ready() -> None:
+    spec = spec_of("nodes: 2")
+    assert spec["network"] == {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
+    made = expand(manifest(smallest("nodes: 2"), "jobset"))
+    assert [service["metadata"]["name"] for service in made.services] == ["train"]
+
+
+def test_one_node_meets_itself() -> None:
+    command = child()["template"]["spec"]["containers"][0]["command"]
+    assert "--standalone" in command
+
+
+@pytest.mark.parametrize(
+    ("body", "job", "jobset"),
+    [
+        ("", {"backoffLimit": 0}, None),
+        ("runPolicy: {backoffLimit: 0}", {"backoffLimit": 0}, None),
+        ("runPolicy: {backoffLimit: 3}", {"backoffLimit": 0}, {"maxRestarts": 3}),
+        ("restartPolicy: OnFailure", {"backoffLimit": 6}, None),
+        ("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 3}", {"backoffLimit": 3}, None),
+        ("restartPolicy: OnFailure\nrunPolicy: {backoffLimit: 0}", {"backoffLimit": 0}, None),
+    ],
+)
+def test_retries(body: str, job: dict[str, Any], jobset: dict[str, Any] | None) -> None:
+    """kubeflow.md 3.3: JobSet retries make all Jobs anew; kubeflow.md 5, last line: child backoffLimit 0."""
+    spec = spec_of(body)
+    own = spec["replicatedJobs"][0]["template"]["spec"]
+    assert {key: own[key] for key in ("backoffLimit",) if key in own} == job
+    assert spec.get("failurePolicy") == jobset
+    assert own["template"]["spec"]["restartPolicy"] == ("OnFailure" if "OnFailure" in body else "Never")
+
+
+def test_a_deadline_is_not_retried() -> None:
+    """kubeflow.md 3.1, 3.2: rules by reason; the deadline fails the child Job, which maxRestarts would retry."""
+    spec = spec_of("runPolicy: {activeDeadlineSeconds: 60, backoffLimit: 2}")
+    assert spec["replicatedJobs"][0]["template"]["spec"]["activeDeadlineSeconds"] == 60
+    (rule,) = spec["failurePolicy"]["rules"]
+    assert (rule["action"], rule["onJobFailureReasons"]) == ("FailJobSet", ["DeadlineExceeded"])
+    assert "failurePolicy" not in spec_of("runPolicy: {activeDeadlineSeconds: 60}")
+
+
+def test_zeros_and_the_rest_of_a_run_policy() -> None:
+    """flyte.md 6.2 defect 1."""
+    spec = spec_of("runPolicy: {ttlSecondsAfterFinished: 0, suspend: true, cleanPodPolicy: Running}")
+    assert (spec["ttlSecondsAfterFinished"], spec["suspend"]) == (0, True)
+    assert not {"ttlSecondsAfterFinished", "suspend", "failurePolicy"} & spec_of().keys()
+
+
+@pytest.mark.parametrize(
+    "body", ["runPolicy: {cleanPodPolicy: All}", "restartPolicy: Always", "restartPolicy: ExitCode"]
+)
+def test_what_a_jobset_cannot(body: str) -> None:
+    assert [name for name, _ in found(body)] == ["unsupported-by-target"]
+
+
+def test_an_elastic_job_is_done_when_node_0_is() -> None:
+    job = child(RANGE)
+    assert job["successPolicy"] == {"rules": [{"succeededIndexes": "0"}]}
+    assert job["parallelism"] == 4
+    assert "--nnodes=2:4" in job["template"]["spec"]["containers"][0]["command"]
+    assert not {"successPolicy", "podFailurePolicy"} & child("nodes: 4").keys()
+
+
+def test_an_elastic_job_outlives_a_node() -> None:
+    """volcano.md 5.10: podFailurePolicy needs pods that are never restarted in place."""
+    (rule,) = child(RANGE)["podFailurePolicy"]["rules"]
+    assert rule == {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]}
+    assert "podFailurePolicy" not in child(f"{RANGE}\nrestartPolicy: OnFailure")
+
+
+def test_a_range_needs_the_success_policy_of_kubernetes_1_33() -> None:
+    assert found(RANGE, making.profile({"versions": {"kubernetes": "1.32"}})) == [
+        ("unsupported-by-target", ("spec", "elastic", "nnodes"))
+    ]
+
+
+def test_kueue_s_queue_is_a_label_of_the_jobset() -> None:
+    """kubeflow.md 4: JobSet, metadata.labels."""
+    made = manifest(smallest("queue: team-a"), "jobset")
+    assert made["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "team-a"}
+    assert "labels" not in manifest(smallest("queue: team-a"), "jobset", VOLCANO_QUEUES)["metadata"]
+
+
+@pytest.mark.parametrize(("body", "room"), [("nodes: 2", 48), ("nodes: 100", 47), (ROLES, 46), ("", 48)])
+def test_the_longest_name(body: str, room: int) -> None:
+    """kubeflow.md 3.2: len(js) + len(rj) + digits(r-1) + digits(c-1) <= 54; DNS-1035."""
+    assert not found(body, name="a" * room)
+    assert found(body, name="a" * (room + 1)) == [("name-too-long", ("metadata", "name"))]
+    assert found("nodes: 2", name="7b") == [("spec-invalid-value", ("metadata", "name"))]
+
+
+@pytest.mark.parametrize(
+    "body", ["", "nodes: 4", ROLES, RANGE, "runPolicy: {backoffLimit: 2, activeDeadlineSeconds: 9}"]
+)
+@pytest.mark.parametrize("version", ["0.8", "0.12"])
+def test_law_1(body: str, version: str) -> None:
+    cluster = making.profile({"versions": {"jobset": version}})
+    made = manifest(smallest(body), "jobset", cluster)
+    assert validate(made, versions=cluster.versions()) == []
+
+
+def test_a_refusal_is_at_the_role_that_says_it() -> None:
+    """Two templates lead to the pod's, and the replicatedJob's name is the role's."""
+    body = "master: {podLabels: {app: 'a b'}}\nworker: {replicas: 2, nodeSelector: {'a b': x}}"
+    assert {path for _, path in found(body)} == {
+        ("spec", "master", "podLabels", "app"),
+        ("spec", "worker", "nodeSelector", "a b"),
+    }
+
+
+@pytest.mark.parametrize("body", ["nodes: 1024", "worker: {replicas: 1023}"])
+def test_a_thousand_nodes_are_a_few_kilobytes(body: str) -> None:
+    """torchx_and_peers.md 1.7: TorchX writes 1.4 MB."""
+    import ptcompile
+
+    assert len(ptcompile.compile(smallest(body), target="jobset").yaml()) < 4000

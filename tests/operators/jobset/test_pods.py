@@ -1,0 +1,122 @@
+"""kubeflow.md 6.3 and 3.3: what JobSet 0.12 makes of a JobSet; volcano.md 5.13: the Indexed Job."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.pods import expand
+from tests.operators.making import Json, container, env, jobset, pods, replicated, template
+
+P = "jobset.sigs.k8s.io/"
+
+
+def test_71_global_index() -> None:
+    world = pods(jobset(replicated("a", replicas=2), replicated("b", replicas=4), replicated("c")))
+    assert world["js-b-3-0"].labels[P + "job-global-index"] == "5"
+    assert pods(jobset(replicated("a", replicas=3)))["js-a-1-0"].labels[P + "job-global-index"] == "1"
+
+
+def test_72_global_replicas() -> None:
+    pod = expand(jobset(replicated("a", replicas=2), replicated("b", replicas=5))).pods[0]
+    assert pod.labels[P + "global-replicas"] == "7"
+
+
+def test_73_group_index() -> None:
+    jobs = [replicated("a", replicas=1, groupName="A"), replicated("b", replicas=2, groupName="B")]
+    pod = pods(jobset(*jobs, replicated("c", replicas=3, groupName="A")))["js-c-1-0"]
+    assert pod.labels[P + "job-group-index"] == "2"
+    assert pod.labels[P + "group-replicas"] == "4"
+
+
+@pytest.mark.parametrize(
+    ("network", "name"), [({}, "test-jobset"), ({"subdomain": "test-subdomain"}, "test-subdomain")]
+)
+def test_74_subdomain(network: Json, name: str) -> None:
+    world = expand(jobset(replicated("w", pods=2), name="test-jobset", network=network))
+    assert [s["metadata"]["name"] for s in world.services] == [name]
+    assert world.pods[1].dns == f"test-jobset-w-0-1.{name}.default.svc.cluster.local"
+    assert world.services[0]["spec"]["publishNotReadyAddresses"] is True
+
+
+def test_76_jobs() -> None:
+    world = expand(jobset(replicated("replicated-job", replicas=2), name="test-jobset"))
+    assert [j["name"] for j in world.jobs] == ["test-jobset-replicated-job-0", "test-jobset-replicated-job-1"]
+
+
+def test_3_3_nonindexed_has_no_host_name() -> None:
+    job = {"completionMode": "NonIndexed"}
+    pod = expand(jobset(replicated("w", pods=2, job=job))).pods[1]
+    assert (pod.hostname, pod.dns) == (None, None)
+    assert "JOB_COMPLETION_INDEX" not in env(pod)
+
+
+def test_3_3_without_dns_host_names_there_is_no_service() -> None:
+    world = expand(jobset(replicated("w"), network={"enableDNSHostnames": False}))
+    assert world.services == ()
+    assert (world.pods[0].subdomain, world.pods[0].dns) == (None, None)
+
+
+def test_3_3_the_index_restarts_in_each_job() -> None:
+    world = pods(jobset(replicated("w", replicas=2, pods=2)))
+    pod = world["js-w-1-1"]
+    assert (pod.index, pod.annotations["batch.kubernetes.io/job-completion-index"]) == (3, "1")
+    assert pod.restart_policy == "OnFailure"
+    assert pod.random_suffix
+
+
+def test_3_3_the_coordinator_is_a_label() -> None:
+    coordinator = {"replicatedJob": "w", "jobIndex": 0, "podIndex": 1}
+    pod = expand(jobset(replicated("w", pods=2), coordinator=coordinator)).pods[0]
+    assert pod.labels[P + "coordinator"] == "js-w-0-1.js"
+
+
+def test_suspended_is_said() -> None:
+    assert "suspended" in expand(jobset(replicated("w"), suspend=True)).notes[0]
+
+
+def job(**spec: object) -> Json:
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train"}, "spec": spec}
+
+
+def service(**spec: object) -> Json:
+    return {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "svc"}, "spec": spec}
+
+
+def test_5_13_indexed_job() -> None:
+    t = template(container(env=[{"name": "X", "value": "$(JOB_COMPLETION_INDEX)"}]), subdomain="svc")
+    indexed = job(completionMode="Indexed", parallelism=2, completions=2, template=t)
+    good = service(clusterIP="None", selector={"batch.kubernetes.io/job-name": "train"})
+    pod = expand(indexed, others=[good]).pods[1]
+    assert (pod.name, pod.hostname) == ("train-1", "train-1")
+    assert pod.dns == "train-1.svc.default.svc.cluster.local"
+    assert list(env(pod)) == ["X", "JOB_COMPLETION_INDEX"]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        None,
+        service(selector={"batch.kubernetes.io/job-name": "train"}),
+        service(clusterIP="None", selector={"app": "other"}),
+        service(clusterIP="None"),
+    ],
+    ids=["no Service", "not headless", "selector does not fit", "no selector"],
+)
+def test_5_13_no_record_without_a_fitting_service(other: Json | None) -> None:
+    indexed = job(completionMode="Indexed", completions=1, template=template(subdomain="svc"))
+    assert expand(indexed, others=[other] if other else []).pods[0].dns is None
+
+
+def test_5_13_an_own_variable_is_kept() -> None:
+    own = template(container(env=[{"name": "JOB_COMPLETION_INDEX", "value": "7"}]))
+    assert env(expand(job(completionMode="Indexed", completions=1, template=own)).pods[0]) == {
+        "JOB_COMPLETION_INDEX": "7"
+    }
+
+
+def test_the_label_came_with_1_28() -> None:
+    indexed = job(completionMode="Indexed", completions=1, template=template())
+    pod = expand(indexed, versions=Versions(kubernetes=(1, 27))).pods[0]
+    assert "batch.kubernetes.io/job-completion-index" not in pod.labels
+    assert env(pod)["JOB_COMPLETION_INDEX"].startswith("$(metadata.annotations")

@@ -1,0 +1,189 @@
+"""kubeflow.md 3.1, 3.2 and 6.3: the webhooks of JobSet 0.12."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.validate.webhooks import WEBHOOKS
+from tests.operators.making import Json, container, jobset, replicated, template
+from tests.validate.webhooks.making import later, one, said
+
+KIND = ("jobset.x-k8s.io/v1alpha2", "JobSet")
+WHOLE = {"job": {"template": template()}}
+
+
+def rule(**fields: Any) -> Json:
+    return {"rules": [{"action": "FailJobSet", **fields}]}
+
+
+def with_coordinator(**fields: Any) -> Json:
+    return jobset(replicated("w", replicas=2, pods=2), coordinator={"replicatedJob": "w", **fields})
+
+
+CLAIM = {"metadata": {"name": "data"}, "spec": {}}
+MOUNTED = template(container(volumeMounts=[{"name": "data", "mountPath": "/d"}]))
+
+
+def with_claims(*claims: Json, pod: Json | None = None) -> Json:
+    job = {"template": pod or MOUNTED}
+    return jobset(replicated("w", job=job), volumeClaimPolicies=[{"templates": list(claims)}])
+
+
+REFUSED: list[tuple[str, Json, tuple[Any, ...]]] = [
+    ("63", jobset(replicated("rj", replicas=101), name="a" * 62), ("replicatedJobs", 0, "name")),
+    ("64", jobset(replicated("rj"), name="a" * 56), ("replicatedJobs", 0, "name")),
+    ("65", jobset(replicated("username.llama65b")), ("replicatedJobs", 0, "name")),
+    ("66", jobset(replicated("a", groupName="g" * 64)), ("replicatedJobs", 0, "groupName")),
+    ("67", jobset(replicated("a"), network={"subdomain": "s" * 64}), ("network", "subdomain")),
+    ("68", jobset(replicated("a"), managedBy="notDomainPrefixedPath"), ("managedBy",)),
+    ("68 long", jobset(replicated("a"), managedBy="foo.bar/" + "a" * 63), ("managedBy",)),
+    (
+        "69 reason",
+        jobset(replicated("a"), failurePolicy=rule(onJobFailureReasons=["fakeReason"])),
+        ("failurePolicy", "rules", 0, "onJobFailureReasons", 0),
+    ),
+    (
+        "69 target",
+        jobset(replicated("a"), failurePolicy=rule(targetReplicatedJobs=["fakeReplicatedJob"])),
+        ("failurePolicy", "rules", 0, "targetReplicatedJobs", 0),
+    ),
+    ("69 length", jobset(replicated("a"), failurePolicy=rule(name="a" * 129)), ("failurePolicy", "rules", 0, "name")),
+    ("69 name", jobset(replicated("a"), failurePolicy=rule(name="1rule..")), ("failurePolicy", "rules", 0, "name")),
+    ("69 end", jobset(replicated("a"), failurePolicy=rule(name="..rule,")), ("failurePolicy", "rules", 0, "name")),
+    (
+        "69 twice",
+        jobset(replicated("a"), failurePolicy={"rules": [{"name": "r", "action": "FailJobSet"}] * 2}),
+        ("failurePolicy", "rules", 1, "name"),
+    ),
+    (
+        "3.2 gate",
+        jobset(replicated("a"), failurePolicy=rule(action="RestartJob")),
+        ("failurePolicy", "rules", 0, "action"),
+    ),
+    ("70 job", jobset(replicated("a"), coordinator={"replicatedJob": "x"}), ("coordinator", "replicatedJob")),
+    (
+        "70 completions",
+        jobset(replicated("a", pods=None), coordinator={"replicatedJob": "a"}),
+        ("coordinator", "replicatedJob"),
+    ),
+    ("70 jobIndex", with_coordinator(jobIndex=2), ("coordinator", "jobIndex")),
+    ("70 podIndex", with_coordinator(podIndex=2), ("coordinator", "podIndex")),
+    (
+        "70 long",
+        jobset(replicated("w"), name="a" * 40, coordinator={"replicatedJob": "w"}, network={"subdomain": "s" * 20}),
+        ("coordinator",),
+    ),
+    (
+        "75 later",
+        jobset(replicated("a"), replicated("b", dependsOn=[{"name": "c", "status": "Ready"}]), replicated("c")),
+        ("replicatedJobs", 1, "dependsOn", 0, "name"),
+    ),
+    (
+        "75 unknown",
+        jobset(replicated("a"), replicated("b", dependsOn=[{"name": "x", "status": "Ready"}])),
+        ("replicatedJobs", 1, "dependsOn", 0, "name"),
+    ),
+    (
+        "75 first",
+        jobset(replicated("a", dependsOn=[{"name": "b", "status": "Ready"}]), replicated("b")),
+        ("replicatedJobs", 0, "dependsOn"),
+    ),
+    (
+        "77",
+        {**jobset(replicated("replicated-job")), "metadata": {"generateName": "a" * 49 + "-"}},
+        ("replicatedJobs", 0, "name"),
+    ),
+    (
+        "80 gate",
+        jobset(replicated("a"), failurePolicy={"restartStrategy": "InPlaceRestart"}),
+        ("failurePolicy", "restartStrategy"),
+    ),
+    (
+        "3.2 sum",
+        jobset(replicated("a", replicas=2, pods=2**30 + 1, job={"completions": None})),
+        ("replicatedJobs", 0, "replicas"),
+    ),
+    (
+        "3.2 success",
+        jobset(replicated("a"), successPolicy={"operator": "All", "targetReplicatedJobs": ["x"]}),
+        ("successPolicy", "targetReplicatedJobs", 0),
+    ),
+    (
+        "3.2 claim unmounted",
+        with_claims(CLAIM, pod=template()),
+        ("volumeClaimPolicies", 0, "templates", 0, "metadata", "name"),
+    ),
+    ("3.2 claim unnamed", with_claims({"spec": {}}), ("volumeClaimPolicies", 0, "templates", 0, "metadata", "name")),
+    ("3.2 claim twice", with_claims(CLAIM, CLAIM), ("volumeClaimPolicies", 0, "templates", 1, "metadata", "name")),
+]
+
+
+@pytest.mark.parametrize(("case", "manifest", "path"), REFUSED, ids=[c[0] for c in REFUSED])
+def test_refused(case: str, manifest: Json, path: tuple[Any, ...]) -> None:
+    del case
+    problem = one(said(manifest))
+    assert problem.path == ("spec", *path)
+    assert (problem.name, problem.stage, problem.authority) == ("webhook-refusal", "apply", "jobset")
+    assert problem.help
+
+
+ALLOWED: list[tuple[str, Json]] = [
+    ("plain", jobset(replicated("a"))),
+    ("75 in order", jobset(replicated("a"), replicated("b", dependsOn=[{"name": "a", "status": "Ready"}]))),
+    ("70", with_coordinator(jobIndex=1, podIndex=1)),
+    ("length: 54 in all", jobset(replicated("rj"), name="a" * 50)),
+    ("no pod names without completions", jobset(replicated("rj", pods=None), name="a" * 56)),
+    ("claims", with_claims(CLAIM)),
+]
+
+
+@pytest.mark.parametrize(("case", "manifest"), ALLOWED, ids=[c[0] for c in ALLOWED])
+def test_allowed(case: str, manifest: Json) -> None:
+    del case
+    assert [p.message for p in said(manifest)] == []
+
+
+def default(manifest: Json) -> Json:
+    return dict(WEBHOOKS[KIND].default(manifest)["spec"])
+
+
+def test_78_defaults() -> None:
+    spec = default(jobset(replicated("a"), failurePolicy={"rules": [{"action": "FailJobSet"}, {"name": "b"}, {}]}))
+    assert spec["successPolicy"] == {"operator": "All"}
+    assert spec["startupPolicy"] == {"startupPolicyOrder": "AnyOrder"}
+    assert spec["network"] == {"enableDNSHostnames": True, "publishNotReadyAddresses": True}
+    assert [r["name"] for r in spec["failurePolicy"]["rules"]] == ["failurePolicyRule0", "b", "failurePolicyRule2"]
+    job = spec["replicatedJobs"][0]
+    assert (job["replicas"], job["groupName"]) == (1, "default")
+    assert job["template"]["spec"]["completionMode"] == "Indexed"
+    assert job["template"]["spec"]["template"]["spec"]["restartPolicy"] == "OnFailure"
+    assert "managedBy" not in spec
+
+
+def test_78_what_is_written_is_kept() -> None:
+    job = {"completionMode": "NonIndexed", "template": template(restartPolicy="Never")}
+    given = jobset(
+        replicated("a", job=job),
+        network={"enableDNSHostnames": False, "publishNotReadyAddresses": False},
+        successPolicy={"operator": "Any", "targetReplicatedJobs": ["a"]},
+        startupPolicy={"startupPolicyOrder": "InOrder"},
+    )
+    spec = default(given)
+    assert spec["network"] == given["spec"]["network"]
+    assert spec["successPolicy"] == given["spec"]["successPolicy"]
+    assert spec["startupPolicy"] == given["spec"]["startupPolicy"]
+    made = spec["replicatedJobs"][0]["template"]["spec"]
+    assert (made["completionMode"], made["template"]["spec"]["restartPolicy"]) == ("NonIndexed", "Never")
+
+
+def test_the_name_is_a_label_of_the_jobs() -> None:
+    assert one(later(jobset(replicated("-lead")))).path == ("spec", "replicatedJobs", 0, "name")
+    assert later(jobset(replicated("lead"))) == []
+
+
+def test_3_2_the_longest_names() -> None:
+    """len(js) + len(rj) + digits(r-1) + digits(c-1) <= 54."""
+    assert said(jobset(replicated("rj", replicas=11, pods=101), name="a" * 47)) == []
+    assert len(said(jobset(replicated("rj", replicas=11, pods=101), name="a" * 48))) == 1

@@ -1,0 +1,121 @@
+"""What Kueue reads where, on kinds with and without a pod template."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ptcompile.linting import run
+from tests.linting.launch.making import jobset, names, pod, pytorchjob, role
+
+Json = dict[str, Any]
+K = "kueue.x-k8s.io/"
+QUEUE = {f"{K}queue-name": "research"}
+TOP, PREF = f"{K}podset-required-topology", f"{K}podset-preferred-topology"
+SLICE, SIZE = f"{K}podset-slice-required-topology", f"{K}podset-slice-size"
+
+
+def marked(manifest: Json, labels: Json | None = None, annotations: Json | None = None) -> Json:
+    out = copy.deepcopy(manifest)
+    out["metadata"] |= {"labels": labels or {}, "annotations": annotations or {}}
+    return out
+
+
+def job(labels: Json | None = None, annotations: Json | None = None, **spec: Any) -> Json:
+    """A JobSet of two pods whose template has these marks."""
+    out = jobset(role("python", "t.py"), **spec)
+    out["spec"]["replicatedJobs"][0]["template"]["spec"]["template"]["metadata"] = {
+        "labels": labels or {},
+        "annotations": annotations or {},
+    }
+    return out
+
+
+CASES: list[tuple[str, Json, set[str]]] = [
+    ("a queued job", marked(job(), QUEUE), set()),
+    ("an annotation beside the label", marked(job(), QUEUE, QUEUE), set()),
+    ("an annotation alone", marked(job(), None, QUEUE), {"kueue-label-as-annotation"}),
+    (
+        "a priority as an annotation",
+        marked(job(), QUEUE, {f"{K}priority-class": "high"}),
+        {"kueue-label-as-annotation"},
+    ),
+    ("a topology as a label", marked(job({TOP: "rack"}), QUEUE), {"kueue-annotation-as-label"}),
+    (
+        "a count as a label",
+        marked(pod("python"), QUEUE | {f"{K}pod-group-total-count": "2"}),
+        {"kueue-annotation-as-label"},
+    ),
+    ("a queue on the pods", job(QUEUE), {"queue-label-in-template"}),
+    ("a queue on both", marked(job(QUEUE), QUEUE), set()),
+    ("a topology on the object", marked(job(), QUEUE, {TOP: "rack"}), {"topology-on-object"}),
+    ("a topology on a Pod is its own", marked(pod("python"), QUEUE, {TOP: "rack"}), set()),
+    ("one request", marked(job(None, {TOP: "rack"}), QUEUE), set()),
+    ("two requests", marked(job(None, {TOP: "rack", PREF: "block"}), QUEUE), {"refused-topology-request"}),
+    ("slices", marked(job(None, {SLICE: "rack", SIZE: "2"}), QUEUE), set()),
+    ("slices without a size", marked(job(None, {SLICE: "rack"}), QUEUE), {"refused-topology-request"}),
+    ("a size without slices", marked(job(None, {SIZE: "2"}), QUEUE), {"refused-topology-request"}),
+    (
+        "slices of more than there is",
+        marked(job(None, {SLICE: "rack", SIZE: "3"}), QUEUE),
+        {"refused-topology-request"},
+    ),
+    ("slices of nothing", marked(job(None, {SLICE: "rack", SIZE: "two"}), QUEUE), {"refused-topology-request"}),
+    ("a group", marked(pod("python"), {f"{K}pod-group-name": "g"}, {f"{K}pod-group-total-count": "2"}), set()),
+    ("a group of unknown size", marked(pod("python"), {f"{K}pod-group-name": "g"}), {"unpaired-pod-group"}),
+    ("a size of no group", marked(pod("python"), None, {f"{K}pod-group-total-count": "2"}), {"unpaired-pod-group"}),
+    (
+        "a group of none",
+        marked(pod("python"), {f"{K}pod-group-name": "g"}, {f"{K}pod-group-total-count": "0"}),
+        {"unpaired-pod-group"},
+    ),
+    ("nothing asked for", marked(pod("python", resources={}), QUEUE), {"queue-without-requests"}),
+    ("a limit is a request", marked(pod("python", resources={"limits": {"cpu": 1}}), QUEUE), set()),
+    ("nothing asked for, and no queue", pod("python", resources={}), set()),
+    ("MultiKueue without a queue", job(managedBy=f"{K}multikueue"), {"multikueue-without-queue"}),
+    ("MultiKueue with one", marked(job(managedBy=f"{K}multikueue"), QUEUE), set()),
+    ("a queue that cannot be", marked(job(), {f"{K}queue-name": "My_Queue"}), {"refused-queue-label"}),
+    ("a time that cannot be", marked(job(), QUEUE | {f"{K}max-exec-time-seconds": "1h"}), {"refused-queue-label"}),
+    ("let go by hand", marked(job(suspend=False), QUEUE), {"unsuspended-in-queue"}),
+    ("held back by hand", marked(job(suspend=True), QUEUE), set()),
+    ("let go by hand, and no queue", job(suspend=False), set()),
+    ("resized", marked(job(), QUEUE, {f"{K}elastic-job": "true"}), {"unsupported-by-kueue"}),
+]
+
+
+@pytest.mark.parametrize(("manifest", "expected"), [case[1:] for case in CASES], ids=[case[0] for case in CASES])
+def test_kueue(manifest: Json, expected: set[str]) -> None:
+    assert names(manifest) & KUEUE == expected
+
+
+KUEUE = frozenset(
+    {
+        "kueue-label-as-annotation",
+        "kueue-annotation-as-label",
+        "queue-label-in-template",
+        "topology-on-object",
+        "refused-topology-request",
+        "unsupported-by-kueue",
+        "unpaired-pod-group",
+        "queue-without-requests",
+        "multikueue-without-queue",
+        "refused-queue-label",
+        "unsuspended-in-queue",
+    }
+)
+
+
+def test_the_topology_is_moved_where_there_is_one_template_only() -> None:
+    for replicated, fixed in (([role("python")], True), ([role("python"), role("python", name="more")], False)):
+        manifest = marked(jobset(*replicated), QUEUE, {TOP: "rack"})
+        (found,) = run(manifest, only={"topology-on-object"})
+        assert (found.fix is not None) is fixed
+
+
+def test_a_pytorchjob_has_its_switches_in_its_run_policy() -> None:
+    switches = {"suspend": False, "managedBy": f"{K}multikueue", "backoffLimit": 3}
+    manifest = pytorchjob(master=["python", "t.py"], runPolicy=switches)
+    assert names(manifest) == {"multikueue-without-queue"}
+    assert names(marked(manifest, QUEUE)) == {"unsuspended-in-queue"}

@@ -1,0 +1,185 @@
+"""kubeflow.md 6.1, and 1.4 to 1.6: what training-operator 1.9 makes of a PyTorchJob."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.pods import expand
+from tests.operators.making import Json, container, env, pods, ports, pytorchjob, template
+
+
+def with_port(job: Json, number: int) -> Json:
+    for replica in job["spec"]["pytorchReplicaSpecs"].values():
+        port = {"name": "pytorchjob-port", "containerPort": number}
+        replica["template"] = template(container(ports=[port]))
+    return job
+
+
+def test_6_1_2_elastic_with_everything_written() -> None:
+    conf = [
+        {"key": "rdzv-conf-name", "value": "rdzv-conf-value"},
+        {"key": "rdzv-conf-name-1", "value": "rdzv-conf-value-1"},
+    ]
+    policy = {
+        "minReplicas": 1, "maxReplicas": 3, "rdzvBackend": "c10d", "rdzvPort": 1234, "rdzvHost": "localhost",
+        "rdzvId": "rdzv-id", "rdzvConf": conf, "maxRestarts": 3,
+    }  # fmt: skip
+    found = env(pods(pytorchjob(None, 1, elasticPolicy=policy))["test-job-worker-0"])
+    assert {k: v for k, v in found.items() if k.startswith("PET_") and k != "PET_NPROC_PER_NODE"} == {
+        "PET_MAX_RESTARTS": "3",
+        "PET_RDZV_BACKEND": "c10d",
+        "PET_RDZV_ENDPOINT": "localhost:1234",
+        "PET_RDZV_ID": "rdzv-id",
+        "PET_RDZV_CONF": "rdzv-conf-name=rdzv-conf-value,rdzv-conf-name-1=rdzv-conf-value-1",
+        "PET_NNODES": "1:3",
+    }
+
+
+def test_6_1_3_elastic_endpoint_is_worker_0_and_its_port() -> None:
+    job = with_port(pytorchjob(None, 3, name="elastic-job", elasticPolicy={"minReplicas": 1, "maxReplicas": 3}), 8080)
+    world = expand(job)
+    assert [p.name for p in world.pods] == [f"elastic-job-worker-{i}" for i in range(3)]
+    found = env(world.pods[0])
+    assert found["PET_RDZV_ENDPOINT"] == "elastic-job-worker-0:8080"
+    assert (found["PET_RDZV_BACKEND"], found["PET_NNODES"]) == ("c10d", "1:3")
+    assert [s["metadata"]["name"] for s in world.services] == [p.name for p in world.pods]
+    assert all(s["spec"]["clusterIP"] == "None" for s in world.services)
+
+
+def test_6_1_4_and_5_master_and_workers() -> None:
+    world = pods(with_port(pytorchjob(1, 2), 8080))
+    master, worker = env(world["test-job-master-0"]), env(world["test-job-worker-1"])
+    assert master["MASTER_PORT"] == "8080"
+    assert master["MASTER_ADDR"] == "test-job-master-0"
+    assert master["PET_NPROC_PER_NODE"] == "auto"
+    assert (master["WORLD_SIZE"], master["RANK"], worker["RANK"]) == ("3", "0", "2")
+    service = expand(with_port(pytorchjob(1, 2), 8080)).services[0]
+    assert service["spec"]["ports"] == [{"name": "pytorchjob-port", "port": 8080}]
+
+
+@pytest.mark.parametrize(
+    ("origin", "workers", "nproc", "world", "nnodes"),
+    [
+        ("6.1 case 6", 1, "2", "4", "2"),
+        ("6.1 case 7", 3, "gpu", "4", "4"),
+        ("1.5 row 6: no integer counts as one", 1, "8 ", "2", "2"),
+        ("section 8: 64 bits overflow", 1, "9223372036854775807", "-2", "2"),
+    ],
+)
+def test_world_size(origin: str, workers: int, nproc: str, world: str, nnodes: str) -> None:
+    del origin
+    found = env(pods(pytorchjob(1, workers, nprocPerNode=nproc))["test-job-worker-0"])
+    assert (found["WORLD_SIZE"], found["PET_NNODES"], found["PET_NPROC_PER_NODE"]) == (world, nnodes, nproc)
+
+
+def test_1_5_order_of_the_variables() -> None:
+    found = list(env(pods(pytorchjob(1, 1))["test-job-worker-0"]))
+    assert found == [
+        "PYTHONUNBUFFERED", "MASTER_PORT", "PET_MASTER_PORT", "MASTER_ADDR", "PET_MASTER_ADDR", "WORLD_SIZE", "RANK",
+        "PET_NODE_RANK", "PET_NPROC_PER_NODE", "PET_NNODES",
+    ]  # fmt: skip
+
+
+def test_6_1_8_init_container_only_on_workers_with_a_master() -> None:
+    inits = {n: [c.name for c in p.containers if c.init] for n, p in pods(pytorchjob(1, 1)).items()}
+    assert inits == {"test-job-master-0": [], "test-job-worker-0": ["init-pytorch"]}
+    assert [c.name for c in pods(pytorchjob(None, 1))["test-job-worker-0"].containers] == ["pytorch"]
+
+
+@pytest.mark.parametrize(
+    ("case", "policy", "workers", "nnodes"),
+    [
+        (9, {}, 1, "1:1"),
+        (10, {"maxReplicas": 1}, 2, "1:1"),
+        (11, {"minReplicas": 1}, 2, "1:1"),
+        (2, {"minReplicas": 1, "maxReplicas": 4}, 2, "1:4"),
+    ],
+)
+def test_6_1_elastic_defaults(case: int, policy: Json, workers: int, nnodes: str) -> None:
+    del case
+    assert env(pods(pytorchjob(None, workers, elasticPolicy=policy))["test-job-worker-0"])["PET_NNODES"] == nnodes
+
+
+def test_6_1_12_elastic_nproc_goes_before_the_default() -> None:
+    found = env(pods(pytorchjob(None, 1, elasticPolicy={"nProcPerNode": 4}))["test-job-worker-0"])
+    assert found["PET_NPROC_PER_NODE"] == "4"
+
+
+def test_6_1_13_slashes_become_dashes() -> None:
+    assert "1-2-3-4-5-worker-1" in pods(pytorchjob(None, 2, name="1/2/3/4/5"))
+
+
+@pytest.mark.parametrize(
+    ("given", "made"), [("ExitCode", "Never"), ("Never", "Never"), ("Always", "Always"), (None, "OnFailure")]
+)
+def test_6_1_14_restart_policy(given: str | None, made: str) -> None:
+    job = pytorchjob(None, 1)
+    job["spec"]["pytorchReplicaSpecs"]["Worker"]["restartPolicy"] = given
+    assert pods(job)["test-job-worker-0"].restart_policy == made
+
+
+def test_1_5_workers_alone_get_no_master_and_no_rank() -> None:
+    found = env(pods(pytorchjob(None, 4))["test-job-worker-3"])
+    assert found == {"PYTHONUNBUFFERED": "1", "PET_NPROC_PER_NODE": "auto", "PET_NNODES": "4"}
+
+
+def test_1_5_standalone_is_the_empty_string() -> None:
+    found = env(pods(pytorchjob(None, 1, elasticPolicy={"standalone": True}))["test-job-worker-0"])
+    assert found["PET_STANDALONE"] == ""
+
+
+def test_1_5_every_container_and_behind_the_user() -> None:
+    job = pytorchjob(1, None)
+    own = container(env=[{"name": "RANK", "value": "7"}])
+    job["spec"]["pytorchReplicaSpecs"]["Master"]["template"] = template(own, container("side"))
+    pod = pods(job)["test-job-master-0"]
+    assert [e["name"] for e in pod.containers[0].env].count("RANK") == 2
+    assert env(pod)["RANK"] == "0"
+    assert env(pod, "side")["RANK"] == "0"
+
+
+def test_1_2_the_port_goes_to_the_container_called_pytorch() -> None:
+    job = pytorchjob(1, None)
+    job["spec"]["pytorchReplicaSpecs"]["Master"]["template"] = template(container("side"), container())
+    side, main = pods(job)["test-job-master-0"].containers
+    assert side.ports == ()
+    assert [p["containerPort"] for p in main.ports] == [23456]
+    assert ports(pods(pytorchjob(1, None))["test-job-master-0"]) == [("pytorchjob-port", 23456)]
+
+
+def test_1_4_labels() -> None:
+    world = pods(pytorchjob(1, 1))
+    assert world["test-job-master-0"].labels["training.kubeflow.org/job-role"] == "master"
+    assert "training.kubeflow.org/job-role" not in world["test-job-worker-0"].labels
+    assert "training.kubeflow.org/job-role" in pods(pytorchjob(None, 1))["test-job-worker-0"].labels
+    assert world["test-job-worker-0"].dns == "test-job-worker-0.default.svc.cluster.local"
+
+
+@pytest.mark.parametrize(
+    ("version", "expected"),
+    [
+        ((1, 9), {"PYTHONUNBUFFERED": "1", "PET_NNODES": "2", "WORLD_SIZE": "4", "PET_NODE_RANK": "0"}),
+        ((1, 6), {"PYTHONUNBUFFERED": "0", "PET_NNODES": None, "WORLD_SIZE": "2", "PET_NODE_RANK": None}),
+    ],
+)
+def test_1_5_history(version: tuple[int, int], expected: dict[str, Any]) -> None:
+    versions = Versions(training_operator=version)
+    found = env(pods(pytorchjob(1, 1, nprocPerNode="2"), versions=versions)["test-job-master-0"])
+    assert {k: found.get(k) for k in expected} == expected
+
+
+def test_section_8_an_empty_rdzv_conf_panics() -> None:
+    world = expand(pytorchjob(None, 1, elasticPolicy={"rdzvConf": []}))
+    assert len(world.pods) == 0
+    assert "panics" in world.refused[0]
+
+
+def test_section_8_no_replicas_no_pods() -> None:
+    assert len(expand(pytorchjob(None, None)).pods) == 0
+
+
+def test_6_1_31_suspended_is_said() -> None:
+    assert "suspended" in expand(pytorchjob(1, 1, runPolicy={"suspend": True})).notes[0]

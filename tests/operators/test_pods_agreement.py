@@ -1,0 +1,77 @@
+"""Every pod of the rows in `../shared/operators` against ours: names, host names, env, ports, labels, inits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.operators.pods import PodView, expand
+from tests.oracle import needs_rows, rows
+
+AT_LEAST = 0.995
+_UID = "11111111-2222-3333-4444-555555555555"
+
+
+def seen(pod: PodView, *, ordered: bool) -> dict[Any, Any]:
+    out: dict[Any, Any] = {
+        "hostname": pod.hostname,
+        "subdomain": pod.subdomain,
+        "labels": dict(pod.labels),
+        "restartPolicy": pod.restart_policy,
+    }
+    for c in pod.containers:
+        shown = c.to_dict()
+        env = [tuple(sorted(e.items())) for e in shown["env"]]
+        out[c.name] = (c.init, env if ordered else sorted(env))
+        out[c.name, "ports"] = sorted((p.get("name", ""), p["containerPort"]) for p in shown["ports"])
+    return out
+
+
+def theirs(pod: dict[str, Any], *, ordered: bool) -> dict[Any, Any]:
+    out: dict[Any, Any] = {
+        "hostname": pod.get("hostname"),
+        "subdomain": pod.get("subdomain"),
+        "labels": pod.get("labels", {}),
+        "restartPolicy": pod.get("restartPolicy") or "Always",
+    }
+    for c in pod["containers"]:
+        env = [tuple(sorted(e.items())) for e in c["env"]]
+        out[c["name"]] = (c["init"], env if ordered else sorted(env))
+        out[c["name"], "ports"] = sorted((p.get("name", ""), p["containerPort"]) for p in c["ports"])
+    return out
+
+
+@needs_rows
+@pytest.mark.parametrize("operator", ["pytorchjob", "volcano", "jobset", "trainjob"])
+def test_pods_are_those_of_the_operator(operator: str) -> None:
+    wrong, total = [], 0
+    ordered = operator != "volcano"  # its plugins run in random order
+    for row, manifest in rows(operator):
+        if not row["accepted"] or not row.get("pods"):
+            continue
+        mine = {p.name: p for p in expand(manifest).pods}
+        for pod in row["pods"]:
+            total += 1
+            found = mine.get(pod["name"])
+            if found is None or seen(found, ordered=ordered) != theirs(pod, ordered=ordered):
+                wrong.append((pod["name"], row.get("n"), row.get("base"), row.get("path")))
+    assert total > 500
+    assert len(wrong) <= (1 - AT_LEAST) * total, wrong[:5]
+
+
+@needs_rows
+@pytest.mark.parametrize("operator", ["pytorchjob", "volcano", "trainjob"])
+def test_numbers_of_pods(operator: str) -> None:
+    for row, manifest in rows(operator):
+        if row["accepted"] and row.get("pods") and "pods_total" in row:
+            assert len(expand(manifest).pods) == row["pods_total"], row.get("n") or (row.get("base"), row.get("path"))
+
+
+@needs_rows
+def test_no_row_makes_it_raise() -> None:
+    for operator in ("pytorchjob", "volcano", "jobset", "trainjob"):
+        for _, manifest in rows(operator):
+            world = expand(manifest)
+            for pod in world.pods.folded():
+                assert all(c.to_dict() for c in pod.containers)

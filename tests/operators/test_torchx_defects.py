@@ -1,0 +1,180 @@
+"""The eleven defects of TorchX (torchx_and_peers.md 1.8), each asked of every target that runs several nodes."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+import ptcompile
+from ptcompile.kubernetes.names import is_dns_label, is_label_value
+from ptcompile.operators.pods import PodView, expand
+from ptcompile.operators.targets import TARGETS
+from ptcompile.simulation.kubelet import environment, expand_vars
+from tests.making import text
+
+SEVERAL = tuple(name for name in TARGETS if name != "pod")
+GPU_JOB = "image: img:1\nscript: my-train.py\nnodes: 3\nresources: {cpu: 4, memory: 8Gi, gpu: 2}"
+ROOT = Path(__file__).parent.parent.parent
+
+pytestmark = pytest.mark.parametrize("target", SEVERAL)
+
+
+def made(body: str, target: str, name: str = "my-train", **cluster: Any) -> tuple[dict[str, Any], ...]:
+    result = ptcompile.compile(text(body, name), target=target, cluster=cluster or None)
+    assert result.ok, result.diagnostics
+    return result.manifests
+
+
+def refusals(body: str, target: str, name: str = "train") -> list[tuple[str, str]]:
+    result = ptcompile.compile(text(body, name), target=target)
+    assert not result.manifests
+    return [(one.name, one.message) for one in result.diagnostics if one.severity == "error"]
+
+
+def pods(manifests: tuple[dict[str, Any], ...]) -> list[PodView]:
+    return [pod for one in manifests for pod in expand(one, others=manifests).pods]
+
+
+def containers(target: str, body: str) -> Iterator[dict[str, Any]]:
+    for pod in pods(made(body, target)):
+        yield next(dict(c) for c in pod.spec["containers"] if c["name"] == TARGETS[target].main_container)
+
+
+def address(target: str, pod: PodView) -> tuple[str, list[str]]:
+    """The master's name that torchrun gets, and its words."""
+    main = next(c for c in pod.containers if c.name == TARGETS[target].main_container)
+    env = environment(main, pod)
+    words = [expand_vars(word, env) for word in main.command or ()]
+    options = dict(word[2:].split("=", 1) for word in words if word.startswith("--") and "=" in word)
+    return options.get("master-addr") or env["PET_MASTER_ADDR"], words
+
+
+def test_1_a_hyphen_in_a_name_is_no_shell(target: str) -> None:
+    """No shell and no variable made of a name: the address is a name of node 0, the script stays as it is."""
+    all_pods = pods(made(GPU_JOB, target))
+    for pod in all_pods:
+        master, words = address(target, pod)
+        assert "my-train.py" in words
+        assert not any(re.search(r"[$`]|sh$", word) for word in words)
+        assert any(f"{one.dns}.".startswith(f"{master}.") for one in all_pods)
+
+
+def test_2_no_worker_meets_itself(target: str) -> None:
+    """One address for all, never localhost, and no fallback to it."""
+    addresses = {address(target, pod)[0] for pod in pods(made(GPU_JOB, target))}
+    assert len(addresses) == 1
+    assert "localhost" not in yaml.safe_dump_all(made(GPU_JOB, target))
+
+
+def test_3_what_the_platform_adds_arrives_and_a_lost_word_is_told(target: str) -> None:
+    taint = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+    profile: dict[str, Any] = {"kind": "ClusterProfile", "spec": {"gpu": {"tolerations": [taint]}}}
+    for pod in pods(made(GPU_JOB, target, **profile)):
+        assert taint in pod.tolerations
+    assert refusals(f"{GPU_JOB}\nmetadata: {{kubernetes: overlay.yaml}}", target)[0][0] == "spec-unknown-field"
+
+
+PATCH = "podTemplate: {spec: {containers: [{name: pytorch, %s}]}}"
+
+
+def test_4_a_patch_meets_its_container_on_every_replica(target: str) -> None:
+    body = f"{GPU_JOB}\n{PATCH % 'lifecycle: {preStop: {sleep: {seconds: 5}}}'}"
+    for pod in pods(made(body, target)):
+        assert all(container.get("image") for container in pod.spec["containers"])
+        assert [c["name"] for c in pod.spec["containers"]] == [TARGETS[target].main_container]
+    assert all(container["lifecycle"]["preStop"] for container in containers(target, body))
+
+
+def test_5_a_patch_adds_a_variable_and_drops_none(target: str) -> None:
+    body = f"{GPU_JOB}\nenv: {{KEPT: a}}\n{PATCH % 'env: [{name: ADDED, value: b}]'}"
+    before = [{entry["name"] for entry in one["env"]} for one in containers(target, f"{GPU_JOB}\nenv: {{KEPT: a}}")]
+    after = [{entry["name"] for entry in one["env"]} for one in containers(target, body)]
+    assert after == [names | {"ADDED"} for names in before]
+
+
+def test_6_one_name_stands_once(target: str) -> None:
+    body = f"""{GPU_JOB}
+podTemplate:
+  spec:
+    containers: [{{name: pytorch, volumeMounts: [{{name: dshm, mountPath: /dev/shm}}]}}]
+    volumes: [{{name: dshm, emptyDir: {{medium: Memory, sizeLimit: 4Gi}}}}]
+"""
+    for pod in pods(made(body, target)):
+        for kind in ("containers", "volumes"):
+            names = [item["name"] for item in pod.spec[kind]]
+            assert len(names) == len(set(names))
+        main = next(c for c in pod.containers if c.name == TARGETS[target].main_container)
+        assert [m["name"] for m in main.mounts if m["mountPath"] == "/dev/shm"] == ["dshm"]  # noqa: S108
+        assert next(v for v in pod.volumes if v["name"] == "dshm")["emptyDir"]["sizeLimit"] == "4Gi"
+
+
+@pytest.mark.parametrize("word", ["tolerationz: []", "nodeSelectr: {a: b}"])
+def test_7_a_misspelt_word_is_told(word: str, target: str) -> None:
+    for body in (word, f"podTemplate: {{spec: {{{word}}}}}"):
+        ((name, message),) = refusals(f"{GPU_JOB}\n{body}", target)
+        assert name in {"spec-unknown-field", "unknown-field"}
+        assert word.partition(":")[0] in message
+
+
+def _labels(value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping):
+        for key, inner in value.items():
+            if key == "labels":
+                yield from inner.items()
+            yield from _labels(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _labels(inner)
+
+
+@pytest.mark.parametrize("name", ["exp_", "-r", "a_b", "é", ".r"])
+def test_8_no_name_is_bent_into_another(name: str, target: str) -> None:
+    """A bad name is refused; nobody makes a worse one of it in silence (7.3)."""
+    result = ptcompile.compile(text(GPU_JOB, f"'{name}'"), target=target)
+    assert [(one.name, one.path) for one in result.diagnostics] == [("spec-invalid-value", ("metadata", "name"))]
+    for one in made(GPU_JOB, target):
+        assert all(is_label_value(value) for _, value in _labels(one))
+
+
+@pytest.mark.parametrize(
+    ("body", "name"),
+    [
+        (GPU_JOB, "a" * 75),
+        (GPU_JOB, "a" * 63),
+        (f"{GPU_JOB}\nmasterPort: 99999", "train"),
+        ("image: i\nscript: t.py\nelastic: {nnodes: '5:2'}", "train"),
+        ("image: i\nscript: t.py\nmaster: {}\nworker: {}\nnodes: 2", "train"),
+    ],
+)
+def test_9_what_cannot_be_is_refused_without_a_switch(body: str, name: str, target: str) -> None:
+    assert refusals(body, target, name)
+
+
+def test_9_every_pod_s_name_fits(target: str) -> None:
+    for pod in pods(made(GPU_JOB, target, "a" * 40)):
+        assert is_dns_label(pod.hostname or pod.name)
+
+
+@pytest.mark.parametrize(
+    "body", ["restartPolicy: ROLE", "env: {A: 1}", "env: {A: [x]}", "runPolicy: {backoffLimit: x}"]
+)
+def test_10_a_wrong_value_is_a_finding_with_a_place(body: str, target: str) -> None:
+    result = ptcompile.compile(text(f"{GPU_JOB}\n{body}"), target=target)
+    assert [one.name for one in result.diagnostics if one.span is not None]
+
+
+def test_11_nothing_is_needed_but_the_file(tmp_path: Path, target: str) -> None:
+    """No daemon, no home, no kubeconfig, no network."""
+    (tmp_path / "spec.yaml").write_text(text(GPU_JOB), encoding="utf-8")
+    command = [sys.executable, "-m", "ptcompile", "spec.yaml", "--target", target]
+    env = {"PYTHONPATH": str(ROOT), "PATH": "/nonexistent", "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run(command, cwd=tmp_path, env=env, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert list(yaml.safe_load_all(done.stdout)) == list(made(GPU_JOB, target, "train"))

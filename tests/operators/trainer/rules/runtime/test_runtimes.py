@@ -1,0 +1,72 @@
+"""Training runtimes (facts: kubeflow.md 2.2 to 2.7)."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from ptcompile.operators.trainer.runtimes import BUILTIN
+from tests.linting.asking import of_families
+from tests.linting.manifests import TRAINER, found, runtime, template
+
+
+def changed(**jobset: Any) -> dict[str, Any]:
+    out = copy.deepcopy(runtime())
+    out["spec"]["template"]["spec"].update(jobset)
+    return out
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_what_trainer_installs_is_clean(name: str) -> None:
+    given = {"apiVersion": TRAINER, "kind": "ClusterTrainingRuntime", **BUILTIN[name]}
+    given["metadata"] = {"name": name, **BUILTIN[name]["metadata"]}
+    assert not found(given) & {rule.name for rule in of_families("runtime")}
+
+
+def test_trainer_step() -> None:
+    assert "missing-trainer-step" not in found(runtime())
+    assert "missing-trainer-step" in found(runtime(step=None))
+    assert "missing-trainer-step" in found(runtime(step="dataset-initializer"))
+    assert "missing-trainer-step" not in found(runtime(step=None, mlPolicy=None))
+
+
+def test_names_that_torchrun_is_given() -> None:
+    other = changed()
+    other["spec"]["template"]["spec"]["replicatedJobs"][0]["name"] = "workers"
+    assert "rank-zero-not-node" in found(other)
+    other["spec"]["mlPolicy"] = {"mpi": {}}
+    assert "rank-zero-not-node" not in found(other)
+    assert "runtime-subdomain" in found(changed(network={"subdomain": "x"}))
+
+
+@pytest.mark.parametrize(
+    ("policy", "scheduler", "fires"),
+    [
+        ({"volcano": {}}, None, True),
+        ({"volcano": {}}, "default-scheduler", True),
+        ({"volcano": {}}, "volcano", False),
+        ({"coscheduling": {}}, None, True),
+        ({"coscheduling": {}}, "scheduler-plugins-scheduler", False),
+        (None, None, False),
+    ],
+)
+def test_gang_without_scheduler(policy: dict[str, Any] | None, scheduler: str | None, fires: bool) -> None:
+    given = runtime(pod=template(schedulerName=scheduler), podGroupPolicy=policy)
+    assert ("gang-without-scheduler" in found(given)) is fires
+
+
+def test_parallelism_that_numbers_decide() -> None:
+    given = runtime(mlPolicy={"numNodes": 4, "torch": {}})
+    job = given["spec"]["template"]["spec"]["replicatedJobs"][0]["template"]["spec"]
+    job["parallelism"] = job["completions"] = 4
+    assert "runtime-parallelism" not in found(given)
+    job["completions"] = 8
+    assert "runtime-parallelism" in found(given)
+
+
+def test_env_of_other_containers_is_their_own() -> None:
+    entry = [{"name": "PET_NNODES", "value": "2"}]
+    assert "runtime-reserved-env" in found(runtime(pod=template(container={"env": entry})))
+    assert "runtime-reserved-env" not in found(runtime(pod=template(container={"env": entry, "name": "side"})))

@@ -1,0 +1,96 @@
+"""TrainJobs and their runtimes (facts: kubeflow.md 2.2 to 2.6, 7.2 T01 to T22)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.kubernetes.versions import Versions
+from tests.linting.manifests import found, paths, runtime, template, trainjob
+
+GPUS = template(container={"resources": {"limits": {"nvidia.com/gpu": 8}}})
+
+
+@pytest.mark.parametrize(
+    ("name", "fires"),
+    [
+        ("torch-distributd", True),
+        ("torch-distributedd", True),
+        ("torch-distrubuted", True),
+        ("torch_distributed", True),
+        ("Torch-Distributed", True),
+        ("torch-distributed", False),
+        ("torch-distributed-2", False),  # a copy with a number is no slip
+        ("torchtune-llama3.2-3b", False),
+        ("torchtune-llama3.2-8b", False),
+        ("pytorch-distributed-gpu", False),  # docs/operator-guides/runtime-patches.md of Trainer
+        ("pytorch-kai-runtime", False),
+        ("", False),
+    ],
+)
+def test_misspelt_runtime(name: str, fires: bool) -> None:
+    assert ("misspelt-runtime" in found(trainjob({}, runtime=name))) is fires
+
+
+def test_a_runtime_of_the_file_or_the_namespace_is_no_slip() -> None:
+    assert "misspelt-runtime" not in found(
+        trainjob({}, runtime="torch-distributd"), others=[runtime(name="torch-distributd")]
+    )
+    own = trainjob({}, runtimeRef={"kind": "TrainingRuntime", "name": "torch-distributd"})
+    assert "misspelt-runtime" not in found(own)
+
+
+def test_without_trainer() -> None:
+    assert "trainjob-without-trainer" in found(trainjob(None))
+    assert "trainjob-without-trainer" not in found(trainjob({}))
+    assert "trainjob-without-trainer" not in found(trainjob(None, runtime="nobody-knows"))
+    assert "trainjob-without-trainer" not in found(trainjob(None, runtime="jax-distributed"))
+
+
+@pytest.mark.parametrize(
+    ("trainer", "fires"),
+    [
+        ({"resourcesPerNode": {"limits": {"memory": "64Gi"}}}, True),
+        ({"resourcesPerNode": {"limits": {"nvidia.com/gpu": 8}}}, False),
+        ({"resourcesPerNode": {"limits": {"memory": "64Gi"}}, "numProcPerNode": 8}, False),
+        (
+            {"resourcesPerNode": {"limits": {"memory": "64Gi"}}, "command": ["torchrun", "--nproc_per_node=8", "t.py"]},
+            False,
+        ),
+        ({}, False),
+    ],
+)
+def test_uncounted_gpus(trainer: dict[str, Any], fires: bool) -> None:
+    job = trainjob(trainer, runtime="acme")
+    others = [runtime(pod=GPUS)]
+    assert ("uncounted-gpus" in found(job, others=others)) is fires
+    assert ("uncounted-gpus" in found(job, others=others, versions=Versions(trainer=(2, 2)))) is fires
+    assert "uncounted-gpus" not in found(job, others=[runtime()])
+
+
+def test_the_order_of_the_file() -> None:
+    job, own = trainjob({}, runtime="acme"), runtime()
+    assert paths(job, "runtime-after-trainjob", others=[job, own]) == [("spec", "runtimeRef", "name")]
+    assert paths(job, "runtime-after-trainjob", others=[own, job]) == []
+    assert paths(trainjob({}), "runtime-after-trainjob", others=[own]) == []
+
+
+def test_kinds_and_namespaces() -> None:
+    own = {**runtime(), "kind": "TrainingRuntime"}
+    by_default = trainjob({}, runtime="acme")
+    right = trainjob({}, runtimeRef={"kind": "TrainingRuntime", "name": "acme"})
+    assert "runtime-of-other-kind" in found(by_default, others=[own])
+    assert "runtime-of-other-kind" not in found(right, others=[own])
+    elsewhere = {**own, "metadata": {"name": "acme", "namespace": "research"}}
+    assert "runtime-of-other-kind" in found(right, others=[elsewhere])
+    assert "runtime-of-other-kind" not in found(by_default)
+
+
+def test_what_the_runtime_has_no_place_for() -> None:
+    full = trainjob({"image": "a:1", "numNodes": 2}, runtime="acme")
+    assert not found(full, others=[runtime()]) & {"unused-trainer", "ignored-trainer-fields"}
+    assert "unused-trainer" in found(full, others=[runtime(step=None)])
+    assert paths(full, "ignored-trainer-fields", others=[runtime(mlPolicy=None)]) == [("spec", "trainer", "numNodes")]
+    assert "ignored-trainer-fields" not in found(full, others=[runtime(mlPolicy={})])
+    assert not found(trainjob({"image": "a:1", "numNodes": 2}, runtime="nobody-knows")) & {"unused-trainer"}

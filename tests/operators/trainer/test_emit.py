@@ -1,0 +1,282 @@
+"""Target trainjob: the job's own runtime, what torchrun sees, and how a job ends."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.operators.trainer.older_releases import today
+from ptcompile.validate import validate
+from tests import making
+from tests.making import compiled, smallest
+from tests.operators.trainer.trainjobs import (
+    GPU,
+    IN_PLACE,
+    RANGE,
+    RELEASES,
+    both,
+    child,
+    found,
+    jobset_of,
+    main,
+    pods,
+    release,
+    seen,
+    train_job,
+)
+
+# ---- the runtime and the TrainJob
+
+
+def test_the_runtime_stands_first_and_is_the_job_s() -> None:
+    """kubeflow.md 5, last but one line: the runtime must be there before the TrainJob."""
+    runtime, job = both("nodes: 2")
+    assert (runtime["kind"], job["kind"]) == ("TrainingRuntime", "TrainJob")
+    assert runtime["metadata"]["name"] == job["metadata"]["name"] == job["spec"]["runtimeRef"]["name"]
+    source = smallest("nodes: 2").replace("{name: train}", "{name: train, namespace: research}")
+    assert {one["metadata"]["namespace"] for one in compiled(source, "trainjob").manifests} == {"research"}
+
+
+def test_the_names_that_trainer_looks_for() -> None:
+    """kubeflow.md 2.2 and 2.4: label, replicatedJob and container are literals."""
+    (job,) = jobset_of("nodes: 2")["replicatedJobs"]
+    assert job["name"] == "node"
+    assert job["template"]["metadata"]["labels"] == {"trainer.kubeflow.org/trainjob-ancestor-step": "trainer"}
+    assert main("nodes: 2")["name"] == "node"
+    runtime = both("nodes: 2")[0]
+    assert runtime["metadata"]["labels"] == {"trainer.kubeflow.org/framework": "torch"}
+    assert runtime["spec"]["mlPolicy"] == {"torch": {}}  # numProcPerNode in it went with 2.2
+
+
+def test_an_older_trainer_has_none() -> None:
+    assert found("nodes: 2", release("1.9")) == [("unsupported-by-target", ("spec",))]
+    assert compiled(smallest("nodes: 2"), "trainjob", release("3.1")).manifests
+
+
+@pytest.mark.parametrize("body", ["", IN_PLACE, "nodes: 4", "podTemplate: {spec: {hostIPC: true}}"])
+def test_trainer_is_always_there(body: str) -> None:
+    """kubeflow.md 2.4, issue 4076: without it no PET_* reaches the pods."""
+    assert train_job(body)["spec"]["trainer"]["numNodes"] >= 1
+
+
+# ---- what torchrun sees
+
+
+@pytest.mark.parametrize("body", ["nodes: 3", f"nodes: 3\n{IN_PLACE}"])
+@pytest.mark.parametrize("trainer", RELEASES)
+def test_the_operator_s_variables_replace_the_arguments(body: str, trainer: str) -> None:
+    """kubeflow.md 2.4: exact values and their place."""
+    cluster = release(trainer)
+    made = pods(body, cluster)
+    assert [seen(pod)["PET_NODE_RANK"] for pod in made] == ["0", "1", "2"]
+    env = seen(made[1])
+    assert (env["PET_NNODES"], env["PET_NPROC_PER_NODE"]) == ("3", "1")
+    assert (env["PET_MASTER_ADDR"], env["PET_MASTER_PORT"]) == ("train-node-0-0.train", "29500")
+    assert made[0].dns == "train-node-0-0.train.default.svc.cluster.local"
+    command = next(c for c in made[0].containers if c.name == "node").command
+    assert not [word for word in command or () if word.startswith(("--nnodes", "--n", "--master", "--node"))]
+
+
+@pytest.mark.parametrize(("port", "argument"), [(23456, None), (29500, None), (29400, "--master-port=29400")])
+def test_a_port_of_the_user_s_own_is_an_argument(port: int, argument: str | None) -> None:
+    """kubeflow.md 2.4: the operator's port is fixed; 0: an argument beats PET_MASTER_PORT."""
+    words = [word for word in main(f"nodes: 2\nmasterPort: {port}")["command"] if "port" in word]
+    assert words == ([argument] if argument else [])
+
+
+def test_one_node_meets_itself() -> None:
+    command = main("elastic: {nprocPerNode: 4}")["command"]
+    assert "--standalone" in command
+    assert not [word for word in command if word.startswith("--nproc")]
+    assert train_job("elastic: {nprocPerNode: 4}")["spec"]["trainer"]["numProcPerNode"] == 4
+
+
+@pytest.mark.parametrize(
+    ("devices", "resolved"),
+    [
+        ("nvidia.com/mig-1g.5gb: 2", 2),
+        ("google.com/tpu: 4", 4),
+        ("habana.ai/gaudi: 8", 8),
+        ("aws.amazon.com/neuron: 16", 16),
+        ("nvidia.com/gpu: 8", None),
+        ("amd.com/gpu: 8", None),
+        ("gpu.intel.com/i915: 1", None),
+        ("rdma/hca: 1", None),
+    ],
+)
+def test_auto_is_a_number_where_the_name_has_no_gpu(devices: str, resolved: int | None) -> None:
+    """kubeflow.md 2.5, torchx_and_peers.md 7 case 6: Trainer would start a process for each CPU."""
+    body = f"resources: {{cpu: 32, devices: {{{devices}}}}}\nnodes: 2\n"
+    launched, plain = f"{body}elastic: {{nprocPerNode: auto}}", f"{body}script: null\ncommand: [torchrun, t.py]"
+    assert train_job(launched)["spec"]["trainer"].get("numProcPerNode") == resolved
+    assert ("--nproc-per-node=auto" in main(launched)["command"]) is (resolved is None)
+    assert train_job(plain)["spec"]["trainer"].get("numProcPerNode") == resolved
+    if resolved is not None:
+        assert {seen(pod)["PET_NPROC_PER_NODE"] for pod in pods(launched)} == {str(resolved)}
+
+
+@pytest.mark.parametrize("word", ["cpu", "gpu"])
+@pytest.mark.parametrize("trainer", RELEASES)
+def test_torchrun_s_own_words_stay_arguments(word: str, trainer: str) -> None:
+    """kubeflow.md 2.2: since 2.2 numProcPerNode is a number; 0: an argument beats PET_NPROC_PER_NODE."""
+    body = f"elastic: {{nnodes: 2, nprocPerNode: {word}}}"
+    assert f"--nproc-per-node={word}" in main(body, release(trainer))["command"]
+    assert "numProcPerNode" not in train_job(body, release(trainer))["spec"]["trainer"]
+
+
+def test_a_range_meets_by_c10d_and_ends_with_node_0() -> None:
+    """kubeflow.md 5: no operator support; the arguments beat PET_NNODES (0)."""
+    command = main(RANGE)["command"]
+    assert {"--nnodes=2:4", "--rdzv-backend=c10d", "--rdzv-endpoint=train-node-0-0.train:23456"} <= set(command)
+    assert child(RANGE)["successPolicy"] == {"rules": [{"succeededIndexes": "0"}]}
+    assert len(pods(RANGE)) == 4
+    assert found(RANGE, making.profile({"versions": {"kubernetes": "1.32"}})) == [
+        ("unsupported-by-target", ("spec", "elastic", "nnodes"))
+    ]
+
+
+@pytest.mark.parametrize("extra", ["", IN_PLACE])
+def test_a_plain_command_gets_the_usual_four(extra: str) -> None:
+    """kubeflow.md 2.4: Trainer injects none of them (issue 3492)."""
+    env = [seen(pod) for pod in pods(f"script: null\ncommand: [run]\nnodes: 3\nmasterPort: 29400\n{extra}")]
+    assert [one["RANK"] for one in env] == ["0", "1", "2"]
+    assert {(one["MASTER_ADDR"], one["MASTER_PORT"], one["WORLD_SIZE"]) for one in env} == {
+        ("train-node-0-0.train", "29400", "3")
+    }
+
+
+@pytest.mark.parametrize("name", ["NNODES", "NPROC_PER_NODE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT"])
+def test_reserved_variables(name: str) -> None:
+    """kubeflow.md 2.3 and case 46; the rest of PET_* is the user's."""
+    assert found(f"env: {{PET_{name}: '1'}}") == [("reserved-env", ("spec", "env", f"PET_{name}"))]
+    assert found("env: {PET_RDZV_CONF: a=b, WORLD_SIZE: '1'}") == []
+
+
+# ---- how it ends
+
+
+@pytest.mark.parametrize("trainer", RELEASES)
+def test_a_deadline(trainer: str) -> None:
+    """kubeflow.md 2.2: a field of the TrainJob since 2.2, before it the runtime's Job has it."""
+    body = "runPolicy: {activeDeadlineSeconds: 60, backoffLimit: 2}"
+    runtime, job = both(body, release(trainer))
+    field = job["spec"].get("activeDeadlineSeconds")
+    jobset = runtime["spec"]["template"]["spec"]
+    own = jobset["replicatedJobs"][0]["template"]["spec"].get("activeDeadlineSeconds")
+    assert (field, own) == ((60, None) if trainer >= "2.2" else (None, 60))
+    assert ("rules" in jobset["failurePolicy"]) is (trainer < "2.2")
+    in_place = both(f"{IN_PLACE}\nrunPolicy: {{activeDeadlineSeconds: 60}}", release(trainer))
+    assert len(in_place) == (1 if trainer >= "2.2" else 2)
+
+
+def test_retries_are_the_runtime_s() -> None:
+    assert jobset_of("runPolicy: {backoffLimit: 3}")["failurePolicy"] == {"maxRestarts": 3}
+    assert "failurePolicy" not in jobset_of("runPolicy: {backoffLimit: 0}")
+    assert child("runPolicy: {backoffLimit: 3}")["backoffLimit"] == 0
+    assert child(f"{IN_PLACE}\nrunPolicy: {{backoffLimit: 3}}")["backoffLimit"] == 3
+    assert child()["template"]["spec"]["restartPolicy"] == "Never"
+
+
+def test_suspended() -> None:
+    assert train_job("runPolicy: {suspend: true}")["spec"]["suspend"] is True
+    assert "suspend" not in train_job()["spec"]
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ("runPolicy: {ttlSecondsAfterFinished: 0}", ("spec", "runPolicy", "ttlSecondsAfterFinished")),  # issue 3779
+        ("runPolicy: {cleanPodPolicy: All}", ("spec", "runPolicy", "cleanPodPolicy")),
+        ("restartPolicy: Always", ("spec", "restartPolicy")),
+        ("restartPolicy: ExitCode", ("spec", "restartPolicy")),
+        ("master: {image: other}\nworker: {replicas: 2}", ("spec", "worker")),  # kubeflow.md 5: one template
+        ("podTemplate: {spec: {subdomain: s}}", ("spec", "podTemplate", "spec", "subdomain")),  # kubeflow.md 2.4
+    ],
+)
+def test_what_a_trainjob_cannot(body: str, path: tuple[Any, ...]) -> None:
+    problems = compiled(smallest(body), "trainjob").problems
+    assert [(p.name, p.path) for p in problems] == [("unsupported-by-target", path)]
+    assert problems[0].help
+
+
+def test_equal_roles_are_nodes() -> None:
+    assert len(pods("master: {}\nworker: {replicas: 3}")) == 4
+
+
+# ---- queues and names
+
+
+def test_kueue_s_queue_is_a_label_of_the_trainjob() -> None:
+    """kubeflow.md 4."""
+    runtime, job = both("queue: team-a")
+    assert job["metadata"]["labels"] == {"kueue.x-k8s.io/queue-name": "team-a"}
+    assert "kueue.x-k8s.io/queue-name" not in runtime["metadata"]["labels"]
+
+
+def test_volcano_s_queue_is_the_runtime_s() -> None:
+    """kubeflow.md 2.7: podGroupPolicy, the template's annotation, and a scheduler that nobody else names."""
+    cluster = release("2.3", queueSystem="volcano")
+    runtime, job = both(f"queue: team-a\n{IN_PLACE}", cluster)
+    assert runtime["spec"]["podGroupPolicy"] == {"volcano": {}}
+    template = runtime["spec"]["template"]
+    assert template["metadata"]["annotations"] == {"scheduling.volcano.sh/queue-name": "team-a"}
+    assert child("queue: team-a", cluster)["template"]["spec"]["schedulerName"] == "volcano"
+    assert child("queue: team-a\nschedulerName: mine", cluster)["template"]["spec"]["schedulerName"] == "mine"
+    assert "labels" not in job["metadata"]
+    assert found("queue: q", release("2.0", queueSystem="volcano")) == [("unsupported-by-target", ("spec", "queue"))]
+
+
+@pytest.mark.parametrize(("nodes", "room"), [(1, 48), (10, 48), (11, 47), (100, 47), (101, 46)])
+def test_the_longest_name(nodes: int, room: int) -> None:
+    """kubeflow.md 2.6: 49 - digits(N-1), and DNS-1035."""
+    assert not found(f"nodes: {nodes}", name="a" * room)
+    assert found(f"nodes: {nodes}", name="a" * (room + 1)) == [("name-too-long", ("metadata", "name"))]
+    assert found("", name="7b") == [("spec-invalid-value", ("metadata", "name"))]
+
+
+# ---- law 1, places, size
+
+BODIES = (
+    "", IN_PLACE, f"nodes: 4\n{GPU}", f"nodes: 4\n{GPU}\n{IN_PLACE}", RANGE, f"{IN_PLACE}\nnodeSelector: {{a: b}}",
+    "runPolicy: {activeDeadlineSeconds: 9, backoffLimit: 2, suspend: true}", "script: null\ncommand: [run]\nnodes: 2",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("trainer", RELEASES)
+@pytest.mark.parametrize("body", BODIES)
+def test_law_1_in_each_release(body: str, trainer: str) -> None:
+    cluster = release(trainer)
+    versions = cluster.versions()
+    made = [today(one, versions.trainer) for one in both(body, cluster)]
+    for one in made:
+        problems: list[Problem] = validate(one, versions=versions, others=made)
+        assert not problems
+
+
+@pytest.mark.parametrize("extra", ["", f"\n{IN_PLACE}"])
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ("nodeSelector: {'a b': x}", ("spec", "nodeSelector", "a b")),
+        ("volumes: [{name: Data, emptyDir: {}}]", ("spec", "volumes", 0)),
+        ("env: {A: {fieldRef: {fieldPath: metadata.nam}}}", ("spec", "env", "A")),
+        (
+            "podTemplate: {spec: {containers: [{name: pytorch, env: [{name: A, valueFrom: {fieldRef: {fieldPath: x}}}]}]}}",  # noqa: E501
+            ("spec", "podTemplate", "spec", "containers", 0),
+        ),
+    ],
+)
+def test_a_refusal_is_at_the_spec_s_own_line(body: str, path: tuple[Any, ...], extra: str) -> None:
+    places = [place[: len(path)] for _, place in found(body + extra)]
+    assert places == [path]
+
+
+@pytest.mark.parametrize("extra", ["", f"\n{IN_PLACE}"])
+def test_a_thousand_nodes_are_a_few_kilobytes(extra: str) -> None:
+    """torchx_and_peers.md 1.7: TorchX writes 1.4 MB."""
+    result = ptcompile.compile(smallest(f"nodes: 1024{extra}"), target="trainjob")
+    assert result.ok
+    assert len(result.yaml()) < 4000

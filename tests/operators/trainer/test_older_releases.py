@@ -1,0 +1,81 @@
+"""TrainJobs of Trainer 2.0 and 2.1 in today's words, and the way back for paths."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.findings.diagnostics import Path
+from ptcompile.operators.trainer.older_releases import today, written
+
+POD: dict[str, Any] = {"nodeSelector": {"a": "b"}}
+TARGETS = [{"name": "node"}, {"name": "launcher"}]
+
+
+def train_job(**spec: Any) -> dict[str, Any]:
+    return {"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "spec": spec}
+
+
+OLD = {
+    (2, 0): train_job(podSpecOverrides=[{"targetJobs": TARGETS, **POD}]),
+    (2, 1): train_job(podTemplateOverrides=[{"targetJobs": TARGETS, "spec": POD}]),
+}
+
+
+@pytest.mark.parametrize("version", OLD)
+def test_both_words_are_one_patch(version: tuple[int, int]) -> None:
+    """kubeflow.md 2.2, table of changes."""
+    (patch,) = today(OLD[version], version)["spec"]["runtimePatches"]
+    jobs = patch["trainingRuntimeSpec"]["template"]["spec"]["replicatedJobs"]
+    assert jobs == [{**target, "template": {"spec": {"template": {"spec": POD}}}} for target in TARGETS]
+
+
+@pytest.mark.parametrize("version", OLD)
+def test_a_word_of_another_release_stays_and_is_unknown(version: tuple[int, int]) -> None:
+    other = next(one for key, one in OLD.items() if key != version)
+    assert today(other, version) is other
+    assert today(OLD[version], (2, 2)) is OLD[version]
+
+
+def test_the_file_is_left_alone_and_other_kinds_too() -> None:
+    before = repr(OLD)
+    today(OLD[2, 0], (2, 0))
+    assert repr(OLD) == before
+    pod = {"apiVersion": "v1", "kind": "Pod", "spec": {"podSpecOverrides": []}}
+    assert today(pod, (2, 0)) is pod
+
+
+@pytest.mark.parametrize(
+    ("given", "left"), [("auto", {}), ("gpu", {}), (4, {"numProcPerNode": 4}), ("4", {"numProcPerNode": "4"})]
+)
+def test_numbers_of_processes_in_words(given: Any, left: dict[str, Any]) -> None:
+    job = train_job(trainer={"numProcPerNode": given})
+    assert today(job, (2, 1))["spec"]["trainer"] == left
+    assert today(job, (2, 2)) is job
+
+
+BASE: Path = (
+    "spec", "runtimePatches", 1, "trainingRuntimeSpec", "template", "spec", "replicatedJobs", 0,
+    "template", "spec", "template",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("version", "path", "wanted"),
+    [
+        ((2, 0), (*BASE, "spec", "volumes", 0), ("spec", "podSpecOverrides", 1, "volumes", 0)),
+        ((2, 1), (*BASE, "spec", "volumes", 0), ("spec", "podTemplateOverrides", 1, "spec", "volumes", 0)),
+        ((2, 1), (*BASE[:8], "name"), ("spec", "podTemplateOverrides", 1, "targetJobs", 0, "name")),
+        ((2, 2), (*BASE, "spec"), (*BASE, "spec")),
+        ((2, 0), ("spec", "trainer", "env"), ("spec", "trainer", "env")),
+    ],
+)
+def test_paths_lead_back(version: tuple[int, int], path: Path, wanted: Path) -> None:
+    assert written(path, version) == wanted
+
+
+@pytest.mark.parametrize("value", [None, 5, [], [5], [{}], [{"targetJobs": 5}], {"a": 1}])
+def test_any_shape(value: Any) -> None:
+    today(train_job(podSpecOverrides=value, trainer=value), (2, 0))
+    today({"apiVersion": "trainer.kubeflow.org/v1alpha1", "kind": "TrainJob", "spec": value}, (2, 1))

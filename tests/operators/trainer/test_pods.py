@@ -1,0 +1,208 @@
+"""kubeflow.md 6.2, 2.4 to 2.8: what Trainer 2.3 makes of a TrainJob."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.pods import expand
+from tests.operators.making import Json, container, env, node, pods, ports, replicated, runtime, trainjob
+
+
+def made(policy: Json | None, trainer: Json | None, *jobs: Json, **spec: Any) -> dict[str, Any]:
+    job = trainjob("mine", **spec)
+    if trainer is not None:
+        job["spec"]["trainer"] = trainer
+    return pods(job, others=[runtime(policy, *jobs)])
+
+
+def test_35_torch() -> None:
+    pod = made({"torch": {}}, {"numNodes": 2})["trainJob-node-0-0"]
+    found = env(pod)
+    assert found == {
+        "PET_NNODES": "2",
+        "PET_NPROC_PER_NODE": "1",
+        "PET_NODE_RANK": "$(metadata.annotations['batch.kubernetes.io/job-completion-index'])",
+        "PET_MASTER_ADDR": "trainJob-node-0-0.trainJob",
+        "PET_MASTER_PORT": "29500",
+        "JOB_COMPLETION_INDEX": "$(metadata.labels['batch.kubernetes.io/job-completion-index'])",
+    }
+    assert ports(pod) == [("", 29500)]
+
+
+@pytest.mark.parametrize(
+    ("case", "trainer", "expected"),
+    [
+        (36, {"resourcesPerNode": {"requests": {"cpu": "4"}}}, "4"),
+        (37, {}, "1"),
+        (38, {"resourcesPerNode": {"limits": {"cpu": 2}}}, "2"),
+        (38, {"resourcesPerNode": {"limits": {"cpu": "3"}}}, "3"),
+        (38, {"resourcesPerNode": {"limits": {"cpu": "2.5"}}}, "3"),
+        (38, {"resourcesPerNode": {"limits": {"cpu": "2500m"}}}, "3"),
+        (38, {"resourcesPerNode": {"limits": {"cpu": "3.7"}}}, "4"),
+        (38, {"resourcesPerNode": {"limits": {"cpu": "0.7"}}}, "1"),
+        (39, {"resourcesPerNode": {"limits": {"example.com/gpu": 2}}}, "auto"),
+        (40, {"resourcesPerNode": {"requests": {"cpu": 6, "example.com/gpu": 2}}}, "auto"),
+        (41, {"resourcesPerNode": {"requests": {"cpu": 8}}, "numProcPerNode": 3}, "3"),
+    ],
+)
+def test_36_to_41_processes(case: int, trainer: Json, expected: str) -> None:
+    del case
+    assert env(made({"torch": {}}, trainer)["trainJob-node-0-0"])["PET_NPROC_PER_NODE"] == expected
+
+
+def test_2_5_resources_are_not_merged_to_count_processes() -> None:
+    gpu = node(resources={"limits": {"nvidia.com/gpu": 8}})
+    found = made({"torch": {}}, {"resourcesPerNode": {"limits": {"memory": "64Gi"}}}, gpu)["trainJob-node-0-0"]
+    assert env(found)["PET_NPROC_PER_NODE"] == "1"
+    assert env(made({"torch": {}}, {}, gpu)["trainJob-node-0-0"])["PET_NPROC_PER_NODE"] == "auto"
+
+
+def test_43_44_number_of_nodes() -> None:
+    policy = {"numNodes": 100, "torch": {}}
+    world = expand(trainjob("mine", trainer={"numNodes": 30, "numProcPerNode": 3}), others=[runtime(policy)])
+    assert len(world.pods) == 30
+    assert env(world.pods[0])["PET_NNODES"] == "30"
+    assert (world.jobs[0]["parallelism"], world.jobs[0]["completions"]) == (30, 30)
+    assert len(made(policy, {})) == 100
+
+
+def test_45_plain_policy_changes_nothing_but_env_and_number() -> None:
+    own = [{"name": "TRAIN_JOB", "value": "original"}, {"name": "RUNTIME", "value": "test:runtime"}]
+    given = [{"name": "TRAIN_JOB", "value": "override"}, {"name": "TRAIN_JOB_CUSTOM", "value": "test:trainjob"}]
+    world = made({"numNodes": 100}, {"env": given}, node(env=own))
+    assert len(world) == 100
+    found = env(world["trainJob-node-0-0"])
+    found.pop("JOB_COMPLETION_INDEX")
+    assert list(found.items()) == [
+        ("TRAIN_JOB", "override"),
+        ("RUNTIME", "test:runtime"),
+        ("TRAIN_JOB_CUSTOM", "test:trainjob"),
+    ]
+
+
+def test_47_env_injection() -> None:
+    job = node()
+    job["template"]["spec"]["template"]["spec"]["initContainers"] = [container("warm")]
+    targets = [{"jobName": "node", "containerNames": ["warm"]}]
+    pod = made({"torch": {"envInjection": {"targets": targets}}}, {}, job)["trainJob-node-0-0"]
+    init = [e["name"] for e in pod.containers[0].env]
+    assert init[:5] == ["PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT"]
+
+
+def test_48_torchtune() -> None:
+    trainer = {"command": ["tune", "run"], "args": ["dataset.packed=True"]}
+    pod = next(p for p in expand(trainjob("torchtune-llama3.2-1b", name="t", trainer=trainer)).pods if p.role == "node")
+    assert [n for n in env(pod) if n.startswith("PET_")] == ["PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK"]
+    main = pod.main_container
+    assert main is not None
+    assert main.command is not None
+    assert main.command[:3] == ("tune", "run", "--rdzv_endpoint=t-node-0-0.t:29500")
+    assert "llama3_2/1B_full" in main.command
+    assert main.args == ("dataset.packed=True",)
+
+
+def test_52_resources_are_merged_by_name() -> None:
+    own = node(resources={"limits": {"cpu": "4", "memory": "8Gi"}})
+    trainer = {"resourcesPerNode": {"limits": {"nvidia.com/gpu": 4}, "claims": [{"name": "x"}]}}
+    pod = made({"torch": {}}, trainer, own)["trainJob-node-0-0"]
+    assert pod.containers[0].resources == {"limits": {"cpu": "4", "memory": "8Gi", "nvidia.com/gpu": 4}}
+
+
+def test_2_4_without_trainer_there_are_no_variables() -> None:
+    world = expand(trainjob())
+    assert list(env(world.pods[0])) == ["JOB_COMPLETION_INDEX"]
+    assert any("spec.trainer is absent" in note for note in world.notes)
+
+
+def test_2_4_order_and_place_of_the_variables() -> None:
+    own = [{"name": "PET_NNODES", "value": "9"}, {"name": "A", "value": "1"}]
+    pod = made({"torch": {}}, {"env": [{"name": "B", "value": "2"}]}, node(env=own))["trainJob-node-0-0"]
+    assert list(env(pod)) == [
+        "PET_NNODES", "A", "B", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT",
+        "JOB_COMPLETION_INDEX",
+    ]  # fmt: skip
+    assert env(pod)["PET_NNODES"] == "1"
+
+
+def test_2_6_numbers_of_nodes_that_are_odd() -> None:
+    assert len(made({"torch": {}}, {"numNodes": 0})) == 0
+    assert len(made({"numNodes": 0, "torch": {}}, {})) == 1
+    job = node()
+    job["template"]["spec"]["parallelism"] = 3
+    world = expand(trainjob("mine", trainer={"numNodes": 9}), others=[runtime(None, job)])
+    assert len(world.pods) == 3
+    assert (world.jobs[0]["parallelism"], world.jobs[0]["completions"]) == (3, 3)
+
+
+def test_2_6_what_the_trainer_overrides() -> None:
+    own = node(command=["old"], args=["kept"])
+    main = made({"torch": {}}, {"image": "new:1", "command": ["new"]}, own)["trainJob-node-0-0"].containers[0]
+    assert (main.image, main.command, main.args) == ("new:1", ("new",), ("kept",))
+
+
+def patch(*jobs: Json) -> list[Json]:
+    spec = {"template": {"spec": {"replicatedJobs": list(jobs)}}}
+    return [{"manager": "a.io/b", "trainingRuntimeSpec": spec}]
+
+
+def test_2_6_runtime_patches() -> None:
+    pod = {
+        "nodeSelector": {"a": "b"},
+        "containers": [{"name": "node", "volumeMounts": [{"mountPath": "/x", "name": "x"}]}],
+    }
+    job = {"name": "node", "template": {"spec": {"template": {"metadata": {"labels": {"l": "1"}}, "spec": pod}}}}
+    found = made({"torch": {}}, {}, runtimePatches=patch(job))["trainJob-node-0-0"]
+    assert found.node_selector == {"a": "b"}
+    assert found.labels["l"] == "1"
+    assert found.containers[0].image == "img:1"
+    assert [m["mountPath"] for m in found.containers[0].mounts] == ["/x"]
+
+
+def test_2_7_the_gang_counts_the_initializers_too() -> None:
+    first = node()
+    steps = [replicated("dataset-initializer"), replicated("model-initializer")]
+    own = runtime({"numNodes": 30, "torch": {}}, *steps, first, podGroupPolicy={"coscheduling": {}})
+    group = expand(trainjob("mine"), others=[own]).pod_group
+    assert group is not None
+    assert group["minMember"] == 32
+
+
+def test_mpi_nodes_and_launcher() -> None:
+    world = expand(trainjob("deepspeed-distributed", name="j", trainer={"numNodes": 3, "numProcPerNode": 2}))
+    assert [p.name for p in world.pods] == ["j-node-0-0", "j-node-0-1", "j-launcher-0-0"]
+    assert env(world.pods[2])["OMPI_MCA_orte_set_default_slots"] == "2"
+    assert world.configmaps[0]["data"]["hostfile"].count("slots=2\n") == 3
+
+
+def test_a_flux_runtime_without_nodes_panics() -> None:
+    """operators/README.md: `trainer: {}` on a flux runtime."""
+    assert "panics" in expand(trainjob("flux-distributed", trainer={})).refused[0]
+
+
+def test_an_unknown_runtime_is_taken_for_torch_and_said_to_be() -> None:
+    world = expand(trainjob("nope", trainer={}))
+    assert "PET_NNODES" in env(world.pods[0])
+    assert "torch-distributed" in world.notes[0]
+
+
+def test_a_runtime_of_the_stream_goes_first() -> None:
+    own = runtime({"torch": {}}, node(env=[{"name": "OWN", "value": "1"}]), name="torch-distributed")
+    assert "OWN" in env(expand(trainjob(trainer={}), others=[own]).pods[0])
+    other = {**own, "kind": "TrainingRuntime"}
+    assert "OWN" not in env(expand(trainjob(trainer={}), others=[other]).pods[0])
+
+
+def test_2_2_and_2_8_older_releases() -> None:
+    versions = Versions(trainer=(2, 1))
+    world = expand(trainjob(trainer={}), versions=versions)
+    assert world.pods[0].containers[0].image == "pytorch/pytorch:2.7.1-cuda12.8-cudnn9-runtime"
+    own = node(resources={"limits": {"cpu": "4"}})
+    job = trainjob("mine", trainer={"resourcesPerNode": {"limits": {"memory": "1Gi"}}})
+    pod = expand(job, others=[runtime({"torch": {"numProcPerNode": "gpu"}}, own)], versions=versions).pods[0]
+    assert pod.containers[0].resources == {"limits": {"memory": "1Gi"}}
+    assert env(pod)["PET_NPROC_PER_NODE"] == "gpu"
+    now = expand(job, others=[runtime({"torch": {"numProcPerNode": "gpu"}}, own)]).pods[0]
+    assert env(now)["PET_NPROC_PER_NODE"] == "1"

@@ -1,0 +1,106 @@
+"""Target trainjob: which runtime a job gets, and what a TrainJob changes in it in each release's words."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptcompile.frontends.origin import locate
+from tests.operators.trainer.trainjobs import GPU, IN_PLACE, RANGE, RELEASES, both, release, train_job
+
+
+@pytest.mark.parametrize(
+    ("body", "own"),
+    [
+        ("", True),  # the built-in runtime restarts in place, and the job says nothing of that
+        ("restartPolicy: Never", True),
+        (IN_PLACE, False),
+        (f"{IN_PLACE}\nrunPolicy: {{backoffLimit: 6}}", True),
+        (f"{IN_PLACE}\n{GPU}\nnodes: 4\nrunPolicy: {{activeDeadlineSeconds: 60, suspend: true}}", False),
+        (f"{IN_PLACE}\n{RANGE}", True),  # what ends it is a success policy
+        (f"{IN_PLACE}\nworkingDir: /app", True),  # no patch has these (kubeflow.md 5)
+        (f"{IN_PLACE}\nimagePullPolicy: Always", True),
+        (f"{IN_PLACE}\nenvFrom: [{{secretRef: {{name: s}}}}]", True),
+        (f"{IN_PLACE}\npriorityClassName: high", True),
+        (f"{IN_PLACE}\nschedulerName: other", True),
+        (f"{IN_PLACE}\nhostNetwork: true", True),
+        (f"{IN_PLACE}\npodTemplate: {{spec: {{containers: [{{name: side, image: s}}]}}}}", True),
+        (f"{IN_PLACE}\npodTemplate: {{spec: {{initContainers: [{{name: i, image: s}}]}}}}", True),
+        (f"{IN_PLACE}\nnodeSelector: {{a: b}}\nserviceAccountName: s\npodLabels: {{a: b}}", False),
+        (f"{IN_PLACE}\npodSecurityContext: {{runAsUser: 1}}\nterminationGracePeriodSeconds: 0", False),
+        (f"{IN_PLACE}\nsecurityContext: {{runAsUser: 1}}\nimagePullSecrets: [{{name: r}}]", False),
+    ],
+)
+def test_which_runtime(body: str, *, own: bool) -> None:
+    made = both(body)
+    assert [one["kind"] for one in made] == [*(["TrainingRuntime"] if own else []), "TrainJob"]
+    ref = made[-1]["spec"]["runtimeRef"]
+    expected = ("TrainingRuntime", "train") if own else ("ClusterTrainingRuntime", "torch-distributed")
+    assert (ref["apiGroup"], ref["kind"], ref["name"]) == ("trainer.kubeflow.org", *expected)
+
+
+@pytest.mark.parametrize(
+    ("body", "since"),
+    [
+        ("serviceAccountName: s\nnodeSelector: {a: b}", "2.0"),
+        ("podLabels: {a: b}", "2.1"),
+        ("imagePullSecrets: [{name: r}]", "2.1"),
+        ("affinity: {nodeAffinity: {}}", "2.1"),
+        ("podSecurityContext: {runAsUser: 1}", "2.2"),
+        ("securityContext: {runAsUser: 1}", "2.2"),
+        ("terminationGracePeriodSeconds: 1", "2.2"),
+    ],
+)
+def test_what_a_release_s_patch_reaches(body: str, since: str) -> None:
+    """Trainer's API types of 2.0, 2.1 and 2.2; beyond it the job brings its runtime."""
+    for trainer in RELEASES:
+        kinds = [one["kind"] for one in both(f"{IN_PLACE}\n{body}", release(trainer))]
+        assert kinds == (["TrainJob"] if trainer >= since else ["TrainingRuntime", "TrainJob"]), trainer
+
+
+def test_the_patch_in_each_release_s_words() -> None:
+    """kubeflow.md 2.2, table of changes."""
+    pod = {
+        "volumes": [{"name": "shm", "emptyDir": {"medium": "Memory"}}],
+        "containers": [{"name": "node", "volumeMounts": [{"name": "shm", "mountPath": "/dev/shm"}]}],  # noqa: S108
+    }
+    targets = [{"name": "node"}]
+    spec = {trainer: train_job(IN_PLACE, release(trainer))["spec"] for trainer in RELEASES}
+    assert spec["2.0"]["podSpecOverrides"] == [{"targetJobs": targets, **pod}]
+    assert spec["2.1"]["podTemplateOverrides"] == [{"targetJobs": targets, "spec": pod}]
+    assert spec["2.2"] == spec["2.3"]
+    (patch,) = spec["2.3"]["runtimePatches"]
+    (job,) = patch["trainingRuntimeSpec"]["template"]["spec"]["replicatedJobs"]
+    assert job == {"name": "node", "template": {"spec": {"template": {"spec": pod}}}}
+    assert patch["manager"] == "ptcompile/compile"  # kubeflow.md 2.1: a domain-prefixed path
+    words = {"podSpecOverrides", "podTemplateOverrides", "runtimePatches"}
+    assert [words & one.keys() for one in spec.values()] == [{w} for w in (*sorted(words), "runtimePatches")]
+
+
+def test_nothing_to_patch_is_no_patch() -> None:
+    for trainer in RELEASES:
+        spec = train_job(f"{IN_PLACE}\nsharedMemory: false", release(trainer))["spec"]
+        assert spec.keys() == {"runtimeRef", "trainer"}
+
+
+def test_what_a_trainjob_has_fields_for_stands_there() -> None:
+    trainer = train_job(f"{IN_PLACE}\n{GPU}\nnodes: 2\nargs: [--x]\nenv: {{A: b}}")["spec"]["trainer"]
+    assert (trainer["image"], trainer["args"], trainer["numNodes"]) == ("img:1", ["--x"], 2)
+    assert trainer["command"][0] == "torchrun"
+    assert {"name": "A", "value": "b"} in trainer["env"]
+    assert trainer["resourcesPerNode"]["limits"] == {"cpu": "4", "memory": "8Gi", "nvidia.com/gpu": "2"}
+
+
+def test_a_claim_is_lost_in_resources_per_node() -> None:
+    """kubeflow.md 2.6: only limits and requests are written; a claim's pod has resourceClaims, which no patch has."""
+    claims = "podTemplate: {spec: {resourceClaims: [{name: c, resourceClaimName: x}], containers: [{name: pytorch, "
+    assert len(both(f"{IN_PLACE}\n{claims}resources: {{claims: [{{name: c}}]}}}}]}}}}")) == 2
+
+
+@pytest.mark.parametrize("word", ["podSpecOverrides", "podTemplateOverrides"])
+def test_older_patches_lead_back_to_the_spec(word: str) -> None:
+    pod = {"nodeSelector": {"a b": "x"}}
+    override = {"targetJobs": [{"name": "node"}], **(pod if word == "podSpecOverrides" else {"spec": pod})}
+    job = {"kind": "TrainJob", "spec": {word: [override]}}
+    inside = ("nodeSelector",) if word == "podSpecOverrides" else ("spec", "nodeSelector")
+    spec = {"spec": {"nodeSelector": {"a b": "x"}}}
+    assert locate(("spec", word, 0, *inside, "a b"), job, spec) == ("spec", "nodeSelector", "a b")

@@ -1,0 +1,77 @@
+"""TrainJobs for tests, in few words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import yaml
+
+from ptcompile.frontends.spec import lower, read_spec
+from ptcompile.job.model import Context
+from ptcompile.operators.pods import PodView, expand
+from ptcompile.operators.targets import TARGETS
+from ptcompile.passes import run
+from ptcompile.simulation.kubelet import environment
+from ptcompile.vocabulary.cluster.model import ClusterProfile
+from tests import making
+from tests.making import DEFAULT_CLUSTER, compiled, smallest
+
+Json = dict[str, Any]
+RELEASES = ("2.0", "2.1", "2.2", "2.3")
+IN_PLACE = "restartPolicy: OnFailure"
+RANGE = "elastic: {nnodes: '2:4', nprocPerNode: 2}"
+GPU = "resources: {cpu: 4, memory: 8Gi, gpu: 2}"
+
+
+def release(trainer: str, **spec: Any) -> ClusterProfile:
+    return making.profile({"versions": {"trainer": trainer}, **spec})
+
+
+def both(body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER, name: str = "train") -> tuple[Json, ...]:
+    """The manifests as the target writes them, whatever a validator says of them."""
+    spec, problems = read_spec(yaml.safe_load(smallest(body, name)))
+    assert spec is not None, problems
+    target = TARGETS["trainjob"]
+    job, _ = run(lower(spec, cluster), Context(cluster, target))
+    assert not [one for one in target.unsupported(job, cluster) if one.severity == "error"]
+    return tuple(target.emit(job, cluster))
+
+
+def train_job(body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER) -> Json:
+    return both(body, cluster)[-1]
+
+
+def jobset_of(body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER) -> Json:
+    """The JobSet's spec in the job's own runtime."""
+    runtime, _ = both(body, cluster)
+    assert runtime["kind"] == "TrainingRuntime"
+    spec: Json = runtime["spec"]["template"]["spec"]
+    return spec
+
+
+def child(body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER) -> Json:
+    (job,) = jobset_of(body, cluster)["replicatedJobs"]
+    spec: Json = job["template"]["spec"]
+    return spec
+
+
+def main(body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER) -> Json:
+    container: Json = child(body, cluster)["template"]["spec"]["containers"][0]
+    return container
+
+
+def pods(body: str, cluster: ClusterProfile = DEFAULT_CLUSTER) -> list[PodView]:
+    made = both(body, cluster)
+    return list(expand(made[-1], versions=cluster.versions(), others=made).pods)
+
+
+def seen(pod: PodView) -> dict[str, str]:
+    """What the processes of the container that trains see."""
+    return environment(next(c for c in pod.containers if c.name == "node"), pod)
+
+
+def found(
+    body: str, cluster: ClusterProfile = DEFAULT_CLUSTER, name: str = "train"
+) -> list[tuple[str, tuple[Any, ...]]]:
+    done = compiled(smallest(body, name), "trainjob", cluster)
+    return [(p.name, p.path) for p in done.problems if p.severity == "error"]

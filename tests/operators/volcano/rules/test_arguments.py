@@ -1,0 +1,116 @@
+"""Volcano's plugins and their arguments: what Go's flag package drops (facts: volcano.md 2.1), who gets a rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.linting import run
+from tests.linting.manifests import found, paths, task, template, volcano
+
+FAILED = [{"events": ["PodFailed", "PodEvicted"], "action": "RestartJob"}]
+
+
+def pytorch(*args: str, plugins: dict[str, Any] | None = None, worker: str = "worker") -> dict[str, Any]:
+    return volcano(task("master"), task(worker, 2), plugins={"pytorch": list(args), **(plugins or {})}, policies=FAILED)
+
+
+@pytest.mark.parametrize(
+    ("args", "index", "mended"),
+    [
+        (["--master=master", "--port=5000"], None, None),
+        (["-port=5000", "--port", "5000"], None, None),
+        (["--port=0x1388"], None, None),
+        (["--wait-master-enabled", "true"], None, None),  # dropped, and true without it
+        (["--port 5000"], 0, "--port=5000"),
+        (["--wait-master-enabled", "port=5000"], 1, "--port=5000"),
+        ([" --port=5000"], 0, "--port=5000"),
+        (["--nproc=8"], 0, None),
+        (["--wait-master-enabled", "true", "--port=5000"], 1, None),
+        (["--wait-master-enabled=yes"], 0, None),
+        (["--wait-master-timeout=10m"], 0, None),
+        (["--port"], 0, None),
+        (["--master=master", "---port=1", "--worker=worker"], 1, "--port=1"),
+    ],
+)
+def test_arguments(args: list[str], index: int | None, mended: str | None) -> None:
+    problems = list(run(pytorch(*args), only=["dropped-plugin-argument"]))
+    assert [p.path for p in problems] == ([] if index is None else [("spec", "plugins", "pytorch", index)])
+    fixes = [p.fix.edits[0].value if p.fix else None for p in problems]
+    assert fixes == ([] if index is None else [mended])
+
+
+def test_the_place_is_found_behind_many_arguments() -> None:
+    args = ["--port=1"] * 5000 + ["--nproc=8"] + ["--port=2"] * 5000
+    assert paths(pytorch(*args), "dropped-plugin-argument") == [("spec", "plugins", "pytorch", 5000)]
+
+
+def test_a_port_that_no_pod_can_have_is_refused_already() -> None:
+    assert "dropped-plugin-argument" not in found(pytorch("--port=abc"))
+
+
+def test_flags_of_a_newer_release() -> None:
+    job = pytorch("--wait-master-enabled")
+    assert "dropped-plugin-argument" not in found(job)
+    assert "dropped-plugin-argument" in found(job, versions=Versions(volcano=(1, 13)))
+    hosts = pytorch(plugins={"svc": ["--inject-hosts-env=false"]})
+    assert "dropped-plugin-argument" not in found(hosts)
+    assert "dropped-plugin-argument" in found(hosts, versions=Versions(volcano=(1, 15)))
+
+
+def test_a_plugin_without_arguments() -> None:
+    assert paths(pytorch(plugins={"env": ["--x"]}), "dropped-plugin-argument") == [("spec", "plugins", "env", 0)]
+    assert "dropped-plugin-argument" not in found(pytorch(plugins={"big_plugin": ["--x"]}))  # refused by the webhook
+
+
+@pytest.mark.parametrize(
+    ("args", "meant"),
+    [
+        (["--master=mastre"], "--master=master"),
+        (["--master=chief"], "--master=master"),
+        (["--master="], "--master=master"),
+    ],
+)
+def test_the_master_that_was_meant(args: list[str], meant: str) -> None:
+    (problem,) = run(pytorch(*args), only=["pytorch-plugin-without-master"])
+    assert problem.fix is not None
+    assert problem.fix.edits[0].value == meant
+
+
+def test_nobody_knows_the_master_of_a_single_task() -> None:
+    (problem,) = run(volcano(task("node", 4), plugins={"pytorch": []}), only=["pytorch-plugin-without-master"])
+    assert problem.fix is None
+
+
+def test_tasks_without_rank() -> None:
+    assert "task-without-rank" not in found(pytorch())
+    assert paths(pytorch(worker="node"), "task-without-rank") == [("spec", "tasks", 1, "name")]
+    assert "task-without-rank" in found(pytorch("--worker=other"))
+    other = template(command=["tensorboard"])
+    board = volcano(task("master"), task("worker"), task("board", pod=other), plugins={"pytorch": []})
+    assert "task-without-rank" not in found(board)  # it need not train
+    second = volcano(task("master"), task("worker"), task("worker-b"), plugins={"pytorch": []})
+    assert paths(second, "task-without-rank") == [("spec", "tasks", 2, "name")]
+
+
+def test_readiness_matters_where_others_look_for_the_pod() -> None:
+    probe = template(container={"readinessProbe": {"tcpSocket": {"port": 1}}})
+    by_worker = volcano(task("master"), task("worker", pod=probe), plugins={"pytorch": []})
+    by_master = volcano(task("master", pod=probe), task("worker"), plugins={"pytorch": []})
+    assert "unready-hosts" not in found(by_worker)
+    assert "unready-hosts" in found(by_master)
+    by_master["spec"]["plugins"]["svc"] = ["--publish-not-ready-addresses=true"]
+    assert "unready-hosts" not in found(by_master)
+    alone = volcano(task("master", pod=probe), plugins={"pytorch": []})
+    assert "unready-hosts" not in found(alone)
+
+
+def test_a_service_of_the_subdomain_may_stand_beside() -> None:
+    job = volcano(task("a", pod=template(subdomain="ranks")), plugins={"svc": []})
+    service = {"apiVersion": "v1", "kind": "Service", "metadata": {"name": "ranks"}}
+    assert "unserved-subdomain" in found(job)
+    assert "unserved-subdomain" not in found(job, others=[service])
+    assert "unserved-subdomain" in found(job, others=[{**service, "metadata": {"name": "ranks", "namespace": "b"}}])
+    assert "unserved-subdomain" not in found(volcano(task("a", pod=template(subdomain="ranks"))))

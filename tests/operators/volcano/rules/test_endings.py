@@ -1,0 +1,99 @@
+"""How a Volcano Job restarts and ends (facts: volcano.md 1.5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.linting.manifests import found, paths, task, template, volcano
+
+DONE = {"event": "TaskCompleted", "action": "CompleteJob"}
+FAILED = {"event": "PodFailed", "action": "RestartJob"}
+ALWAYS, IN_PLACE = template(restart="Always"), template(restart="OnFailure")
+
+
+def test_never_completes() -> None:
+    rule = "task-never-completes"
+    assert paths(volcano(task("a", pod=ALWAYS), task("b")), rule) == [
+        ("spec", "tasks", 0, "template", "spec", "restartPolicy")
+    ]
+    assert rule in found(volcano(task("a", pod=template(restart=None))))
+    assert rule not in found(volcano(task("a", 0, pod=ALWAYS)))
+    assert rule not in found(volcano({"name": "a", "replicas": 1, "template": None}))
+
+
+@pytest.mark.parametrize(
+    ("spec", "policies", "fires"),
+    [
+        ({}, [DONE], False),  # the master ends it, whatever the workers do: the usual MPI job
+        ({"policies": [DONE]}, [], False),
+        ({"minSuccess": 1}, [], False),
+        ({"minSuccess": 2}, [], True),
+        ({"policies": [FAILED]}, [], True),
+    ],
+)
+def test_something_else_ends_the_job(spec: dict[str, Any], policies: list[Any], fires: bool) -> None:
+    job = volcano(task("master", policies=policies), task("worker", 2, pod=ALWAYS), **spec)
+    assert ("task-never-completes" in found(job)) is fires
+
+
+def test_a_policy_that_no_pod_sets_off() -> None:
+    assert "dead-pod-failed-policy" in found(volcano(task("a", pod=IN_PLACE), policies=[FAILED]))
+    assert "dead-pod-failed-policy" not in found(volcano(task("a", pod=IN_PLACE), task("b"), policies=[FAILED]))
+    assert "dead-pod-failed-policy" in found(volcano(task("a", pod=IN_PLACE, policies=[FAILED]), task("b")))
+    code = {"exitCode": 137, "action": "RestartJob"}
+    assert "dead-pod-failed-policy" in found(volcano(task("a", pod=IN_PLACE), policies=[code]))
+    assert "dead-pod-failed-policy" not in found(volcano(task("a"), policies=[code]))
+
+
+def test_restart_counts_that_stay_zero() -> None:
+    failed = {"event": "TaskFailed", "action": "TerminateJob"}
+    assert "dead-task-failed-policy" in found(volcano(task("a"), policies=[failed]))
+    assert "dead-task-failed-policy" not in found(volcano(task("a"), task("b", pod=IN_PLACE), policies=[failed]))
+    both = {"events": ["TaskFailed", "PodFailed"], "action": "TerminateJob"}
+    assert "dead-task-failed-policy" not in found(volcano(task("a"), policies=[both]))
+
+
+@pytest.mark.parametrize(
+    ("policies", "pod", "fires"),
+    [
+        ([], template(), True),
+        ([FAILED], template(), False),
+        ([{"event": "*", "action": "RestartJob"}], template(), False),
+        ([{"exitCode": 1, "action": "RestartJob"}], template(), False),
+        ([], IN_PLACE, False),
+    ],
+)
+def test_failed_pods(policies: list[Any], pod: dict[str, Any], fires: bool) -> None:
+    job = volcano(task("master", pod=pod), task("worker", pod=pod), policies=policies, plugins={"pytorch": []})
+    assert ("failed-pod-stays" in found(job)) is fires
+
+
+def test_pods_that_do_not_meet_may_fail_alone() -> None:
+    assert "failed-pod-stays" not in found(volcano(task("a", 4)))
+
+
+def test_completed_by_worker() -> None:
+    plugins: dict[str, Any] = {"pytorch": []}
+    by_worker = volcano(task("master"), task("worker", policies=[DONE]), plugins=plugins)
+    assert paths(by_worker, "completed-by-worker") == [("spec", "tasks", 1, "policies", 0)]
+    by_master = volcano(task("master", policies=[DONE]), task("worker"), plugins=plugins)
+    assert "completed-by-worker" not in found(by_master)
+    assert "completed-by-worker" not in found(volcano(task("ps"), task("worker", policies=[DONE])))
+
+
+def test_retries_that_nothing_counts() -> None:
+    assert "idle-max-retry" in found(volcano(task("a"), maxRetry=5))
+    assert "idle-max-retry" not in found(volcano(task("a", maxRetry=3), maxRetry=3))  # as the webhook writes
+    assert "idle-max-retry" not in found(volcano(task("a"), maxRetry=5, policies=[FAILED]))
+    counted = {"event": "TaskFailed", "action": "RestartTask"}
+    assert "idle-max-retry" not in found(volcano(task("a", pod=IN_PLACE, maxRetry=5, policies=[counted])))
+    assert "idle-max-retry" in found(volcano(task("a", pod=IN_PLACE, maxRetry=5), task("b", policies=[counted])))
+
+
+def test_many_policies_of_many_tasks() -> None:
+    """Each policy is about every task: what is asked of all is asked once, and a fix for all is offered for few."""
+    codes = [{"exitCode": code, "action": "RestartJob"} for code in range(1, 2000)]
+    job = volcano(*(task(f"t{i}", pod=IN_PLACE) for i in range(2000)), policies=codes)
+    assert len(paths(job, "dead-pod-failed-policy")) == 1999

@@ -1,0 +1,89 @@
+"""How many pods of a Volcano Job have to fit at once (facts: volcano.md 3.2, 3.4)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.linting.manifests import found, task, template, torchrun, volcano
+
+
+@pytest.mark.parametrize(
+    ("least", "nodes", "fires"),
+    [
+        (4, 4, False),
+        (3, 4, True),
+        (None, 4, False),  # all by default
+        (2, "2:4", False),  # elastic: the least number is enough
+        (1, "2:4", True),
+        (1, 1, False),
+        (3, 8, True),  # of those that there are
+        (4, 8, False),
+    ],
+)
+def test_partial_gang(least: int | None, nodes: int | str, fires: bool) -> None:
+    pod = template(command=torchrun(nodes))
+    given: dict[str, Any] = {} if least is None else {"minAvailable": least}
+    job = volcano(task("node", 4, pod=pod), **given)
+    assert ("partial-gang" in found(job)) is fires
+
+
+def test_a_gang_of_pods_that_do_not_meet() -> None:
+    assert "partial-gang" not in found(volcano(task("node", 4), minAvailable=1))
+
+
+@pytest.mark.parametrize(
+    ("job", "tasks", "fires"),
+    [
+        (3, [1, 4], True),
+        (5, [1, 4], False),
+        (None, [1, 4], False),
+        (1, [None, None], False),
+        (1, [1, 8], False),  # the webhook writes replicas into each task
+    ],
+)
+def test_task_minimum(job: int | None, tasks: list[int | None], fires: bool) -> None:
+    listed = [
+        {**task(f"t{i}", replicas), "minAvailable": least}
+        for i, (replicas, least) in enumerate(zip((1, 8), tasks, strict=True))
+    ]
+    given: dict[str, Any] = {} if job is None else {"minAvailable": job}
+    assert ("idle-task-minimum" in found(volcano(*listed, **given))) is fires
+
+
+@pytest.mark.parametrize(
+    ("least", "first", "fires"), [(3, 10, False), (1, 1, False), (2, 1, True), (None, 1, True), (None, 0, False)]
+)
+def test_dependency_deadlock(least: int | None, first: int, fires: bool) -> None:
+    """The first row is Volcano's example/task-start-dependency/mpi.yaml, which runs."""
+    tasks = [task("worker", first), task("master", dependsOn={"name": ["worker"]})]
+    given: dict[str, Any] = {} if least is None else {"minAvailable": least}
+    job = volcano(*tasks, **given)
+    assert ("dependency-deadlock" in found(job)) is fires
+
+
+def test_the_queue_may_be_named_twice_alike() -> None:
+    job = volcano(task("a"), queue="research")
+    job["metadata"]["annotations"] = {"scheduling.volcano.sh/queue-name": "research"}
+    assert "misplaced-queue" not in found(job)
+    job["spec"]["queue"] = "other"
+    assert "misplaced-queue" in found(job)
+
+
+def test_schedulers() -> None:
+    pod = template(schedulerName="volcano")
+    assert found(volcano(task("a", pod=pod))) & {"foreign-scheduler", "gang-on-default-scheduler"} == set()
+    assert "foreign-scheduler" in found(volcano(task("a", pod=pod), schedulerName="volcano-gpu"))
+    assert "gang-on-default-scheduler" not in found(volcano(task("a"), schedulerName="volcano-gpu"))
+
+
+def test_devices_that_only_limits_name() -> None:
+    def job(**resources: Any) -> dict[str, Any]:
+        return volcano(task("a", pod=template(container={"resources": resources})))
+
+    rule = "gpu-missing-in-min-resources"
+    assert rule in found(job(limits={"nvidia.com/gpu": 1}))
+    assert rule in found(job(limits={"amd.com/gpu": 1}, requests={"cpu": 1}))
+    assert rule not in found(job(limits={"nvidia.com/gpu": 1}, requests={"nvidia.com/gpu": 1}))
+    assert rule not in found(job(limits={"cpu": 1, "memory": "1Gi"}))

@@ -1,0 +1,208 @@
+"""volcano.md 4.1, 4.3 and 2.1 to 2.5: what Volcano 1.16 makes of a Job."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.pods import expand
+from tests.operators.making import Json, container, env, pods, ports, task, volcano
+
+PLUGIN: Json = {"pytorch": []}
+ADDRESS = "test-pytorch-master-0.test-pytorch"
+
+
+def four(*args: str) -> Json:
+    """C4: master 1, worker 2, extra 2; the master has a port 123."""
+    master = task("master", 1, container(ports=[{"name": "own", "containerPort": 123}]))
+    return volcano(master, task("worker", 2), task("extra", 2), plugins={"pytorch": list(args)})
+
+
+def test_c1_without_a_master_nothing_is_done() -> None:
+    world = expand(volcano(task("worker"), plugins=PLUGIN))
+    assert env(world.pods[0]) == {k: v for k, v in env(world.pods[0]).items() if k.startswith("VC_")}
+    assert ports(world.pods[0]) == []
+    assert any("no task is called 'master'" in note for note in world.notes)
+
+
+@pytest.mark.parametrize("given", [[], [{"name": "pytorchjob-port", "containerPort": 23456}]], ids=["C2", "C3"])
+def test_c2_c3(given: list[Json]) -> None:
+    pod = pods(volcano(task("master", 1, container(ports=given)), task("worker"), plugins=PLUGIN))
+    found = env(pod["test-pytorch-master-0"])
+    assert (found["MASTER_ADDR"], found["MASTER_PORT"]) == (ADDRESS, "23456")
+    assert (found["WORLD_SIZE"], found["RANK"]) == ("2", "0")
+    assert ports(pod["test-pytorch-master-0"]) == [("pytorchjob-port", 23456)]
+
+
+def test_c4_to_c7() -> None:
+    world = pods(four())
+    assert ports(world["test-pytorch-master-0"]) == [("own", 123), ("pytorchjob-port", 23456)]
+    ranks = {name: env(pod).get("RANK") for name, pod in world.items()}
+    assert ranks == {
+        "test-pytorch-master-0": "0",
+        "test-pytorch-worker-0": "1",
+        "test-pytorch-worker-1": "2",
+        "test-pytorch-extra-0": None,
+        "test-pytorch-extra-1": None,
+    }
+    assert {env(pod)["WORLD_SIZE"] for pod in world.values()} == {"3"}
+    assert ports(world["test-pytorch-extra-0"]) == [("pytorchjob-port", 23456)]
+
+
+def test_before_1_12_every_task_counted() -> None:
+    found = env(pods(four(), versions=Versions(volcano=(1, 11)))["test-pytorch-worker-0"])
+    assert found["WORLD_SIZE"] == "5"
+
+
+def inits(manifest: Json) -> dict[str, list[tuple[str, str | None]]]:
+    return {n: [(c.name, c.image) for c in p.containers if c.init] for n, p in pods(manifest).items()}
+
+
+def test_c8_to_c10_waiting_for_the_master() -> None:
+    found = inits(four("--wait-master-enabled"))
+    assert found["test-pytorch-worker-0"] == [("wait-for-master", "busybox:1.36.1")]
+    assert found["test-pytorch-master-0"] == []
+    assert inits(four())["test-pytorch-worker-0"] == []
+
+
+def test_c11_to_c13_waiting_for_the_master() -> None:
+    on = {"pytorch": ["--wait-master-enabled"]}
+    assert inits(volcano(task("worker"), plugins=on))["test-pytorch-worker-0"] == []
+    own = task("worker")
+    own["template"]["spec"]["initContainers"] = [container("wait-for-master")]
+    assert inits(volcano(task("master"), own, plugins=on))["test-pytorch-worker-0"] == [("wait-for-master", "img:1")]
+    args = ["--wait-master-enabled", "--wait-master-image=alpine:latest", "--wait-master-timeout=600"]
+    pod = pods(volcano(task("master"), task("worker"), plugins={"pytorch": args}))["test-pytorch-worker-0"]
+    waiting = pod.containers[0]
+    assert waiting.image == "alpine:latest"
+    assert waiting.command is not None
+    assert "600" in waiting.command[2]
+
+
+def test_c14_host_name_of_the_template() -> None:
+    master = task("master")
+    master["template"]["spec"] |= {"hostname": "h", "subdomain": "s"}
+    found = env(pods(volcano(master, task("worker"), plugins=PLUGIN))["test-pytorch-worker-0"])
+    assert found["MASTER_ADDR"] == "h.s"
+
+
+def test_c15_a_port_that_is_no_number_is_0() -> None:
+    assert env(pods(four("--port=abc"))["test-pytorch-worker-0"])["MASTER_PORT"] == "0"
+
+
+def test_c16_two_masters_have_one_rank() -> None:
+    world = pods(volcano(task("master", 2), task("worker", 2), plugins=PLUGIN))
+    assert [env(p)["RANK"] for p in world.values()] == ["0", "0", "1", "2"]
+    assert env(world["test-pytorch-worker-0"])["WORLD_SIZE"] == "4"
+
+
+def test_c61_unnamed_tasks() -> None:
+    tasks = [task("") for _ in range(4)]
+    assert list(pods(volcano(*tasks))) == [f"test-pytorch-default{i}-0" for i in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("case", "replicas", "policy", "least"),
+    [
+        ("C62", 9, {"totalPartitions": 3, "partitionSize": 3, "minPartitions": 2}, 6),
+        ("C63", 4, {"totalPartitions": 2, "partitionSize": 2}, 4),
+        ("C64", 5, None, 5),
+    ],
+)
+def test_c62_to_c64_minimal_sizes(case: str, replicas: int, policy: Json | None, least: int) -> None:
+    del case
+    more = {"partitionPolicy": policy} if policy else {}
+    group = expand(volcano(task("t", replicas, **more))).pod_group
+    assert group is not None
+    assert group["minTaskMember"] == {"t": least}
+    assert group["minMember"] == least
+
+
+def test_c65_names() -> None:
+    assert "job1-task1-1" in pods(volcano(task("task1", 2), name="job1"))
+
+
+def test_c66_c67_the_template_wins() -> None:
+    own = task("a")
+    own["template"]["spec"] |= {"schedulerName": "mine", "priorityClassName": "high"}
+    world = pods(volcano(own, task("b"), schedulerName="theirs", priorityClassName="low"))
+    first, second = world["test-pytorch-a-0"].spec, world["test-pytorch-b-0"].spec
+    assert (first["schedulerName"], first["priorityClassName"]) == ("mine", "high")
+    assert (second["schedulerName"], second["priorityClassName"]) == ("theirs", "low")
+
+
+@pytest.mark.parametrize(("claims", "count"), [(("pvc1", "pvc2"), 2), (("pvc1", "pvc1"), 1)])
+def test_c68_volumes(claims: tuple[str, str], count: int) -> None:
+    volumes = [{"mountPath": f"/{i}", "volumeClaimName": c} for i, c in enumerate(claims)]
+    pod = pods(volcano(task("t"), volumes=volumes))["test-pytorch-t-0"]
+    assert (len(pod.volumes), len(pod.containers[0].mounts)) == (count, count)
+
+
+@pytest.mark.parametrize(
+    ("case", "size", "index", "label"),
+    [("C69", 2, 1, "0"), ("C69", 2, 3, "1"), ("C70", 5, 10, "2"), ("C70", 0, 1, "0")],
+)
+def test_c69_c70_partitions(case: str, size: int, index: int, label: str) -> None:
+    del case
+    policy = {"totalPartitions": 6, "partitionSize": size}
+    pod = pods(volcano(task("t", 12, partitionPolicy=policy)))[f"test-pytorch-t-{index}"]
+    assert pod.labels["volcano.sh/partition-id"] == label
+
+
+def test_c70_no_partition_no_label() -> None:
+    assert "volcano.sh/partition-id" not in pods(volcano(task("t")))["test-pytorch-t-0"].labels
+
+
+def rank_of(name: str, *tasks: Json) -> str:
+    return pods(volcano(*tasks, plugins={"hcclrank": []}))[f"test-pytorch-{name}"].annotations["hccl/rankIndex"]
+
+
+def test_c80_hcclrank() -> None:
+    kept = task("master")
+    kept["template"]["metadata"] = {"annotations": {"hccl/rankIndex": "9"}}
+    assert rank_of("master-0", kept) == "9"
+    assert rank_of("master-0", task("master", 1, container(env=[{"name": "RANK", "value": "5"}]))) == "5"
+    assert rank_of("master-2", task("master", 3)) == "2"
+    assert rank_of("worker-1", task("master", 2), task("worker", 2)) == "3"
+
+
+def test_2_3_and_2_4_env_and_svc() -> None:
+    t = task("a-b", 2)
+    t["template"]["spec"]["initContainers"] = [container("init")]
+    world = expand(volcano(t, plugins={"env": [], "svc": ["--publish-not-ready-addresses"]}))
+    pod = world.pods[1]
+    assert (pod.hostname, pod.subdomain) == ("test-pytorch-a-b-1", "test-pytorch")
+    assert pod.dns == "test-pytorch-a-b-1.test-pytorch.default.svc.cluster.local"
+    for found in pod.containers:
+        names = [e["name"] for e in found.env]
+        assert names == ["VK_TASK_INDEX", "VC_TASK_INDEX", "VC_A_B_HOSTS", "VC_A_B_NUM"]
+    assert world.services[0]["spec"]["publishNotReadyAddresses"] is True
+    data = world.configmaps[0]["data"]
+    assert data["a_b.host"] == "test-pytorch-a-b-0.test-pytorch\ntest-pytorch-a-b-1.test-pytorch"
+    assert data["VC_A_B_NUM"] == "2"
+
+
+def test_1_3_plugins_that_need_others() -> None:
+    world = expand(volcano(task("master"), plugins={"mpi": []}))
+    assert [s["metadata"]["name"] for s in world.services] == ["test-pytorch"]
+    assert "/root/.ssh" in [m["mountPath"] for m in world.pods[0].containers[0].mounts]
+
+
+def test_2_5_mpi() -> None:
+    world = pods(volcano(task("master"), task("worker", 2), plugins={"mpi": []}))
+    hosts = "test-pytorch-worker-0.test-pytorch,test-pytorch-worker-1.test-pytorch"
+    assert env(world["test-pytorch-master-0"])["MPI_HOST"] == hosts
+    assert "MPI_HOST" not in env(world["test-pytorch-worker-0"])
+    assert ports(world["test-pytorch-worker-0"]) == [("mpijob-port", 22)]
+
+
+def test_2_5_ray_without_head_fails() -> None:
+    world = expand(volcano(task("worker"), plugins={"ray": []}))
+    assert len(world.pods) == 0
+    assert "no task is called 'head'" in world.refused[0]
+
+
+def test_1_3_host_network() -> None:
+    t = task("t")
+    t["template"]["spec"]["hostNetwork"] = True
+    assert pods(volcano(t))["test-pytorch-t-0"].spec["dnsPolicy"] == "ClusterFirstWithHostNet"

@@ -1,0 +1,53 @@
+"""Which names look like a secret's, and what becomes of their values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.secrets.names import HIDDEN, masked, secret_paths, without_secrets
+
+NAMES: list[tuple[str, bool]] = [
+    ("HF_TOKEN", True),
+    ("hf_token", True),
+    ("TOKEN", True),
+    ("WANDB_API_KEY", True),
+    ("AWS_SECRET_ACCESS_KEY", True),
+    ("AWS_SECRET", True),
+    ("DB_PASSWORD", True),
+    ("PGPASSWORD", True),
+    ("SECRET_FILE", True),
+    ("TOKENIZERS_PARALLELISM", False),
+    ("MONKEY", False),
+    ("KEYS", False),
+    ("NCCL_DEBUG", False),
+]
+
+
+@pytest.mark.parametrize(("name", "secret"), NAMES)
+def test_names(name: str, secret: bool) -> None:
+    assert masked(name, "x") == (HIDDEN if secret else "x")
+
+
+@pytest.mark.parametrize("value", [None, {"secretKeyRef": {"name": "s", "key": "k"}}, []])
+def test_where_a_secret_is_kept_is_none(value: Any) -> None:
+    assert masked("HF_TOKEN", value) is value
+
+
+def test_a_name_that_is_no_text_is_no_secret_s() -> None:
+    assert masked(None, "x") == "x"
+
+
+def test_plain_data_and_the_paths_in_it() -> None:
+    data: dict[str, Any] = {
+        "env": {"HF_TOKEN": "a", "X": "b", "A_KEY": {"secretKeyRef": {"name": "s", "key": "k"}}},
+        "containers": [{"name": "c", "env": [{"name": "B_KEY", "value": "c"}, {"name": "Y", "value": "d"}]}],
+        "labels": {"HF_TOKEN": "no variable"},
+        "API_KEY": "no variable",
+    }
+    hidden: Any = without_secrets(data)
+    assert hidden["env"] == {**data["env"], "HF_TOKEN": HIDDEN}
+    assert hidden["containers"][0]["env"] == [{"name": "B_KEY", "value": HIDDEN}, {"name": "Y", "value": "d"}]
+    assert (hidden["labels"], hidden["API_KEY"]) == (data["labels"], data["API_KEY"])
+    assert list(secret_paths(data)) == [("env", "HF_TOKEN"), ("containers", 0, "env", 0, "value")]

@@ -1,0 +1,141 @@
+"""What is kept from one call to the next is never seen: the same bytes in any order, and results of one's own."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.documents import emit
+from ptcompile.memo import LONGEST, kept
+from ptcompile.operators.targets import TARGETS
+from tests.conftest import GOOD, Case
+from tests.making import smallest
+
+TEXTS = [f"{word}{number}" for word in ("on", "a: ", "1e", "0", "v", "- ") for number in range(1500)]
+"""More strings than the emitter keeps, half of which need quotes."""
+
+
+def turned(seed: int) -> list[str]:
+    """The same strings in another order."""
+    at = seed * 1111
+    return [*TEXTS[at:], *TEXTS[:at]][:: -1 if seed % 2 else 1]
+
+
+def boxes(value: Any) -> Iterator[Any]:
+    """All mappings and lists of a value."""
+    if isinstance(value, dict | list):
+        yield value
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from boxes(inner)
+
+
+def spoil(value: Any) -> None:
+    """Change everything that can be changed."""
+    for box in list(boxes(value)):
+        if isinstance(box, dict):
+            box.clear()
+            box["spoilt"] = True
+        else:
+            box[:] = ["spoilt"]
+
+
+def test_a_string_is_written_alike_whatever_was_written_before() -> None:
+    alone = {text: emit.emit({text: text}) for text in TEXTS}
+    for seed in range(3):
+        order = turned(seed)
+        assert {text: emit.emit({text: text}) for text in order} == alone
+    assert len(alone) > emit._MOST_KEPT >= len(emit._plain)
+
+
+def test_long_strings_are_not_kept() -> None:
+    before = len(emit._plain)
+    emit.emit({"a": ["x" * 5000 + str(number) for number in range(100)]})
+    assert len(emit._plain) <= before + 1
+
+
+def test_a_key_that_is_no_string_is_refused_though_an_equal_text_is_kept() -> None:
+    class Text(str):
+        __slots__ = ()
+
+    emit.emit({"known": 1})
+    with pytest.raises(TypeError, match="must be a string, not Text"):
+        emit.emit({Text("known"): 1})
+
+
+def test_threads_that_fill_what_is_kept_write_the_same() -> None:
+    alone = emit.emit(TEXTS)
+    barrier = Barrier(8)
+
+    def write(seed: int) -> bool:
+        barrier.wait()
+        order = turned(seed)
+        return emit.emit(TEXTS) == alone == "".join(sorted(emit.emit(order).splitlines(True), key=place.__getitem__))
+
+    place = {line: index for index, line in enumerate(alone.splitlines(True))}
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert all(pool.map(write, range(8)))
+    finally:
+        sys.setswitchinterval(interval)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_spoilt_result_spoils_no_other(target: str) -> None:
+    cases = [case for case in GOOD if (case.folder / f"{target}.yaml").exists()]
+    before = [one.compile(target) for one in cases]
+    assert before
+    assert all(one.manifests for one in before)
+    wanted = [(one.yaml(), repr(one.diagnostics)) for one in before]
+    for result in before:
+        spoil(list(result.manifests))
+    after = [one.compile(target) for one in cases]
+    assert [(one.yaml(), repr(one.diagnostics)) for one in after] == wanted
+
+
+@pytest.mark.parametrize("case", GOOD, ids=lambda case: case.name)
+def test_no_part_of_a_result_is_shared(case: Case) -> None:
+    """Who edits the worker's volumes does not edit the master's, nor those of the next result, nor what was given."""
+    given = ptcompile.documents.source.read(case.spec).documents[0].data
+    for target in TARGETS:
+        first, second = (ptcompile.compile(given, target=target, cluster=case.cluster) for _ in range(2))
+        assert bool(first.manifests) == (case.folder / f"{target}.yaml").exists()
+        everything = [box for part in (given, *first.manifests, *second.manifests) for box in boxes(part)]
+        assert len({id(box) for box in everything}) == len(everything)
+
+
+def test_the_room_for_a_name_is_that_of_its_own_pods() -> None:
+    def refused(nodes: int, target: str) -> list[str]:
+        found = ptcompile.compile(smallest(f"nodes: {nodes}", name="n" * 61), target=target).diagnostics
+        return [one.message for one in found if one.name == "name-too-long"]
+
+    for _ in range(2):
+        assert not refused(4, "job")
+        assert "-10, which may have 63" in refused(11, "job")[0]
+        assert "-master-0, which" in refused(4, "pytorchjob")[0]
+        assert "-worker-10, which" in refused(12, "pytorchjob")[0]
+
+
+def test_answers_about_short_texts_are_kept_and_others_are_not() -> None:
+    asked: list[str] = []
+
+    @kept(2)
+    def answer(text: str) -> int:
+        """Its length."""
+        asked.append(text)
+        return len(text)
+
+    short, long = "a" * LONGEST, "a" * (LONGEST + 1)
+    assert [answer(text) for text in (short, long, short, long)] == [LONGEST, LONGEST + 1, LONGEST, LONGEST + 1]
+    assert asked == [short, long, long]
+    assert answer.__doc__ == "Its length."
+    for text in ("b", "c", short):
+        answer(text)
+    assert asked[3:] == ["b", "c", short], "two are kept, and no more"

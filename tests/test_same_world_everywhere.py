@@ -1,0 +1,44 @@
+"""Law 5 over generated specs: whatever the target, the same world, or a refusal that says why not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from ptcompile import compile, simulate
+from ptcompile.operators.targets import TARGETS
+from ptcompile.simulation import World
+from ptcompile.simulation.same import same_world
+from tests.strategies import specs
+
+
+def _holds(spec: dict[str, Any]) -> int:
+    """The number of targets that compile a spec to one world, or a failed test."""
+    spec["metadata"]["name"] = "law-five"  # a name that stands in no argument: names are replaced by marks
+    worlds: dict[str, World] = {}
+    for target in TARGETS:
+        result = compile(spec, target=target)
+        if result.manifests:
+            worlds[target] = simulate({"apiVersion": "v1", "kind": "List", "items": list(result.manifests)})
+        else:
+            assert any(one.severity == "error" and one.help is not None for one in result.diagnostics)
+    first = next(iter(worlds), None)
+    for target, world in worlds.items():
+        assert len(world.jobs) == 1
+        assert same_world(worlds[str(first)], world) == [], f"{first} and {target}"
+    return len(worlds)
+
+
+@given(specs())
+def test_law_5_generated(spec: dict[str, Any]) -> None:
+    _holds(spec)
+
+
+@pytest.mark.parametrize("args", [[""], ["--epochs", "3"], ["python", "train.py"]], ids=str)
+def test_where_the_image_starts_some_of_the_roles(args: list[str]) -> None:
+    """How many processes the image starts nobody knows: the GPUs that PET_NPROC_PER_NODE counts are no answer."""
+    body = {"image": "i", "resources": {"gpu": 8}, "args": args, "master": {}, "worker": {"replicas": 3, "args": []}}
+    spec = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "a"}, "spec": body}
+    assert _holds(spec) >= 3

@@ -1,0 +1,86 @@
+"""Law 7: no input makes it raise. A bad file is a finding, be it mutated, torn or random."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from ptcompile import Result, compile, lint
+from ptcompile.documents.emit import emit_all
+from ptcompile.findings.diagnostics import Diagnostic
+from ptcompile.operators.targets import TARGETS
+from tests.conftest import ALL, Case
+from tests.strategies import GARBAGE, TEXT, mutated, profiles, specs
+
+Json = dict[str, Any]
+
+TARGET = st.sampled_from([None, *TARGETS])
+
+
+@given(mutated(specs()), TARGET)
+def test_law_7_mutated_specs(spec: Json, target: str | None) -> None:
+    _check_result(compile(spec, target=target))
+    _check_result(compile(emit_all([spec]), target=target, filename="spec.yaml"))
+
+
+@given(specs(), mutated(profiles()), TARGET)
+def test_law_7_mutated_profiles(spec: Json, profile: Json, target: str | None) -> None:
+    _check_result(compile(spec, target=target, cluster=profile))
+
+
+@given(st.data(), st.sampled_from(list(TARGETS)))
+def test_law_7_mutated_manifests(data: st.DataObject, target: str) -> None:
+    result = compile(data.draw(specs()), target=target)
+    assume(result.manifests)
+    for manifest in result.manifests:
+        changed = data.draw(mutated(st.just(manifest)))
+        _check_findings(lint(changed).diagnostics)
+        _check_findings(lint(emit_all([changed]), webhooks=False).diagnostics)
+
+
+@given(st.text(max_size=200) | st.binary(max_size=200) | TEXT)
+def test_law_7_any_text(text: str | bytes) -> None:
+    _check_result(compile(text, filename="x"))
+    _check_findings(lint(text, filename="x").diagnostics)
+    _check_result(compile(ALL[0].spec, cluster=text))
+
+
+@given(st.sampled_from(ALL), st.data())
+def test_law_7_torn_text(case: Case, data: st.DataObject) -> None:
+    """A golden's text with a piece cut out, doubled or overwritten."""
+    text = case.spec
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, min(len(text), start + 40)))
+    with_ = data.draw(
+        st.sampled_from(["", text[start:end] * 2, "\t", "\x00", "{", "*a", "&a [*a]", "'", "\n- ", ": ", "!!x "])
+    )
+    torn = text[:start] + with_ + text[end:]
+    _check_result(compile(torn, filename="spec.yaml"))
+    _check_findings(lint(torn).diagnostics)
+
+
+@given(st.dictionaries(st.text(max_size=5), GARBAGE, max_size=3))
+def test_law_7_any_mapping(mapping: Json) -> None:
+    _check_result(compile(mapping))
+    _check_result(compile({"apiVersion": "ptcompile/v1", "kind": "TrainingJob", **mapping}))
+    _check_findings(lint(mapping).diagnostics)
+
+
+def _check_result(result: Result) -> None:
+    assert result.ok or result.diagnostics
+    assert result.manifests or not result.ok
+    _check_findings(result.diagnostics)
+    assert isinstance(result.yaml(), str)
+
+
+def _check_findings(found: tuple[Diagnostic, ...]) -> None:
+    for one in found:
+        json.dumps(one.to_dict())
+        assert one.message
+        assert one.span is None or (1, 1) <= (one.span.line, one.span.column) <= (
+            one.span.end_line,
+            one.span.end_column + 1,
+        )
