@@ -13,10 +13,10 @@ TORCHRUN: Final = "torchrun/torch"
 LAUNCHED: Final = "torchrun/torch/accelerate/deepspeed/composer"
 """Launchers whose options say how many nodes meet (`simulation.launchers`)."""
 
-MEETS: Final = f"{LAUNCHED}/master"
+MEETS: Final = f"{LAUNCHED}/master/world"
 """Those, or a script that its variables tell of others."""
 
-TRAINS: Final = "torchrun/torch/accelerate/deepspeed/mpirun"
+TRAINS: Final = "torchrun/torch/accelerate/deepspeed/composer/mpirun/mpiexec"
 """A launcher of training processes (`commands.LAUNCHERS`)."""
 
 SHELLS: Final = "bash/sh/dash/zsh/ash/ksh"

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.linting.amounts import accelerators
 from ptcompile.linting.commands import trains
 from ptcompile.linting.subject import Container, Subject
+
+_PLACEHOLDER = Pattern(r"[$<>{}]|__\w+__")
+"""What something else fills in."""
 
 
 def split(image: str) -> tuple[str, str]:
@@ -20,7 +24,7 @@ def split(image: str) -> tuple[str, str]:
 
 def moves(image: str) -> bool:
     """Whether an image is another one after the next push: it has no tag, or the tag latest."""
-    return bool(image) and "$(" not in image and split(image)[1] in ("", "latest")
+    return bool(image) and not _PLACEHOLDER.search(image) and split(image)[1] in ("", "latest")
 
 
 def ranks(subject: Subject) -> Iterator[Container]:

@@ -78,4 +78,4 @@ def _fix(one: Trainer, gpus: int) -> Fix | None:
     return Fix(f"run {gpus} processes a node", (edit,), safe=False) if edit else None
 
 
-RULE = Rule("more-processes-than-gpus", _check, severity="warning", stage="run", authority="torchrun")
+RULE = Rule("more-processes-than-gpus", _check, severity="error", stage="run", authority="torchrun")

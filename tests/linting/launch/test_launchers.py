@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptcompile
-from tests.rules.test_hosts import BY_APP, BY_JOB, SERVICE
+from tests.linting.test_hosts import BY_APP, BY_JOB, SERVICE
 
 JOB = """\
 apiVersion: batch/v1
