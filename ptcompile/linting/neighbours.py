@@ -28,7 +28,7 @@ class User(NamedTuple):
     """Those of the pods, with what the API server adds."""
     job: bool
     probed: bool
-    """Whether names are looked up before a pod is ready: it has a readiness probe or gate, or an init container asks."""
+    """Whether names are looked up before a pod is ready: by a probe or gate of its own, or an init container."""
     manifest: Json
 
 

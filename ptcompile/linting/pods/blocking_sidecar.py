@@ -58,9 +58,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
-from ptcompile.linting.commands import base, endless, known
+from ptcompile.linting.commands import endless, known
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Container, Subject, Template
+from ptcompile.simulation.wrappers import base
 
 _SERVERS = frozenset({"tensorboard", "jupyter", "nginx", "redis-server", "fluent-bit", "envoy", "dcgm-exporter"})
 
