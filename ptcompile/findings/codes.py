@@ -45,6 +45,7 @@ CODES: dict[str, str] = {
     "idle-main-container": "PTC116",
     "tiny-memory-request": "PTC117",
     "partial-fabric": "PTC118",
+    "processes-on-mig": "PTC176",
     "world-size-counts-processes": "PTC130",
     "min-available-above-replicas": "PTC131",
     "min-available-below-replicas": "PTC132",
@@ -99,6 +100,7 @@ CODES: dict[str, str] = {
     "gang-without-scheduler": "PTC244",
     "gang-counts-initializers": "PTC245",
     "runtime-queue-misplaced": "PTC246",
+    "missing-toleration": "PTC276",
     # 3xx: storage and shared memory
     "shm-above-memory-limit": "PTC301",
     "missing-shm": "PTC302",
@@ -118,6 +120,9 @@ CODES: dict[str, str] = {
     "sensitive-host-path": "PTC316",
     "missing-config-key": "PTC317",
     "unwritable-tmp": "PTC318",
+    "script-not-mounted": "PTC377",
+    "checkpoint-not-kept": "PTC378",
+    "read-only-checkpoint": "PTC379",
     # 4xx: env, launch and rendezvous
     "reserved-env": "PTC401",
     "own-host-endpoint": "PTC402",
@@ -234,6 +239,8 @@ CODES: dict[str, str] = {
     "dead-failure-rule": "PTC739",
     "done-before-start": "PTC740",
     "runtime-ttl": "PTC741",
+    "range-without-restarts": "PTC776",
+    "spot-without-retries": "PTC777",
     # 8xx: style
     "latest-image": "PTC801",
     "stale-image": "PTC802",

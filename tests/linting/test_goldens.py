@@ -22,6 +22,18 @@ MEANT: dict[str, set[str]] = {
     **{f"nccl-document-004/{target}.yaml": {"best-effort-gpus"} for target in _TARGETS},  # a GPU, no cpu, no memory
     # $(HOME) of an argument, which no container has
     **{f"awkward-text/{target}.yaml": {"literal-variable"} for target in ("pod", *_TARGETS)},
+    # a range of nodes, and no restarts
+    **{
+        f"{case}/{target}.yaml": {"range-without-restarts"}
+        for case in (
+            "etcd-rendezvous",
+            "queue-kai",
+            "queue-volcano-beside",
+            "queue-volcano-topology",
+            "training-operator-1-7",
+        )
+        for target in (*_TARGETS, "trainjob")
+    },
     # restartPolicy OnFailure, which the kubelet does pod by pod
     **{f"{case}/jobset.yaml": {"lone-pod-restart"} for case in ("gloo-document-004", "volcano-document-003")},
     "nccl-document-004/jobset.yaml": {"best-effort-gpus", "lone-pod-restart"},

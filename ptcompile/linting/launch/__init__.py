@@ -50,5 +50,7 @@ RULES: Final[dict[str, str]] = {
     "ignored_rendezvous_option": f"{TORCHRUN} rdzv/rank/addr/port",
     "env_that_torchrun_sets": f"{TORCHRUN} rank/world",
     "range_above_pods": f"{TORCHRUN} nnodes/TrainJob Job/JobSet/TrainJob",
+    "range_without_restarts": f"{TORCHRUN} nnodes/elasticPolicy",
+    "processes_on_mig": f"{LAUNCHED} mig",
 }
 """The modules in the order in which they are asked, each with the words that it needs (`words`)."""

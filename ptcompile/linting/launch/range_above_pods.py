@@ -28,6 +28,7 @@ Bad:
                       command:
                         - torchrun
                         - --nnodes=1:4  # <--
+                        - --max-restarts=3
                         - --rdzv-backend=c10d
                         - --rdzv-endpoint=train-node-0-0.train:29400
                         - train.py
@@ -56,6 +57,7 @@ Good:
                       command:
                         - torchrun
                         - --nnodes=1:2
+                        - --max-restarts=3
                         - --rdzv-backend=c10d
                         - --rdzv-endpoint=train-node-0-0.train:29400
                         - train.py

@@ -39,5 +39,10 @@ RULES: Final[dict[str, str]] = {
     "blocking_sidecar": "sleep/tail/tensorboard/jupyter/nginx/redis/fluent/envoy/dcgm",
     "waits_for_itself": "initContainers",
     "no_grace_period": "terminationGracePeriodSeconds",
+    "script_not_mounted": "mountPath @ConfigMap/@Secret",
+    "checkpoint_not_kept": f"{TRAINS} checkpoint/checkpoints/ckpt/ckpts/snapshot/snapshots/save",
+    "read_only_checkpoint": f"{TRAINS} checkpoint/checkpoints/ckpt/ckpts/snapshot/snapshots/save",
+    "spot_without_retries": "spot/preemptible/scalesetpriority/capacityType/capacity",
+    "missing_toleration": "nodeSelector scalesetpriority/master/control/kubelet",
 }
 """The modules in the order in which they are asked, each with the words that it needs (`words`)."""

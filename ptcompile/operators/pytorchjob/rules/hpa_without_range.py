@@ -13,6 +13,7 @@ Bad:
       nprocPerNode: "1"
       runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
       elasticPolicy:
+        maxRestarts: 3
         minReplicas: 4
         maxReplicas: 4
         metrics:  # <--
@@ -39,6 +40,7 @@ Good:
       nprocPerNode: "1"
       runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
       elasticPolicy:
+        maxRestarts: 3
         minReplicas: 2
         maxReplicas: 4
         metrics:
