@@ -101,6 +101,8 @@ CODES: dict[str, str] = {
     "gang-counts-initializers": "PTC245",
     "runtime-queue-misplaced": "PTC246",
     "missing-toleration": "PTC276",
+    "affinity-to-nobody": "PTC277",
+    "closed-network": "PTC278",
     # 3xx: storage and shared memory
     "shm-above-memory-limit": "PTC301",
     "missing-shm": "PTC302",
@@ -120,9 +122,11 @@ CODES: dict[str, str] = {
     "sensitive-host-path": "PTC316",
     "missing-config-key": "PTC317",
     "unwritable-tmp": "PTC318",
+    "misspelt-reference": "PTC376",
     "script-not-mounted": "PTC377",
     "checkpoint-not-kept": "PTC378",
     "read-only-checkpoint": "PTC379",
+    "repeated-download": "PTC380",
     # 4xx: env, launch and rendezvous
     "reserved-env": "PTC401",
     "own-host-endpoint": "PTC402",
@@ -184,6 +188,8 @@ CODES: dict[str, str] = {
     "rendezvous-id-differs": "PTC478",
     "world-size-differs": "PTC479",
     "half-told-script": "PTC480",
+    "host-interface": "PTC481",
+    "taken-port": "PTC482",
     # 5xx: what the API server answers, by the server's own kinds of error
     "unknown-field": "PTC501",
     "wrong-type": "PTC502",
@@ -197,6 +203,7 @@ CODES: dict[str, str] = {
     "too-long-value": "PTC516",
     "too-many-items": "PTC517",
     "version-unknown-field": "PTC518",
+    "repeated-object": "PTC576",
     # 55x: what an operator's webhook or controller answers
     "webhook-refusal": "PTC551",
     "refused-child": "PTC552",
@@ -290,6 +297,8 @@ CODES: dict[str, str] = {
     "idle-max-retry": "PTC847",
     "aborted-job-kept": "PTC848",
     "idle-wait-master": "PTC849",
+    "ulimit-without-capability": "PTC876",
+    "powerful-capability": "PTC877",
     # 9xx: ptcompile's own comments
     "unused-ignore": "PTC901",
     "bad-ignore": "PTC902",

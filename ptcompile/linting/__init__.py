@@ -24,11 +24,15 @@ from ptcompile.linting.words import Needs, needs, words_of
 
 __all__ = ["FAMILIES", "Found", "Rule", "Stream", "Subject", "every_rule", "rules_of", "run"]
 
-_ANY = ("linting.containers", "linting.pods")
+_ANY = ("linting.objects", "linting.containers", "linting.pods")
 
 FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
     ("v1", "Pod"): (*_ANY, "linting.launch", "operators.kueue.rules"),
-    ("v1", "Service"): ("linting.services",),
+    ("v1", "Service"): ("linting.objects", "linting.services"),
+    ("v1", "ConfigMap"): ("linting.objects",),
+    ("v1", "Secret"): ("linting.objects",),
+    ("v1", "PersistentVolumeClaim"): ("linting.objects",),
+    ("networking.k8s.io/v1", "NetworkPolicy"): ("linting.objects", "linting.policies"),
     ("batch/v1", "Job"): (*_ANY, "operators.batch.rules", "linting.launch", "operators.kueue.rules"),
     ("kubeflow.org/v1", "PyTorchJob"): (*_ANY, "operators.pytorchjob.rules", "linting.launch", "operators.kueue.rules"),
     ("batch.volcano.sh/v1alpha1", "Job"): (*_ANY, "operators.volcano.rules", "linting.launch", "operators.kueue.rules"),
@@ -39,6 +43,7 @@ FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
         "operators.kueue.rules",
     ),
     ("trainer.kubeflow.org/v1alpha1", "TrainJob"): (
+        "linting.objects",
         "operators.trainer.rules.trainjob",
         "linting.launch",
         "operators.kueue.rules",

@@ -108,10 +108,6 @@ ANSWERS: Final[dict[str, Answer]] = {
         "An operator or a queue system means something else by a queue, a gang or a topology than the spec does.",
         "take what the help names, or live with what the message says",
     ),
-    "partial-fabric": Answer(
-        "Some of what a fabric takes is there, and some is not: its variables without its device, or the other way.",
-        "take the fabric's word for all of it, or add what the message names",
-    ),
     "no-retries-left": Answer(
         "The job asks for restarts, and its backoffLimit of 0 allows none.",
         "give a number above 0, or leave it out: then it is 6",

@@ -34,6 +34,8 @@ MEANT: dict[str, set[str]] = {
         )
         for target in (*_TARGETS, "trainjob")
     },
+    # variables of InfiniBand without its device
+    **{f"fabric-partial/{target}.yaml": {"partial-fabric"} for target in (*_TARGETS, "trainjob")},
     # restartPolicy OnFailure, which the kubelet does pod by pod
     **{f"{case}/jobset.yaml": {"lone-pod-restart"} for case in ("gloo-document-004", "volcano-document-003")},
     "nccl-document-004/jobset.yaml": {"best-effort-gpus", "lone-pod-restart"},

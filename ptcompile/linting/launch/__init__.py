@@ -52,5 +52,7 @@ RULES: Final[dict[str, str]] = {
     "range_above_pods": f"{TORCHRUN} nnodes/TrainJob Job/JobSet/TrainJob",
     "range_without_restarts": f"{TORCHRUN} nnodes/elasticPolicy",
     "processes_on_mig": f"{LAUNCHED} mig",
+    "host_interface": "IFNAME",
+    "taken_port": f"{MEETS}",
 }
 """The modules in the order in which they are asked, each with the words that it needs (`words`)."""

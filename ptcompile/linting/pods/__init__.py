@@ -36,7 +36,7 @@ RULES: Final[dict[str, str]] = {
     "host_namespaces": "hostIPC/hostPID",
     "root_against_non_root": "runAsNonRoot",
     "istio_sidecar": "istio",
-    "blocking_sidecar": "sleep/tail/tensorboard/jupyter/nginx/redis/fluent/envoy/dcgm",
+    "blocking_sidecar": "containers",
     "waits_for_itself": "initContainers",
     "no_grace_period": "terminationGracePeriodSeconds",
     "script_not_mounted": "mountPath @ConfigMap/@Secret",
@@ -44,5 +44,9 @@ RULES: Final[dict[str, str]] = {
     "read_only_checkpoint": f"{TRAINS} checkpoint/checkpoints/ckpt/ckpts/snapshot/snapshots/save",
     "spot_without_retries": "spot/preemptible/scalesetpriority/capacityType/capacity",
     "missing_toleration": "nodeSelector scalesetpriority/master/control/kubelet",
+    "partial_fabric": "rdma/hostdev/mellanox/FI/NCCL",
+    "affinity_to_nobody": "podAffinity",
+    "misspelt_reference": "@PersistentVolumeClaim/@ConfigMap/@Secret",
+    "repeated_download": "initContainers persistentVolumeClaim",
 }
 """The modules in the order in which they are asked, each with the words that it needs (`words`)."""
