@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -106,7 +107,8 @@ class Findings:
             files.say(self._summary(judged=always))
         if self._unreadable or status:
             return 2
-        counted = any(d.severity == "error" or self._fail_on == "warning" for d in self._diagnostics)
+        failing = ("error", "warning") if self._fail_on == "warning" else ("error",)
+        counted = any(d.severity in failing for d in self._diagnostics)
         return int(counted and not self._exit_zero)
 
     def _tell(self, *, result: bool) -> int:
@@ -133,8 +135,10 @@ class Findings:
         return 0
 
     def _summary(self, *, judged: bool) -> str:
-        errors = sum(d.severity == "error" for d in self._diagnostics)
-        parts = [_count(errors, "error"), _count(len(self._diagnostics) - errors, "warning")]
+        counts = Counter(d.severity for d in self._diagnostics)
+        parts = [_count(counts["error"], "error"), _count(counts["warning"], "warning")]
+        if counts["note"]:
+            parts.append(_count(counts["note"], "note"))
         if self.fixed is not None:
             parts.append(f"{self.fixed} fixed")
         fixes = [d.fix.safe for d in self._diagnostics if d.fix is not None]

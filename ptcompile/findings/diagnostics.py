@@ -12,7 +12,9 @@ from ptcompile.findings.codes import CODES
 Path = tuple[str | int, ...]
 """Keys and indexes from the root of one document down to a value."""
 
-Severity = Literal["error", "warning"]
+Severity = Literal["error", "warning", "note"]
+"""How certain it is: an error could run on no cluster as it is written; a warning hangs on something outside the files;
+a note is worth knowing, and never changes the exit status."""
 
 Stage = Literal["apply", "pod", "run", "style"]
 """When it would have failed: the object is refused (apply); the object is accepted and its pods are refused (pod);

@@ -9,6 +9,7 @@ _RESET: Final = "\x1b[0m"
 _STYLES: Final = (
     (re.compile(r"^error(?=\[)|(?<=: )error(?= PTC)", re.MULTILINE), "\x1b[1;31m"),
     (re.compile(r"^warning(?=\[)|(?<=: )warning(?= PTC)", re.MULTILINE), "\x1b[1;33m"),
+    (re.compile(r"^note(?=\[)|(?<=: )note(?= PTC)", re.MULTILINE), "\x1b[1;36m"),
     (re.compile(r"^  --> ", re.MULTILINE), "\x1b[34m"),
     (re.compile(r"^ *\| +\^+$", re.MULTILINE), "\x1b[31m"),
     (re.compile(r"^  = (?:help|fix):", re.MULTILINE), "\x1b[1m"),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.report.common import in_order, printable
 
+_COMMANDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
+
 
 def github(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
-    """`::error file=...,line=...::message` for each finding, escaped as the toolkit of GitHub Actions does."""
+    """`::error file=...,line=...::message` (or warning, notice) for each finding, escaped as the toolkit of GitHub Actions does."""
     return "".join(f"{_command(d)}\n" for d in in_order(diagnostics))
 
 
@@ -21,7 +24,7 @@ def _command(diagnostic: Diagnostic) -> str:
             where["endColumn"] = str(span.end_column)
     message = diagnostic.message + (f"; {diagnostic.help}" if diagnostic.help else "")
     listed = ",".join(f"{key}={_property(value)}" for key, value in where.items() if value)
-    return f"::{diagnostic.severity} {listed}::{_data(message)}"
+    return f"::{_COMMANDS[diagnostic.severity]} {listed}::{_data(message)}"
 
 
 def _data(text: str) -> str:

@@ -11,7 +11,7 @@ from ptcompile.report.common import in_order, place, printable
 
 
 def junit(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
-    """One `<testsuites>`; a warning is a test case that passed and says so, for it fails no build."""
+    """One `<testsuites>`; a warning or a note is a test case that passed and says so: it fails no build."""
     found = in_order(diagnostics)
     errors = sum(d.severity == "error" for d in found)
     lines = ['<?xml version="1.0" encoding="UTF-8"?>']

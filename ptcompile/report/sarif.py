@@ -13,7 +13,6 @@ from ptcompile.about import __version__
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.report.common import in_order
 
-_LEVELS: Final = {"error": "error", "warning": "warning"}
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -47,7 +46,7 @@ def _result(diagnostic: Diagnostic, index: int, seen: Counter[str]) -> dict[str,
     return {
         "ruleId": diagnostic.code,
         "ruleIndex": index,
-        "level": _LEVELS[diagnostic.severity],
+        "level": diagnostic.severity,  # SARIF has the same three words
         "message": {"text": text},
         "locations": [location],
         "partialFingerprints": {"ptcompile/v1": _fingerprint(diagnostic, seen)},

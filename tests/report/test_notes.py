@@ -1,0 +1,50 @@
+"""The third severity: in every format and schema, and never in the exit status."""
+
+from __future__ import annotations
+
+import json
+from xml.etree import ElementTree as ET
+
+import jsonschema
+import pytest
+
+from ptcompile.cli.files import File
+from ptcompile.cli.findings import Findings
+from ptcompile.diagnostics import Diagnostic, Span
+from ptcompile.report import FORMATS
+from ptcompile.report.colour import colour
+from ptcompile.report.schema import json_schema
+
+NOTE = Diagnostic("PTC302", "missing-shm", "note", "spec.a: worth knowing", None, ("spec", "a"), Span(1, 1, 1, 2),
+                  "run", "ptcompile", "x.yaml", 0, "Pod/x")  # fmt: skip
+
+
+def told(form: str) -> str:
+    return FORMATS[form]([NOTE], {"x.yaml": "a: 1\n"})
+
+
+def test_the_formats_for_people_say_note() -> None:
+    assert told("full").startswith("note[PTC302 missing-shm]: ")
+    assert ": note PTC302 " in told("concise")
+    assert colour(told("full")).startswith("\x1b[1;36mnote\x1b[0m[")
+
+
+def test_the_formats_for_programs_have_their_own_words_for_it() -> None:
+    assert told("github").startswith("::notice file=x.yaml")
+    assert json.loads(told("sarif"))["runs"][0]["results"][0]["level"] == "note"
+    assert ET.fromstring(told("junit")).get("failures") == "0"  # noqa: S314 - our own text
+    jsonschema.validate(json.loads(told("json")), json_schema())
+
+
+@pytest.mark.parametrize("fail_on", ["error", "warning"])
+def test_a_note_never_changes_the_exit_status(fail_on: str, capsys: pytest.CaptureFixture[str]) -> None:
+    findings = Findings("full", fail_on=fail_on)
+    findings.add(File("x.yaml", b"a: 1\n", True), [NOTE])
+    assert findings.finish(always=True) == 0
+    assert "0 errors, 0 warnings, 1 note\n" in capsys.readouterr().err
+
+
+def test_what_fails_beside_a_note_still_does() -> None:
+    findings = Findings("full", fail_on="warning")
+    findings.add(File("x.yaml", b"a: 1\n", True), [NOTE, NOTE._replace(severity="warning")])
+    assert findings.finish(always=True) == 1
