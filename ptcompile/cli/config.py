@@ -26,6 +26,8 @@ class Config(NamedTuple):
     cluster: str | None = None
     kubernetes_version: str | None = None
     fail_on: str = "error"
+    exclude: tuple[str, ...] | None = None
+    extend_exclude: tuple[str, ...] = ()
 
     def ignored_in(self, path: str) -> list[str]:
         """The selectors that are ignored in one file, by its path from the folder or by its name alone."""
@@ -119,6 +121,12 @@ def _text(value: object) -> str:
     return value
 
 
+def _globs(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise ValueError('a list of patterns as in .gitignore, such as ["charts/", "*-patch.yaml"]')
+    return tuple(value)
+
+
 def _severity(value: object) -> str:
     if value not in ("error", "warning"):
         raise ValueError('"error" or "warning"')
@@ -133,4 +141,6 @@ _READ: Final = {
     "cluster": _text,
     "kubernetes-version": _text,
     "fail-on": _severity,
+    "exclude": _globs,
+    "extend-exclude": _globs,
 }

@@ -17,6 +17,7 @@ CODES: dict[str, str] = {
     "not-a-mapping": "PTC008",
     "no-documents": "PTC009",
     "unknown-kind": "PTC010",
+    "unrendered-template": "PTC076",
     # 02x: our own two kinds
     "spec-unknown-field": "PTC021",
     "spec-missing-field": "PTC022",

@@ -38,6 +38,10 @@ ANSWERS: Final[dict[str, Answer]] = {
         "A document, or an item of a List, is not a mapping.", "begin every object with apiVersion and kind"
     ),
     "no-documents": Answer("There is no document in the file.", "write one, or take the file out of what is checked"),
+    "unrendered-template": Answer(
+        "The file is a template of envsubst or sed: a note, once a file. Findings on its placeholders are left out.",
+        "render it first: envsubst < FILE | ptcompile lint -",
+    ),
     "unknown-kind": Answer(
         "A kind that ptcompile does not know, or that does not belong in this place.",
         "check its spelling and apiVersion; a manifest is for lint, a TrainingJob for compile, a profile for --cluster",

@@ -1,7 +1,5 @@
 """Where a training writes its checkpoints: the paths that its options and variables name."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

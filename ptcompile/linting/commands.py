@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ptcompile.kubernetes.wrappers import SHELLS, base, unwrapped
 from ptcompile.linting.subject import Container, Word
-from ptcompile.simulation.wrappers import SHELLS, base, unwrapped
 
 if TYPE_CHECKING:
     from ptcompile.simulation.launch import Launch

@@ -5,8 +5,6 @@ doubt where the files settle it: a pod that the job does not have, a Service tha
 namespace that the pods are not in.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -66,7 +64,7 @@ class _Name(NamedTuple):
         return f"{self.pod}.{self.service}" if self.pod else self.service
 
 
-def wrong(subject: Subject, pod: Pod, host: str, *, complete: bool) -> Wrong | None:
+def wrong(subject: Subject, pod: "Pod", host: str, *, complete: bool) -> Wrong | None:
     """Why a host that a pod of the subject asks for is not one; None where it is, or may be.
 
     `complete` says that all pods that meet are pods of this object, so that the host has to be one of them.
@@ -97,7 +95,7 @@ def _domain(labels: Sequence[str]) -> Wrong | None:
     return None
 
 
-def _named(subject: Subject, job: Job, labels: Sequence[str]) -> _Name | None:
+def _named(subject: Subject, job: "Job", labels: Sequence[str]) -> _Name | None:
     """A host name by its parts; None for one from outside the cluster."""
     full = "svc" in labels[2:4]
     short = labels[: labels.index("svc", 2)] if full else labels
@@ -109,13 +107,13 @@ def _named(subject: Subject, job: Job, labels: Sequence[str]) -> _Name | None:
     return _Name("", short[0], short[1]) if service else _Name(short[0], short[1], "")
 
 
-def _services(subject: Subject, job: Job, name: str) -> list[Json]:
+def _services(subject: Subject, job: "Job", name: str) -> list[Json]:
     """The Services of a name: the operator's own, and those of the stream, of whatever namespace."""
     made = [one for one in job.expansion.services if object_name(one) == name]
     return [*made, *subject.others.named(SERVICE, name)]
 
 
-def _answers(job: Job, host: str) -> bool:
+def _answers(job: "Job", host: str) -> bool:
     """Whether a pod or a Service of a job answers to a name."""
     from ptcompile.simulation.meeting import resolve
 
@@ -123,13 +121,13 @@ def _answers(job: Job, host: str) -> bool:
     return asking is not None and resolve(job, host, asking[1]) is not None
 
 
-def _elsewhere(subject: Subject, job: Job, host: str) -> bool:
+def _elsewhere(subject: Subject, job: "Job", host: str) -> bool:
     """Whether another job of the stream answers, in the same namespace."""
     others = subject.stream.once(_jobs).get(job.namespace, ())
     return any(one.manifest is not job.manifest and _answers(one, host) for one in others)
 
 
-def _jobs(stream: Stream) -> dict[str, list[Job]]:
+def _jobs(stream: Stream) -> "dict[str, list[Job]]":
     """All jobs of a stream by their namespaces."""
     from ptcompile.simulation import simulate
 
@@ -139,7 +137,7 @@ def _jobs(stream: Stream) -> dict[str, list[Job]]:
     return found
 
 
-def _space(subject: Subject, job: Job, name: _Name) -> Wrong | None:
+def _space(subject: Subject, job: "Job", name: _Name) -> Wrong | None:
     """The job's own name, in a namespace that the job is not in."""
     space = text(subject.metadata.get("namespace"))
     if not name.space or not space or name.space == space or not _answers(job, name.within):
@@ -147,7 +145,7 @@ def _space(subject: Subject, job: Job, name: _Name) -> Wrong | None:
     return Wrong(f"the pods are in namespace {space}, and not in {name.space}", f"{name.within}.{space}", certain=True)
 
 
-def _unserved(subject: Subject, job: Job, name: _Name) -> Wrong | None:
+def _unserved(subject: Subject, job: "Job", name: _Name) -> Wrong | None:
     """A name of a Service that the stream has in other namespaces alone."""
     here = text(subject.metadata.get("namespace"))
     there = {text(at(one, "metadata").get("namespace")) for one in subject.others.named(SERVICE, name.service)}
@@ -158,14 +156,14 @@ def _unserved(subject: Subject, job: Job, name: _Name) -> Wrong | None:
     return Wrong(reason, None, certain=bool(here) and "" not in there)
 
 
-def _own(job: Job, label: str) -> bool:
+def _own(job: "Job", label: str) -> bool:
     """Whether a label is the host name of one of the job's pods."""
     numbers = {int(one) for one in label.split("-")[-2:] if one.isascii() and one.isdigit() and len(one) < 10}
     indexes = {0, *numbers}
     return any(job.pod(role, i).hostname == label for role in job.roles for i in indexes if i < role.count)
 
 
-def _pod(subject: Subject, job: Job, name: _Name, complete: bool) -> Wrong | None:
+def _pod(subject: Subject, job: "Job", name: _Name, complete: bool) -> Wrong | None:
     """`pod.service`, which is no pod of any object of the stream."""
     own, ours = _own(job, name.pod), _subdomains(job)
     hosts = _hostnames(job)
@@ -184,7 +182,7 @@ def _pod(subject: Subject, job: Job, name: _Name, complete: bool) -> Wrong | Non
     return Wrong(f"the job has no pod called {name.pod}", _right(job), certain=certain) if near else None
 
 
-def _service(subject: Subject, job: Job, name: _Name, complete: bool) -> Wrong | None:
+def _service(subject: Subject, job: "Job", name: _Name, complete: bool) -> Wrong | None:
     """The name of a Service, or of nothing."""
     made = {object_name(one) for one in job.expansion.services}
     known = made | {object_name(one) for one in subject.others.of(SERVICE)}
@@ -207,28 +205,28 @@ def _of_one_job(service: Json) -> bool:
     return bool(_OF_ONE_JOB & selector(service).keys())
 
 
-def _made(job: Job, name: str) -> bool:
+def _made(job: "Job", name: str) -> bool:
     """Whether the operator makes the Service of this name, for the pods of this job."""
     return kind_of(job.manifest) not in _PLAIN and any(object_name(one) == name for one in job.expansion.services)
 
 
-def _subdomains(job: Job) -> set[str]:
+def _subdomains(job: "Job") -> set[str]:
     return {pod.view.subdomain for _, pod in job.firsts() if pod.view.subdomain}
 
 
-def _hostnames(job: Job) -> set[str]:
+def _hostnames(job: "Job") -> set[str]:
     """The host names of the first and the last pod of each role."""
     pods = (job.pod(role, i) for role in job.roles if role.count for i in {0, role.count - 1})
     return {pod.hostname for pod in pods if pod.hostname}
 
 
-def _alike(label: str, job: Job) -> bool:
+def _alike(label: str, job: "Job") -> bool:
     """Whether a label is the host name of a pod of the job but for the index."""
     stem, _, index = label.rpartition("-")
     return index.isdigit() and any(one.rpartition("-")[0] == stem for one in _hostnames(job))
 
 
-def _right(job: Job) -> str | None:
+def _right(job: "Job") -> str | None:
     """The shortest name of the first pod that has one."""
     from ptcompile.simulation.meeting import names
 

@@ -9,11 +9,10 @@ from ptcompile.findings.diagnostics import Edit, Path
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.untyped import Json, at, items, text, texts
+from ptcompile.kubernetes.wrappers import base
 from ptcompile.linting.subject import Subject, Template
 from ptcompile.linting.torchrun import known, variable
 from ptcompile.linting.views import POD, PYTORCHJOB, TRAINJOB, VOLCANO, template_of
-from ptcompile.simulation.launchers import DIALECTS
-from ptcompile.simulation.wrappers import base
 
 if TYPE_CHECKING:
     from ptcompile.operators.pods import Role
@@ -114,6 +113,8 @@ class Trainer:
     @property
     def modelled(self) -> bool:
         """Whether a launcher that is known here says in its own options how many nodes meet, and starts its own."""
+        from ptcompile.simulation.launchers import DIALECTS
+
         options = self.launch.options
         if self.seen.launcher == "deepspeed" and "no-ssh" not in options:
             return False  # one deepspeed starts all nodes, over ssh
@@ -122,6 +123,8 @@ class Trainer:
 
     def spelled(self, option: str) -> str:
         """What the launcher calls an option, dashed."""
+        from ptcompile.simulation.launchers import DIALECTS
+
         dialect = DIALECTS.get(self.seen.launcher)
         if dialect is None:
             return option
@@ -172,6 +175,8 @@ class Trainer:
         """The variable that the launcher, or the script without one, takes an option from."""
         if self.plain:
             return PLAIN.get(option, "")
+        from ptcompile.simulation.launchers import DIALECTS
+
         dialect = DIALECTS.get(self.seen.launcher)
         return variable(option) if dialect is None else dialect.variables.get(option, "")
 

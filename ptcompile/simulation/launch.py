@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
+from ptcompile.kubernetes.wrappers import SHELLS, base, is_program, unwrapped
 from ptcompile.simulation import launchers, shell
-from ptcompile.simulation.wrappers import SHELLS, base, is_program, unwrapped
 
 Launcher = Literal["torchrun", "accelerate", "deepspeed", "composer", "mpirun", "tune", "command", "image"]
 """Who starts the processes: `command` is the command itself, `image` what nobody but the image knows."""

@@ -4,8 +4,6 @@ Options are those of accelerate 1.10 (commands/launch.py), DeepSpeed 0.17 (launc
 (cli/launcher.py).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final, Literal, NamedTuple
 

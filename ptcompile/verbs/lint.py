@@ -12,6 +12,7 @@ from ptcompile.findings.diagnostics import Diagnostic, Problem
 from ptcompile.findings.selection import Selection, selection
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.linting import Stream, run
+from ptcompile.linting.foreign import foreign, judgeable, unrendered
 from ptcompile.validate import supported, validate
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ def lint(
     unless it is ignored. Raises ValueError for a selector that selects nothing, and for a version that is none.
     """
     read = streams.read(source, filename)
-    found = [streams.stamp(problem, None, filename) for problem in read.problems]
+    unchecked: list[str] = []
+    found = [streams.stamp(problem, None, filename) for problem in _of_the_text(read, unchecked)]
     profile = None
     if cluster is not None:
         from ptcompile.verbs.compile import read_cluster
@@ -77,10 +79,7 @@ def lint(
         profile, wrong = read_cluster(cluster)
         found += wrong
     asked = _Asked(profile, _versions(profile, kubernetes), webhooks, selection(select, ignore))
-    unchecked: list[str] = []
     found += _all(read, filename, asked, unchecked, unknown_kinds)
-    if not read.documents and not read.problems:
-        found.append(streams.stamp(streams.nothing(), None, filename))
     found = [d for d in found if asked.selection.tells(d.name, d.stage)]
     if "ptcompile:" not in read.text:  # no comment says what is meant
         return Report(tuple(found), len(read.documents), tuple(unchecked))
@@ -97,16 +96,56 @@ def _all(
     """What is found in the objects of a stream; those that nobody here can judge are noted in `unchecked`."""
     objects = [(document, at, one) for document in read.documents for at, one in streams.objects(document.data)]
     everything = Stream([manifest for _, _, manifest in objects])
+    templates = _templates(read)
     for document in read.documents:
         for problem in streams.not_objects(document.data):
             yield streams.stamp(problem, document, filename)
+        if document.index == next(iter(templates), None):  # once a file
+            yield streams.stamp(templates[document.index], document, filename)
     for document, at, manifest in objects:
+        problems: Iterable[Problem] | None
+        other = foreign(manifest) if read.text else None
+        if other is not None:
+            unchecked.append(other)
+            continue
         problems = _nameless(manifest) or _judge(manifest, everything, asked)
+        if problems is not None and document.index in templates:
+            problems = [one for one in problems if judgeable(one, manifest)]
         if problems is None:
             unchecked.append(streams.resource(manifest) or "a document without kind")
             problems = [_unknown(manifest)] if unknown_kinds == "error" else []
         for problem in problems:
             yield streams.stamp(problem, document, filename, at, manifest)
+
+
+def _of_the_text(read: Source, unchecked: list[str]) -> Iterator[Problem]:
+    """What is wrong with a text as such. Of a file that is not for Kubernetes only that it is no YAML.
+
+    kubectl keeps the last of two equal keys and says nothing, so that two of them are no refusal.
+    """
+    lists = [one for one in read.problems if one.name == "not-a-mapping" and "is a list" in one.message]
+    if lists and not read.documents:
+        unchecked += ["a list"] * len(lists)
+    ours = any(str(one.data.get("apiVersion")).startswith("ptcompile/") for one in read.documents)
+    theirs = bool(read.text and read.documents) and all(foreign(one.data) for one in read.documents)
+    for problem in read.problems:
+        if (theirs and problem.name in _OF_KUBERNETES) or (not read.documents and problem in lists):
+            continue
+        if problem.name == "duplicate-key" and not ours:
+            problem = problem._replace(severity="warning", stage="style")
+        yield problem
+
+
+_OF_KUBERNETES = frozenset({"unsupported-yaml", "duplicate-key"})
+"""What only a Kubernetes object has to be, or may not have."""
+
+
+def _templates(read: Source) -> dict[int, Problem]:
+    """The documents that something else fills in first, by their index, with what is said of each."""
+    if not any(sign in read.text for sign in ("$", "__", "<")):
+        return {}
+    found = {document.index: unrendered(document.data) for document in read.documents if not foreign(document.data)}
+    return {index: problem for index, problem in found.items() if problem is not None}
 
 
 def _nameless(manifest: Mapping[str, Any]) -> list[Problem]:

@@ -10,7 +10,7 @@ import pytest
 
 from ptcompile.cli.files import File
 from ptcompile.cli.findings import Findings
-from ptcompile.diagnostics import Diagnostic, Span
+from ptcompile.findings.diagnostics import Diagnostic, Span
 from ptcompile.report import FORMATS
 from ptcompile.report.colour import colour
 from ptcompile.report.schema import json_schema

@@ -47,10 +47,10 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.kubernetes.wrappers import base
 from ptcompile.linting.commands import script
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
-from ptcompile.simulation.wrappers import base
 
 _PARAMETER = Pattern(r"\$\{?[0-9@*#]|\bshift\b|\bgetopts\b")
 _NAMES = frozenset({"bash", "sh", "_", "-", "--", "dash", "ash", "zsh"})

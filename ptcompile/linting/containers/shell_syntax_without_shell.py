@@ -45,10 +45,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.wrappers import base
 from ptcompile.linting.commands import known, starts_shell
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
-from ptcompile.simulation.wrappers import base
 
 _SIGNS = frozenset({"&&", "||", "|", ">", ">>", "2>&1", "&>", "2>", ";"})
 _TAKE_THEM = frozenset({"find", "xargs", "expr", "test", "[", "jq", "awk"})

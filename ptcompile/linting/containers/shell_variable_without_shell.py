@@ -50,10 +50,10 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, field_path
 from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.kubernetes.wrappers import base
 from ptcompile.linting.commands import known, starts_shell
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
-from ptcompile.simulation.wrappers import base
 
 _VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+))")
 _OTHERS = frozenset({"envsubst", "perl", "awk", "sed", "make"})

@@ -80,11 +80,11 @@ from ptcompile.findings.diagnostics import Edit, Fix, Path, Severity, field_path
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.untyped import Json, at, items, text, texts
+from ptcompile.kubernetes.wrappers import SHELLS, base, unwrapped
 from ptcompile.linting.environment import given_by_stream
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.views import views
-from ptcompile.simulation.wrappers import SHELLS, base, unwrapped
 
 _REFERENCE = Pattern(r"(?<!\$)\$\(([A-Z][A-Z0-9_]*)\)")
 _OPERATORS = Pattern(

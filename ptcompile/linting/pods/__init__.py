@@ -44,7 +44,7 @@ RULES: Final[dict[str, str]] = {
     "read_only_checkpoint": f"{TRAINS} checkpoint/checkpoints/ckpt/ckpts/snapshot/snapshots/save",
     "spot_without_retries": "spot/preemptible/scalesetpriority/capacityType/capacity",
     "missing_toleration": "nodeSelector scalesetpriority/master/control/kubelet",
-    "partial_fabric": "rdma/hostdev/mellanox/FI/NCCL",
+    "partial_fabric": "rdma/hostdev/mellanox/FI/IB/NET/IFNAME/GPUDIRECTTCPX/FASTRAK",
     "affinity_to_nobody": "podAffinity",
     "misspelt_reference": "@PersistentVolumeClaim/@ConfigMap/@Secret",
     "repeated_download": "initContainers persistentVolumeClaim",

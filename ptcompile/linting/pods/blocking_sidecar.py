@@ -59,11 +59,11 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
 from ptcompile.kubernetes.untyped import text
+from ptcompile.kubernetes.wrappers import base
 from ptcompile.linting.commands import endless, known
 from ptcompile.linting.images import split
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Container, Subject, Template
-from ptcompile.simulation.wrappers import base
 
 _NAMES = """
 tensorboard jupyter nginx redis redis-server memcached fluent-bit fluentd vector promtail filebeat envoy haproxy
