@@ -1,7 +1,8 @@
-"""What mutations begin with: golden cases, examples, and real manifests where they stand beside the checkout."""
+"""What mutations begin with: golden cases, examples, and the real manifests that the tests have."""
 
 from __future__ import annotations
 
+import gzip
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 from ptcompile.documents.emit import emit_all
 
 ROOT = Path(__file__).parents[1]
-REAL = ROOT.parent / "shared" / "apiserver" / "real.jsonl"
+REAL = ROOT / "tests" / "recorded" / "apiserver" / "real.jsonl.gz"
 
 
 def seeds(harness: str, folders: list[Path]) -> list[bytes]:
@@ -34,6 +35,6 @@ def _manifests() -> Iterator[bytes]:
     for path in sorted(ROOT.glob("golden/*/*.yaml")):
         if path.name not in ("spec.yaml", "cluster.yaml"):
             yield path.read_bytes()
-    if REAL.exists():
-        for line in REAL.read_text(encoding="utf-8").splitlines():
+    with gzip.open(REAL, "rt", encoding="utf-8") as lines:
+        for line in lines:
             yield emit_all([json.loads(line)["manifest"]]).encode()

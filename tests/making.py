@@ -10,7 +10,7 @@ import yaml
 
 from ptcompile.compiling.compiler import Compiled, compile_document
 from ptcompile.job.model import Container, Context, Job, Launch, PodTemplate, Resources, Role
-from ptcompile.operators.targets import TARGETS
+from ptcompile.operators.targets import target_named
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from ptcompile.vocabulary.from_schema import default_cluster
 
@@ -62,7 +62,7 @@ def profile(spec: Mapping[str, Any]) -> ClusterProfile:
 
 def context(cluster: ClusterProfile = DEFAULT_CLUSTER, target: str = "job") -> Context:
     """What a pass may look at."""
-    return Context(cluster, TARGETS[target])
+    return Context(cluster, target_named(target))
 
 
 def template(

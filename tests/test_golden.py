@@ -15,7 +15,7 @@ import yaml
 
 from ptcompile import compile
 from ptcompile.operators.pods import ContainerView, Expansion, PodView, expand
-from ptcompile.operators.targets import TARGETS
+from ptcompile.operators.targets import TARGETS, every_target
 from ptcompile.report import FORMATS
 from ptcompile.simulation.kubelet import environment, expand_vars
 from tests.conftest import ALL, BAD, GOLDEN, GOOD, PAIRS, ROOT, Case, GoldenFile, pair_name
@@ -29,7 +29,7 @@ OPERATORS_OWN = frozenset(
 )
 """Variables that an operator sets, or that stand in for it: their meaning is compared, not how they are handed over."""
 
-MAIN_CONTAINERS = frozenset(target.main_container for target in TARGETS.values())
+MAIN_CONTAINERS = frozenset(target.main_container for target in every_target())
 
 OWN_CONTAINERS = frozenset({*MAIN_CONTAINERS, "init-pytorch"})
 """The one that trains, and the training-operator's own that waits for the master."""

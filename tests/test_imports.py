@@ -43,7 +43,7 @@ NEVER = {"pydantic", "yaml", "deepdiff", "dataclasses", "inspect", "asyncio", "t
 """What linting a clean manifest has no use for."""
 COMPILING = ("verbs.compile", "compiling", "vocabulary", "job", "passes", "operators.targets")
 REPORTING = ("documents.emit", "documents.suppression", "secrets", "report")
-SIMULATED = ("simulation", "operators.pods", "operators.common", "operators.trainer.runtimes")
+SIMULATED = ("simulation", "operators.pods", "operators.common.expansion", "operators.trainer.runtimes")
 COMPILED_FIELDS = """\
 import sys, typing
 made = []

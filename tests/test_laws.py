@@ -28,7 +28,7 @@ from ptcompile.documents import source
 from ptcompile.documents.emit import emit_all
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.job.model import Context, Job
-from ptcompile.operators.targets import TARGETS
+from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.passes import PASSES, run
 from ptcompile.validate import validate
 from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -71,7 +71,7 @@ def test_law_1_generated(spec: Json, profile: Json, target: str | None) -> None:
 COMPILE_ALL = """
 import hashlib, os, sys
 from ptcompile import compile
-from ptcompile.operators.targets import TARGETS
+from ptcompile.operators.targets import TARGETS, target_named
 whole = hashlib.sha256()
 for name in sorted(os.listdir(sys.argv[1])):
     folder = os.path.join(sys.argv[1], name)
@@ -184,8 +184,8 @@ def _lowered(spec: Json, profile: Json, target: str) -> tuple[Job, Context]:
     read, problems = read_spec(spec)
     assert read is not None, problems
     job = lower(read, cluster)
-    assume(not any(one.severity == "error" for one in TARGETS[target].unsupported(job, cluster)))
-    return job, Context(cluster, TARGETS[target])
+    assume(not any(one.severity == "error" for one in target_named(target).unsupported(job, cluster)))
+    return job, Context(cluster, target_named(target))
 
 
 def _check_template(before: Any, after: Any) -> None:
@@ -279,6 +279,6 @@ def test_law_8_every_pass_changes_a_golden() -> None:
         spec, problems = read_spec(document)
         assert spec is not None, problems
         cluster = ClusterProfile.model_validate(yaml.safe_load(case.cluster)) if case.cluster else DEFAULT_CLUSTER
-        _, steps = run(lower(spec, cluster), Context(cluster, TARGETS[target]))
+        _, steps = run(lower(spec, cluster), Context(cluster, target_named(target)))
         idle -= {step.name for step in steps if step.before != step.after}
     assert not idle

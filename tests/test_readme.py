@@ -50,6 +50,11 @@ def test_the_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
     assert "kind: Job" in capsys.readouterr().out
 
 
+def test_the_typed_program_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    exec(_blocks("python")[1], {})  # noqa: S102  # our own words
+    assert "kind: PyTorchJob" in capsys.readouterr().out
+
+
 def test_every_field_pass_target_and_command_is_named() -> None:
     for model, prefix in ((JobSpec, ""), (Elastic, "elastic."), (Volcano, "volcano."), (RunPolicy, "")):
         names = {field.alias or name for name, field in model.model_fields.items()} - {"elastic", "volcano"}
@@ -81,3 +86,10 @@ def test_the_table_of_rules_is_that_of_the_rules() -> None:
 def test_the_configuration_is_taken(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text(_blocks("toml")[0])
     assert load(str(tmp_path / "pyproject.toml")).fail_on == "warning"
+
+
+def test_the_tests_for_half_a_minute_are_there() -> None:
+    """A path that is moved would be an error for whoever copies the command."""
+    (command,) = [block for block in _blocks("sh") if "tests/test_golden.py" in block]
+    paths = [word for word in command.split() if word.startswith("tests/")]
+    assert [path for path in paths if not (ROOT / path).exists()] == []

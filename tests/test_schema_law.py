@@ -125,7 +125,6 @@ SPECS: list[Any] = [
     {"masterPort": 0},
     {"masterPort": 70000},
     {"env": {"A": 1}},
-    {"env": {"A": None}},
     {"env": {"A": {}}},
     {"env": {"A": {"secretKeyRef": {}, "fieldRef": {}}}},
     {"env": [{"name": "A", "value": "1"}]},
@@ -147,7 +146,6 @@ SPECS: list[Any] = [
     {"resources": {"memory": ""}},
     {"resources": {"memory": "8 Gi"}},
     {"resources": {"limits": {"gpu": "one"}}},
-    {"resources": {"devices": {"rdma/hca": None}}},
     {"sharedMemory": "big"},
     {"sharedMemory": None},
     {"nodeSelector": {"zone": 1}},
@@ -254,6 +252,9 @@ RIGHT: list[dict[str, Any]] = [
     {"resources": {"cpu": amount}} for amount in (0, 1, 0.5, "2", "+2", "500m", ".5", "1.", "1e3", "64Gi", " 2 ", "Ki")
 ] + [{"script": "t.py", "elastic": {"nnodes": nnodes}} for nnodes in (1, "1", "2:4", "02", "4:4")]
 RIGHT += [
+    {"env": {"A": None}, "podLabels": {"a": None}, "podAnnotations": {"a": None}, "nodeSelector": {"a": None}},
+    {"resources": {"cpu": None, "devices": {"rdma/hca": None}, "limits": {"cpu": None}}},
+    {"script": "t.py", "elastic": {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": {"timeout": None}}},
     {"runPolicy": {"onPodFailure": "FailJob", "backoffLimit": 0}},
     {"runPolicy": {"onPodFailure": None, "backoffLimit": 2}, "restartPolicy": "OnFailure"},
     {"runPolicy": {"onPodFailure": "RestartPod"}, "master": {"restartPolicy": "Never"}, "restartPolicy": None},

@@ -14,7 +14,7 @@ from ptcompile.diffing.hiding import hidden
 from ptcompile.documents import source
 from ptcompile.documents.emit import emit_all
 from ptcompile.kubernetes.untyped import kind_of
-from ptcompile.operators.pods import EXPANDERS
+from ptcompile.operators.pods import RUNS_PODS
 
 _NOWHERE = "/dev/null"
 
@@ -94,7 +94,7 @@ def _orphans(folder: str, contents: Mapping[str, str]) -> Iterator[tuple[str, st
             continue
         text = files.read(path).decode("utf-8", errors="replace")
         objects = _objects(text)
-        if objects and any(kind_of(one) in EXPANDERS for one in objects) and text in _own(objects):
+        if objects and any(kind_of(one) in RUNS_PODS for one in objects) and text in _own(objects):
             yield path, text
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import passes
 from ptcompile.compiling.kubernetes_parts import freeform
+from ptcompile.compiling.needed import needed
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends import checks, checks_fabric
 from ptcompile.frontends.origin import Places, locate, moved, settle
@@ -14,7 +15,7 @@ from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.job.model import Context, Job, Target
 from ptcompile.kubernetes import names
 from ptcompile.operators.common import budget, queueing
-from ptcompile.operators.targets import TARGETS, default_target
+from ptcompile.operators.targets import TARGETS, default_target, target_named
 from ptcompile.validate import validate
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def compile_document(data: Any, cluster: ClusterProfile, target: str | None = No
         return Compiled((), tuple(problems))
     problems = left  # the target says how long the name may be
     job = lower(spec, cluster)
-    chosen = TARGETS[wanted] if wanted is not None else default_target(job, cluster)
+    chosen = target_named(wanted) if wanted is not None else default_target(job, cluster)
     return _for_target(data, spec, job, cluster, chosen, problems)
 
 
@@ -65,6 +66,7 @@ def _for_target(
     job, steps = passes.run(job, Context(cluster, target))
     problems += checks_fabric.partial(job, data)
     manifests = tuple(target.emit(job, cluster))
+    problems += needed(job, manifests, cluster, target)
     problems += _refusals(manifests, data, cluster)
     if job.launch is None and job.nodes > 1:
         from ptcompile.compiling.launcher import alone

@@ -60,10 +60,11 @@ def _fields(block: Path, fields: PodFields, data: Mapping[str, Any]) -> Iterator
 
 def _in_kubernetes_words(fields: PodFields) -> dict[str, Any]:
     """The part of a block's pod that the vocabulary has no types for; nothing where the block gives none of it."""
-    sources = not all(isinstance(value, str) for value in fields.env.values())
+    env = {name: value for name, value in fields.env.items() if value is not None}
+    sources = not all(isinstance(value, str) for value in env.values())
     container = {
         "envFrom": fields.env_from,
-        "env": [variable(name, value) for name, value in fields.env.items()] if sources else None,
+        "env": [variable(name, value) for name, value in env.items()] if sources else None,
         "volumeMounts": fields.volume_mounts,
         "securityContext": fields.security_context,
     }
@@ -102,10 +103,25 @@ def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
     if isinstance(spec, Mapping) and "restartPolicy" in spec:
         message = "the target writes it"
         yield problem("spec-conflict", (*path, "spec", "restartPolicy"), message, "say restartPolicy under spec")
+    for place, what in _NEVER_NULL.items():
+        if _null_at(patch, place):
+            help = "remove it; null takes away what stands below"
+            yield problem("spec-conflict", (*path, *place), f"every pod has {what}", help, on_key=True)
     own = {key: value for key, value in patch.items() if key in {"metadata", "spec"}}
     if isinstance(metadata, Mapping):
         own["metadata"] = {key: value for key, value in metadata.items() if key in _PATCH_METADATA}
     yield from _template(path, own)
+
+
+_NEVER_NULL: dict[Path, str] = {("spec",): "a spec", ("spec", "containers"): "the container that trains"}
+
+
+def _null_at(patch: Any, place: Path) -> bool:
+    for part in place:
+        if not isinstance(patch, Mapping) or part not in patch:
+            return False
+        patch = patch[part]
+    return patch is None
 
 
 def _nulls(value: Any, path: Path) -> Iterator[Problem]:

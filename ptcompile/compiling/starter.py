@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ptcompile.operators.targets import TARGETS
+from ptcompile.operators.targets import TARGETS, target_named
 
 _HEAD = """\
 # yaml-language-server: $schema=spec.schema.json
@@ -49,7 +49,7 @@ def starter(target: str | None = None) -> str:
     if target is None:
         choice = f"  #target: job  # one of {', '.join(TARGETS)}; absent: what the job needs\n"
     else:
-        choice = f"  # {TARGETS[target].title}\n  target: {target}\n"
+        choice = f"  # {target_named(target).title}\n  target: {target}\n"
     nodes = "" if target == "pod" else "  nodes: 2\n"
     policy = _POLICIES.get(target or "", "ttlSecondsAfterFinished: 86400")
     return _HEAD + choice + _BODY.format(nodes=nodes, policy=policy)

@@ -1,20 +1,21 @@
 """What an absent field means: a field at its default on one side and absent on the other is no difference.
 
 A row is the end of a path, `*` for an item of a list or a key of a mapping that people choose, and before it all
-the kind where it is one kind's. The longest row counts. Sources: the defaulting of Kubernetes 1.36 (core/v1, batch/v1),
-training-operator 1.9, Volcano 1.16, JobSet 0.12, Trainer 2.3, as their webhooks, CRDs or controllers do it.
+the kind where it is one kind's. The longest row counts. The rows here are the defaulting of Kubernetes 1.36 (core/v1);
+each operator has its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from functools import cache
+from typing import Any
 
 from ptcompile.diffing.values import Path
 from ptcompile.kubernetes.untyped import Json
-
-NOTHING: Final = object()
-"""There is no default."""
+from ptcompile.operators.all import OPERATORS
+from ptcompile.operators.common.defaults import NOTHING, Defaults
+from ptcompile.operators.record import resolve
 
 _EMPTY = frozenset(
     {
@@ -49,7 +50,7 @@ _PROBE: dict[str, Any] = {"timeoutSeconds": 1, "periodSeconds": 10, "successThre
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _CONTAINERS = ("containers", "initContainers")
 
-ROWS: dict[Path, Any] = {
+_ROWS: dict[Path, Any] = {
     ("metadata", "namespace"): "default",
     **{("template", "spec", field): value for field, value in _POD.items()},
     **{("Pod", "spec", field): value for field, value in _POD.items()},
@@ -67,49 +68,6 @@ ROWS: dict[Path, Any] = {
     ("Service", "spec", "type"): "ClusterIP",
     ("Service", "spec", "sessionAffinity"): "None",
     ("Service", "spec", "internalTrafficPolicy"): "Cluster",
-    ("batch/Job", "spec", "completionMode"): "NonIndexed",
-    ("batch/Job", "spec", "managedBy"): "kubernetes.io/job-controller",
-    ("onPodConditions", "*", "status"): "True",
-    # training-operator 1.9: in the controller
-    ("pytorchReplicaSpecs", "*", "replicas"): 1,
-    ("pytorchReplicaSpecs", "*", "restartPolicy"): "OnFailure",
-    ("PyTorchJob", "spec", "nprocPerNode"): "auto",
-    ("PyTorchJob", "spec", "runPolicy", "cleanPodPolicy"): "None",
-    ("PyTorchJob", "spec", "runPolicy", "managedBy"): "kubeflow.org/training-operator",
-    # Volcano 1.16: CRD and mutating webhook; 0 retries are 3 too
-    ("batch.volcano.sh/Job", "spec", "queue"): "default",
-    ("batch.volcano.sh/Job", "spec", "schedulerName"): "volcano",
-    ("batch.volcano.sh/Job", "spec", "maxRetry"): 3,
-    ("scheduling.volcano.sh/PodGroup", "spec", "queue"): "default",
-    ("tasks", "*", "maxRetry"): 3,
-    ("tasks", "*", "replicas"): 0,
-    ("tasks", "*", "template", "spec", "schedulerName"): NOTHING,  # it is the job's
-    ("partitionPolicy", "minPartitions"): 0,
-    ("networkTopology", "mode"): "hard",
-    # JobSet 0.12: CRD and mutating webhook
-    ("replicatedJobs", "*", "replicas"): 1,
-    ("replicatedJobs", "*", "groupName"): "default",
-    ("replicatedJobs", "*", "template", "spec", "completionMode"): "Indexed",
-    ("replicatedJobs", "*", "template", "spec", "template", "spec", "restartPolicy"): "OnFailure",
-    ("JobSet", "spec", "managedBy"): "jobset.sigs.k8s.io/jobset-controller",
-    ("network", "enableDNSHostnames"): True,
-    ("network", "publishNotReadyAddresses"): True,
-    ("successPolicy", "operator"): "All",
-    ("startupPolicy", "startupPolicyOrder"): "AnyOrder",
-    ("failurePolicy", "maxRestarts"): 0,
-    ("failurePolicy", "restartStrategy"): "Recreate",
-    ("retentionPolicy", "whenDeleted"): "Delete",
-    # Trainer 2.3: CRDs
-    ("runtimeRef", "apiGroup"): "trainer.kubeflow.org",
-    ("runtimeRef", "kind"): "ClusterTrainingRuntime",
-    ("TrainJob", "spec", "managedBy"): "trainer.kubeflow.org/trainjob-controller",
-    ("mlPolicy", "numNodes"): 1,
-    ("mpi", "numProcPerNode"): 1,
-    ("mpi", "mpiImplementation"): "OpenMPI",
-    ("mpi", "sshAuthMountPath"): "/root/.ssh",
-    ("flux", "numProcPerNode"): 1,
-    ("coscheduling", "scheduleTimeoutSeconds"): 60,
-    ("networkTopology", "highestTierAllowed"): 1,
 }
 
 
@@ -123,36 +81,23 @@ def _pull(container: Json) -> Any:
     return "Always" if moving else "IfNotPresent"
 
 
-def _backoff(job: Json) -> Any:
-    return 2**31 - 1 if "backoffLimitPerIndex" in job else 6
-
-
-def _replacement(job: Json) -> Any:
-    """When a pod is made anew that has not ended yet: not before it has, where a policy must see how it ended."""
-    return "Failed" if job.get("podFailurePolicy") else "TerminatingOrFailed"
-
-
-def _tasks(job: Json) -> Any:
-    """Of a Volcano job: all pods, or what the tasks say of themselves."""
-    tasks = job.get("tasks")
-    found = list(tasks.values()) if isinstance(tasks, dict) else []
-    counts = [one.get("minAvailable", one.get("replicas", 0)) for one in found if isinstance(one, dict)]
-    return sum(counts) if all(isinstance(n, int) for n in counts) else NOTHING
-
-
-COMPUTED: dict[Path, Callable[[Json], Any]] = {
+_COMPUTED: dict[Path, Callable[[Json], Any]] = {
     **{(key, "*", "imagePullPolicy"): _pull for key in _CONTAINERS},
     ("Service", "spec", "ports", "*", "targetPort"): lambda port: port.get("port", NOTHING),
-    ("batch/Job", "spec", "backoffLimit"): _backoff,
-    ("batch/Job", "spec", "parallelism"): lambda _job: 1,
-    ("batch/Job", "spec", "podReplacementPolicy"): _replacement,
-    ("replicatedJobs", "*", "template", "spec", "backoffLimit"): _backoff,
-    ("replicatedJobs", "*", "template", "spec", "podReplacementPolicy"): _replacement,
-    ("replicatedJobs", "*", "template", "spec", "parallelism"): lambda _job: 1,
-    ("batch.volcano.sh/Job", "spec", "minAvailable"): _tasks,
-    ("tasks", "*", "minAvailable"): lambda task: task.get("replicas", 0),
 }
 """Defaults that come from the mapping that would hold the field."""
+
+
+@cache
+def _known() -> Defaults:
+    """The rows of Kubernetes' own and of every operator."""
+    rows, computed = dict(_ROWS), dict(_COMPUTED)
+    for one in OPERATORS:
+        if one.defaults:
+            more: Defaults = resolve(one.folder, one.defaults)
+            rows |= more.values
+            computed |= more.computed
+    return Defaults(rows, computed)
 
 
 def is_default(path: Path, value: Any, side: Json) -> bool:
@@ -173,12 +118,13 @@ def default(path: Path, side: Json) -> Any:
     place = _place(path, side)
     if place[-2:-1] == ("requests",) and place[0] != "batch.volcano.sh/Job":  # Volcano reads templates as they are
         return _below(side, (*path[:-2], "limits")).get(path[-1], NOTHING)
+    known = _known()
     for start in range(len(place)):
         row = place[start:]
-        if row in COMPUTED:
-            return COMPUTED[row](_below(side, path[:-1]))
-        if row in ROWS:
-            return ROWS[row]
+        if row in known.computed:
+            return known.computed[row](_below(side, path[:-1]))
+        if row in known.values:
+            return known.values[row]
     return False if path[-1] in _FALSE else NOTHING
 
 

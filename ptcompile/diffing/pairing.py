@@ -6,14 +6,14 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
 from ptcompile.kubernetes.untyped import Json, kind_of, namespace, object_name
-from ptcompile.operators.pods import EXPANDERS
+from ptcompile.operators.pods import RUNS_PODS
 
 Pair = tuple[Json | None, Json | None]
 
 
 def makes_pods(manifest: Json) -> bool:
     """Whether an object is a job of some operator."""
-    return kind_of(manifest) in EXPANDERS
+    return kind_of(manifest) in RUNS_PODS
 
 
 def _kind(manifest: Json) -> tuple[str, str]:

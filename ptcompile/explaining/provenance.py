@@ -23,7 +23,7 @@ from ptcompile.explaining.variants import Change, File
 from ptcompile.findings.diagnostics import Path
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.job.model import Container, Context, Job, PodTemplate, Target, map_templates
-from ptcompile.operators.targets import TARGETS, default_target
+from ptcompile.operators.targets import default_target, every_target
 from ptcompile.secrets.names import without_secrets
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from ptcompile.vocabulary.spec import Spec
@@ -188,7 +188,7 @@ def _choice(
         return {}
     free = spec.but(spec=spec.spec.but(target=None))
     unasked = default_target(lower(free, cluster), cluster)
-    other = next(one for one in TARGETS.values() if one is not target)
+    other = next(one for one in every_target() if one is not target)
     without = set(changed(manifests, _manifests(free, cluster, unasked)))
     instead = set(changed(manifests, _manifests(free, cluster, other)))
     value = at(data, variants.TARGET)

@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ptcompile.explaining.leaves import identity
-from ptcompile.explaining.sentences_targets import ALL_TARGETS, OF_TARGET
+from ptcompile.explaining.sentences_targets import OF_ALL_TARGETS
 from ptcompile.findings.diagnostics import Path
 from ptcompile.job.model import Target
+from ptcompile.operators.targets import sentences_of
 
 SPEC: Mapping[str, str] = {
     "": "What you wrote is carried over.",
@@ -115,7 +116,7 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
 def sentence(by: str, target: Target, path: Path, manifests: Sequence[Any]) -> str:
     """The sentence about the value at a path, which begins with the manifest's index; `by` as in `Cause`."""
     words = list(_words(path, manifests))
-    tables = {"spec": (SPEC,), "target": (OF_TARGET[target.name], ALL_TARGETS)}.get(by) or (OF_PASS.get(by, {}),)
+    tables = {"spec": (SPEC,), "target": (sentences_of(target.name), OF_ALL_TARGETS)}.get(by) or (OF_PASS.get(by, {}),)
     for table in tables:
         found = next((table[word] for word in words if word in table), None)
         if found is not None:

@@ -59,6 +59,8 @@ CODES: dict[str, str] = {
     "dropped-claims": "PTC142",
     "ignored-trainer-fields": "PTC143",
     "uncounted-gpus": "PTC144",
+    "slots-differ-from-gpus": "PTC195",
+    "launcher-without-gpus": "PTC196",
     # 2xx: scheduling, queues, topology
     "host-network-dns": "PTC201",
     "node-name-set": "PTC202",
@@ -191,6 +193,7 @@ CODES: dict[str, str] = {
     "half-told-script": "PTC480",
     "host-interface": "PTC481",
     "taken-port": "PTC482",
+    "processes-differ-from-slots": "PTC495",
     # 5xx: what the API server answers, by the server's own kinds of error
     "unknown-field": "PTC501",
     "wrong-type": "PTC502",

@@ -27,6 +27,7 @@ Authority = Literal[
     "jobset",
     "volcano",
     "kueue",
+    "mpi-operator",
     "kubelet",
     "torchrun",
     "ptcompile",

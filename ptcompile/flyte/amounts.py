@@ -1,7 +1,8 @@
 """Flyte's Resources to the spec's. Who wins, and what a zero or a missing half means.
 
-The rule is the spec's own, key by key: a replica, else the task, else the profile. A missing limit is the request and
-a missing request the limit (Flyte's backend 1.16 does both). A zero is nothing, as in Flyte's container path; on a
+The rule is the spec's own, key by key: a replica, else the task, else the profile. Unlike in a spec, where a request
+without a limit stays without one, a missing limit is the request here, since Flyte's backend (1.16) fills both halves,
+and both are written into the spec. A zero is nothing, as in Flyte's container path; on a
 replica it means that this replica has none of what the task gives to the others. Nothing is clamped in silence.
 """
 
@@ -119,7 +120,7 @@ def spread(task: Amounts, roles: Sequence[Amounts]) -> tuple[Amounts, list[Amoun
 
 
 def to_spec(amounts: Amounts) -> dict[str, Any]:
-    """The amounts in the spec's words: flat where request and limit are one, else in both lists."""
+    """The amounts in the spec's words, both halves: flat where they are one, else in both lists."""
     flat: dict[str, Any] = {}
     requests: dict[str, Any] = {}
     limits: dict[str, Any] = {}

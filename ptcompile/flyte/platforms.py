@@ -71,7 +71,8 @@ def platform(
     document = {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": name}, "spec": spec}
     read, problems = read_cluster(document)
     profile = ClusterProfile() if read is None else ClusterProfile.model_validate(document)
-    return Platform(document, profile, devices, (*found, *problems))
+    once = (one for one in problems if one.path[:3] != ("spec", "defaults", "limits"))  # they are the requests again
+    return Platform(document, profile, devices, (*found, *once))
 
 
 def _data(config: str | bytes | Mapping[str, Any], found: list[Problem]) -> Mapping[str, Any]:
@@ -147,12 +148,14 @@ def _one_label(requirement: Json) -> bool:
 
 
 def _defaults(settings: Settings) -> Json:
-    requests = {"cpu": settings.any("default-cpus"), "memory": settings.any("default-memory")}
+    asked = {"cpu": settings.any("default-cpus"), "memory": settings.any("default-memory")}
+    amounts = {key: str(value) for key, value in asked.items() if value is not None}
     out = {
         "env": pairs(settings, "default-env-vars"),
         "labels": pairs(settings, "default-labels"),
         "annotations": pairs(settings, "default-annotations"),
-        "requests": {key: str(value) for key, value in requests.items() if value is not None},
+        "requests": amounts,
+        "limits": amounts,  # Flyte's backend 1.16 gives a request without a limit the same as its limit
         "nodeSelector": pairs(settings, "default-node-selector"),
         "tolerations": settings.sequence("default-tolerations"),
         "schedulerName": settings.text("scheduler-name"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptcompile.job import model
 from ptcompile.kubernetes import quantity
-from ptcompile.vocabulary.fields import Beside
+from ptcompile.vocabulary.fields import Beside, as_text_or_null
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 
 def lowered(resources: Resources) -> model.Resources:
-    """The spec's resources as requests and limits: a plain amount is both."""
+    """The spec's resources as requests and limits: a plain amount is both, and a null half none."""
     flat = resources.by_name()
-    return model.Resources({**flat, **resources.requests.by_name()}, {**flat, **resources.limits.by_name()})
+    return model.resources({**flat, **resources.requests.by_name()}, {**flat, **resources.limits.by_name()})
 
 
 def effective(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> model.Resources:
     """A block's amounts over the job's over the profile's defaults, as the resources pass will decide them."""
     defaults = cluster.spec.defaults
-    below = model.Resources(defaults.requests, defaults.limits)
+    below = model.resources(as_text_or_null(defaults.requests), as_text_or_null(defaults.limits))
     if fields is not job and not isinstance(fields, Beside):  # the job's amounts are those of a node
         below = lowered(job.resources).over(below)
     return lowered(fields.resources).over(below)

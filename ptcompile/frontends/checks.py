@@ -11,7 +11,7 @@ from ptcompile.frontends.checks_amounts import amounts_of, nodes_of
 from ptcompile.frontends.checks_endings import endings_of
 from ptcompile.frontends.checks_roles import roles_of
 from ptcompile.frontends.errors import bad, conflict, problem
-from ptcompile.job.model import Job, Target
+from ptcompile.job.model import Job, PodTemplate, Target
 from ptcompile.kubernetes import names
 from ptcompile.vocabulary.checks import split_endpoint
 from ptcompile.vocabulary.cluster.pod_base import MAIN
@@ -61,12 +61,19 @@ def reserved_env(spec: Spec, job: Job, cluster: ClusterProfile, target: Target) 
         for name in _overwritten(env, target):
             yield _reserved(("spec",), f"the profile's {where} sets {name}", name, target)
     for role in job.roles:
-        own = {str(e.get("name")): e.get("value") for e in role.template.main.env}
+        own = {str(e.get("name")): e.get("value") for e in role.template.main.env} | _kept_empty(role.template)
         if not role.trains:  # it has no rank and no torchrun, so no operator gives it one
             own = {k: v for k, v in own.items() if k != "RANK" and not k.startswith("PET_")}
         for name in _overwritten(own, target):
             path = _said(spec.spec, role.name, name)
             yield _reserved(path, field_path(path), name, target)
+
+
+def _kept_empty(template: PodTemplate) -> dict[str, None]:
+    """The variables that a role keeps away from its main container, by name."""
+    main = template.nulls.get("spec", {}).get("containers", {}).get(template.main.name, {})
+    env = main.get("env", {})
+    return {} if isinstance(env, tuple) else dict.fromkeys(name for name in env if isinstance(env[name], tuple))
 
 
 def _of_profile(job: Job, cluster: ClusterProfile) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -212,6 +219,6 @@ def _env(path: Path, fields: PodFields) -> Iterator[Problem]:
             at: Path = (*path, "env", name)
             help = "write the name in quotes"
             yield problem("spec-invalid-value", at, message, help, severity="warning", on_key=True)
-        if not isinstance(value, str) and len(value.given()) != 1:
+        if value is not None and not isinstance(value, str) and len(value.given()) != 1:
             help = "give one of secretKeyRef, configMapKeyRef, fieldRef, resourceFieldRef"
             yield bad((*path, "env", name), "a variable has exactly one source", help)

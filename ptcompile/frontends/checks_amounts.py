@@ -9,6 +9,7 @@ from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.amounts import amount, effective, lowered
 from ptcompile.frontends.checks_devices import devices_of
 from ptcompile.frontends.errors import bad, conflict, problem
+from ptcompile.kubernetes.names import never_shared
 from ptcompile.vocabulary.fields import Beside
 
 if TYPE_CHECKING:
@@ -44,7 +45,12 @@ def _levels(resources: Resources, path: Path) -> list[tuple[ResourceList, Path]]
 
 def _halves(path: Path, resources: Resources) -> Iterator[Problem]:
     """Requests against limits, as one block gives them."""
-    requests, limits = lowered(resources)
+    requests, limits, nulls = lowered(resources)
+    for where, name in sorted(nulls):
+        if (name == "gpu" or never_shared(name)) and not {("requests", name), ("limits", name)} <= nulls:
+            message = f"null keeps the {where[:-1]} of {name} empty, and Kubernetes wants its request and limit equal"
+            help = f"remove it, or write null for {name} under resources"
+            yield problem("gpu-request-differs-from-limit", (*path, where, *_word(name)), message, help)
     for name in {**requests, **limits}:
         half: Literal["requests", "limits"] = "requests" if name in requests else "limits"
         request, limit = requests.get(name, limits.get(name, "0")), limits.get(name, requests.get(name, "0"))
@@ -68,9 +74,14 @@ def _place(path: Path, resources: Resources, half: Literal["requests", "limits"]
     """Where a spec gives an amount: under requests or limits, or plainly."""
     if name in getattr(resources, half).by_name():
         path = (*path, half)
+    return (*path, *_word(name))
+
+
+def _word(name: str) -> Path:
+    """What a spec calls a resource of Kubernetes."""
     if name in {"cpu", "memory", "gpu"}:
-        return (*path, name)
-    return (*path, "ephemeralStorage") if name == "ephemeral-storage" else (*path, "devices", name)
+        return (name,)
+    return ("ephemeralStorage",) if name == "ephemeral-storage" else ("devices", name)
 
 
 def _shared_memory(path: Path, job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> Iterator[Problem]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from ptcompile.findings.diagnostics import Problem
+from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.amounts import lowered, processes_per_node
+from ptcompile.frontends.nulls import merged, of_fields, of_patch
 from ptcompile.job import model as ir
 from ptcompile.job import pod_template
 from ptcompile.vocabulary import from_schema
@@ -21,6 +22,8 @@ MAIN = "pytorch"
 
 MEETING_SECONDS = 900
 """How long nodes wait for each other where the user says nothing: flytekitplugins-kfpytorch 1.16 `Elastic`."""
+
+_JOB: Path = ("spec",)
 
 _Model = TypeVar("_Model", bound="Model")
 
@@ -78,11 +81,11 @@ def lower(spec: Spec, cluster: ClusterProfile) -> ir.Job:
             on_disruption=policy.on_disruption,
             success_policy=policy.success_policy,
         ),
-        shared_memory=job.shared_memory,
+        shared_memory=cast("bool | str", job.shared_memory),
         accelerator=job.accelerator,
         spot=job.spot,
         fabric=job.fabric,
-        queue=job.queue,
+        queue=job.queue or (None if "queue" not in job.model_fields_set else ""),
         master_port=job.master_port,
         task_names=(job.volcano.master_task, job.volcano.worker_task),
         priority=job.priority,
@@ -107,15 +110,36 @@ def _roles(job: JobSpec) -> tuple[ir.Role, ...]:
 
 def _role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None) -> ir.Role:
     """One role: the job's words, the role's laid over them, then both patches."""
-    template = template_of(job)
+    template, nulls = template_of(job), of_fields(job, _JOB, MAIN)
+    own = ir.Resources()
     if role is not None:
-        template = pod_template.merge(template, template_of(role))
-        resources = lowered(role.resources)
-        template["spec"]["containers"][0]["resources"] = {"requests": resources.requests, "limits": resources.limits}
-    for patch in (job.pod_template, role.pod_template if role is not None else None):
-        template = pod_template.merge(template, patch) if patch else template
+        of_role = of_fields(role, (*_JOB, name), MAIN)
+        template = pod_template.merge(pod_template.without(template, of_role), template_of(role))
+        nulls, own = merged(nulls, of_role), lowered(role.resources)
+    patches = [((*_JOB, "podTemplate"), job.pod_template)]
+    if role is not None:
+        patches.append(((*_JOB, name, "podTemplate"), role.pod_template))
     restart = (role.restart_policy if role is not None else None) or job.restart_policy
-    return ir.Role(name, replicas, pod_template.read(template, MAIN), restart)
+    return ir.Role(name, replicas, _patched(template, nulls, own, patches, MAIN), restart)
+
+
+def _patched(
+    template: dict[str, Any], nulls: dict[str, Any], own: ir.Resources, patches: list[tuple[Path, Any]], main: str
+) -> ir.PodTemplate:
+    """A role's template with its amounts and its patches, and what all of it keeps empty.
+
+    What a later word gives again is not empty.
+    """
+    if own.requests or own.limits:
+        template["spec"]["containers"][0]["resources"] = {"requests": own.requests, "limits": own.limits}
+    for path, patch in patches:
+        if patch:
+            template, nulls = pod_template.merge(template, patch), merged(nulls, of_patch(patch, path))
+    read = pod_template.read(template, main)
+    amounts = read.main.resources._replace(nulls=own.nulls)
+    return read._replace(
+        main=read.main._replace(resources=amounts), nulls=pod_template.absent(nulls, template) if nulls else nulls
+    )
 
 
 def _side_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
@@ -124,14 +148,14 @@ def _side_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
     A container that fails is restarted in its pod (OnFailure) unless the user says otherwise: it keeps its name and
     the trainers can come back to it, where a failed pod would end the job.
     """
-    template = template_of(job, name)
+    template, nulls = template_of(job, name), of_fields(job, _JOB, name)
     for key in ("command", "args"):
         template["spec"]["containers"][0].pop(key, None)
-    template = pod_template.merge(template, template_of(role, name))
-    resources = lowered(role.resources)
-    template["spec"]["containers"][0]["resources"] = {"requests": resources.requests, "limits": resources.limits}
-    template = pod_template.merge(template, role.pod_template) if role.pod_template else template
-    read = pod_template.read(template, name)
+    at = (*_JOB, "roles", name)
+    of_role = of_fields(role, at, name)
+    template = pod_template.merge(pod_template.without(template, of_role), template_of(role, name))
+    patches = [((*at, "podTemplate"), role.pod_template)]
+    read = _patched(template, merged(nulls, of_role), lowered(role.resources), patches, name)
     return ir.Role(name, role.replicas, read, role.restart_policy or "OnFailure", trains=False)
 
 
@@ -148,7 +172,7 @@ def template_of(fields: PodFields, name: str = MAIN) -> dict[str, Any]:
         "args": fields.args,
         "workingDir": fields.working_dir,
         "envFrom": fields.env_from,
-        "env": [variable(name, value) for name, value in fields.env.items()],
+        "env": [variable(name, value) for name, value in fields.env.items() if value is not None],
         "volumeMounts": fields.volume_mounts,
         "securityContext": fields.security_context,
     }
@@ -161,14 +185,18 @@ def template_of(fields: PodFields, name: str = MAIN) -> dict[str, Any]:
         "terminationGracePeriodSeconds": fields.termination_grace_period_seconds,
         "imagePullSecrets": fields.image_pull_secrets,
         "securityContext": fields.pod_security_context,
-        "nodeSelector": fields.node_selector,
+        "nodeSelector": _not_null(fields.node_selector),
         "affinity": fields.affinity,
         "tolerations": fields.tolerations,
         "containers": [_given(container)],
         "volumes": fields.volumes,
     }
-    metadata = {"labels": fields.pod_labels, "annotations": fields.pod_annotations}
+    metadata = {"labels": _not_null(fields.pod_labels), "annotations": _not_null(fields.pod_annotations)}
     return {"metadata": _given(metadata), "spec": _given(pod)}
+
+
+def _not_null(words: Mapping[str, str | None]) -> dict[str, str]:
+    return {key: text for key, text in words.items() if text is not None}
 
 
 _EMPTY_SAYS = frozenset({"command", "args"})
@@ -197,16 +225,17 @@ def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
         return None
     least, most = job.node_range()
     restarts = elastic.max_restarts if elastic else 0
-    own_conf = {k: str(v) for k, v in (elastic.rdzv_configs if elastic else {}).items()}
-    waits = {"timeout": str(MEETING_SECONDS), "join_timeout": str(MEETING_SECONDS)} if most > 1 else {}
+    own_conf = elastic.rdzv_configs if elastic else {}
+    waits = {"timeout": MEETING_SECONDS, "join_timeout": MEETING_SECONDS} if most > 1 else {}
+    own_id = elastic is not None and "rdzv_id" in elastic.model_fields_set
     meets_again = most > 1 and (least < most or restarts > 0 or _a_pod_returns(job))
     return ir.Launch(
         entry=entry,
         nproc_per_node=elastic.nproc_per_node if elastic else _by_devices(job, cluster),
         rdzv_backend=(elastic and elastic.rdzv_backend) or ("c10d" if meets_again else "static"),
-        rdzv_id=(elastic and elastic.rdzv_id) or spec.metadata.name,
+        rdzv_id=elastic.rdzv_id if elastic and own_id else spec.metadata.name,
         rdzv_endpoint=elastic.rdzv_endpoint if elastic else None,
-        rdzv_conf={**waits, **own_conf},
+        rdzv_conf={key: str(value) for key, value in {**waits, **own_conf}.items() if value is not None},
         monitor_interval=elastic.monitor_interval if elastic else 5,
         max_restarts=restarts,
         start_method=elastic.start_method if elastic else "spawn",

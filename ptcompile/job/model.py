@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ptcompile.kubernetes.names import never_shared
+
 if TYPE_CHECKING:
     from ptcompile.findings.diagnostics import Authority, Problem
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -35,17 +37,40 @@ class Resources(NamedTuple):
 
     requests: Mapping[str, str] = _NOTHING
     limits: Mapping[str, str] = _NOTHING
+    nulls: frozenset[tuple[str, str]] = frozenset()
+    """What stays empty whatever the levels below say: ("limits", "cpu")."""
 
     def over(self, below: Resources) -> Resources:
         """These amounts where they name a resource, and `below`'s elsewhere.
 
-        A level names a resource whole: its missing limit is its request, and its missing request its limit. In the
-        order cpu, memory, scratch disk, then the others by name.
+        A level that gives an amount names the resource whole: nothing of the level below is mixed in. A missing request
+        is the limit, as the API server has it. A missing limit stays missing, except where Kubernetes demands that both
+        are equal. In the order cpu, memory, scratch disk, then the others by name.
         """
-        requests = {**below.limits, **below.requests, **self.limits, **self.requests}
-        limits = {**below.requests, **below.limits, **self.requests, **self.limits}
-        names = sorted(requests, key=lambda name: _FIRST.get(name, name))
-        return Resources({name: requests[name] for name in names}, {name: limits[name] for name in names})
+        own = self.requests.keys() | self.limits.keys()
+        nulls = self.nulls | {one for one in below.nulls if one[1] not in own}
+        requests: dict[str, str] = {}
+        limits: dict[str, str] = {}
+        both = own | below.requests.keys() | below.limits.keys()
+        for name in sorted(both, key=lambda name: _FIRST.get(name, name)):
+            level = self if name in own else below
+            limit = None if ("limits", name) in nulls else level.limits.get(name)
+            request = None if ("requests", name) in nulls else level.requests.get(name, limit)
+            if limit is None and request is not None and (name == "gpu" or never_shared(name)):
+                limit = request
+            if request is not None:
+                requests[name] = request
+            if limit is not None:
+                limits[name] = limit
+        return Resources(requests, limits, nulls)
+
+
+def resources(requests: Mapping[str, str | None], limits: Mapping[str, str | None]) -> Resources:
+    """Amounts as people give them, where null keeps a half empty."""
+    halves = {"requests": requests, "limits": limits}
+    nulls = frozenset((half, name) for half, amounts in halves.items() for name in amounts if amounts[name] is None)
+    given = {half: {k: v for k, v in amounts.items() if v is not None} for half, amounts in halves.items()}
+    return Resources(given["requests"], given["limits"], nulls)
 
 
 class Container(NamedTuple):
@@ -74,6 +99,9 @@ class PodTemplate(NamedTuple):
     affinity: Json = _NOTHING
     metadata: Json = _NOTHING
     extra: Json = _NOTHING
+    nulls: Json = _NOTHING
+    """What stays away from the finished template, whoever would write it: a tree of the fields' names, with an item of
+    a list by what names it, and as its leaves the places of the spec that say so."""
 
 
 class Role(NamedTuple):
@@ -94,12 +122,13 @@ class Launch(NamedTuple):
     """What torchrun starts: `("train.py",)` or `("-m", "pkg.train")`."""
     nproc_per_node: int | str
     rdzv_backend: str
-    rdzv_id: str
+    rdzv_id: str | None
+    """None leaves it to torchrun."""
     rdzv_endpoint: str | None
     """HOST:PORT of an etcd server; None where node 0 is the meeting point."""
     rdzv_conf: Mapping[str, str]
-    monitor_interval: int
-    """Seconds."""
+    monitor_interval: int | None
+    """Seconds; None leaves it to torchrun."""
     max_restarts: int
     start_method: str
 
@@ -135,8 +164,9 @@ class Job(NamedTuple):
     min_nodes: int
     """Fewer nodes than there are pods where the job is elastic, else their number."""
     namespace: str | None = None
-    labels: Mapping[str, str] = _NOTHING
-    annotations: Mapping[str, str] = _NOTHING
+    labels: Mapping[str, str | None] = _NOTHING
+    """Of the objects; None keeps one away."""
+    annotations: Mapping[str, str | None] = _NOTHING
     resources: Resources = Resources()
     """The job's own, for roles that do not say better."""
     launch: Launch | None = None
@@ -147,6 +177,7 @@ class Job(NamedTuple):
     spot: bool = False
     fabric: str | None = None
     queue: str | None = None
+    """None leaves it to the profile; an empty name is no queue."""
     master_port: int = 23456
     task_names: tuple[str, str] = ("master", "worker")
     """What Volcano calls the two tasks."""
@@ -217,6 +248,21 @@ def _one_group(job: Job) -> Sequence[Group]:
     return (Group("", job.nodes),)
 
 
+LABEL = 63
+"""Characters of a DNS label, of a label's value and of a Service's name."""
+SUBDOMAIN = 253
+"""Characters of the names of most other objects."""
+
+
+class Derived(NamedTuple):
+    """A name after the job's. In the pattern `group` is a group of pods, `last_job` and `last` their last indexes."""
+
+    what: str
+    pattern: str
+    source: str
+    limit: int = LABEL
+
+
 class Target(NamedTuple):
     """One operator's API."""
 
@@ -231,7 +277,9 @@ class Target(NamedTuple):
     emit: Callable[[Job, ClusterProfile], list[dict[str, Any]]]
     main_container: str = "pytorch"
     groups: Callable[[Job], Sequence[Group]] = _one_group
-    """The operator's groups of pods, from which names are derived (`targets.budget`)."""
+    """The operator's groups of pods, from which names are derived (`operators.common.budget`)."""
+    derived: tuple[Derived, ...] = ()
+    """Names after the job's. One whose limit is that of a job's own is here all the same: a longer suffix may come."""
     names_scheduler: frozenset[str] = frozenset()
     """Gang schedulers that the operator writes into pods by itself."""
 

@@ -92,13 +92,71 @@ def written(template: PodTemplate, *, main: str | None = None, **spec: Any) -> d
         "containers": (_written_container(template.main, main), *template.sidecars),
         "volumes": template.volumes,
     }
-    whole = {"spec": ordered({k: v for k, v in pod.items() if v or k not in _POD_OWN}, _POD_FIRST)}
+    whole: dict[str, Any] = {"spec": ordered({k: v for k, v in pod.items() if v or k not in _POD_OWN}, _POD_FIRST)}
     metadata = template.metadata
     if template.labels:
         metadata = {**metadata, "labels": template.labels}
     if template.annotations:
         metadata = {**metadata, "annotations": template.annotations}
-    return {"metadata": metadata, **whole} if metadata else whole
+    if metadata:
+        whole = {"metadata": metadata, **whole}
+    return without(whole, _called(template, main)) if template.nulls else whole
+
+
+def stripped(template: PodTemplate) -> PodTemplate:
+    """The template without what it keeps empty."""
+    if not template.nulls:
+        return template
+    left = read(written(template), template.main.name)
+    amounts = left.main.resources._replace(nulls=template.main.resources.nulls)
+    return left._replace(main=left.main._replace(resources=amounts), nulls=template.nulls)
+
+
+def kept_empty(template: PodTemplate, *place: str) -> bool:
+    """Whether the template keeps a place empty, or what holds it."""
+    inside: Any = template.nulls
+    for part in place:
+        inside = inside.get(part, {})
+        if isinstance(inside, tuple):
+            return True
+    return False
+
+
+def without(value: Any, nulls: Json, key: str = "") -> Any:
+    """A value without the places of a tree of nulls. `key` is the field that holds the value."""
+    if isinstance(value, Mapping):
+        left = {k: inner for k, inner in value.items() if not isinstance(nulls.get(k), tuple)}
+        return {k: without(inner, nulls[k], k) if k in nulls else inner for k, inner in left.items()}
+    if key not in MERGE_KEYS or not isinstance(value, list | tuple):
+        return value
+    there = ((item, nulls.get(str(item.get(MERGE_KEYS[key])), {})) for item in value)
+    return [without(item, inside) if inside else item for item, inside in there if not isinstance(inside, tuple)]
+
+
+def absent(nulls: Json, value: Any, key: str = "") -> dict[str, Any]:
+    """The part of a tree of nulls that a value has nothing at: what it has was given again."""
+    parts = value if isinstance(value, Mapping) else {}
+    if key in MERGE_KEYS and isinstance(value, list | tuple):
+        parts = {str(item.get(MERGE_KEYS[key])): item for item in value}
+    out: dict[str, Any] = {}
+    for name, inside in nulls.items():
+        if not isinstance(inside, tuple):
+            inside = absent(inside, parts.get(name), name)
+        elif name in parts:
+            continue
+        if inside:
+            out[name] = inside
+    return out
+
+
+def _called(template: PodTemplate, main: str | None) -> Json:
+    """What the template keeps empty, where its container that trains is called `main`."""
+    spec = template.nulls.get("spec", {})
+    own = spec.get("containers", {}) if isinstance(spec, Mapping) else {}
+    if main is None or template.main.name not in own:
+        return template.nulls
+    containers = {main if name == template.main.name else name: inside for name, inside in own.items()}
+    return {**template.nulls, "spec": {**spec, "containers": containers}}
 
 
 def _copied(value: Any) -> Any:
@@ -162,10 +220,10 @@ def merge(base: Any, patch: Any, key: str | None = None) -> Any:
     if isinstance(base, Sequence) and isinstance(patch, Sequence) and not isinstance(patch, str):
         if key == "tolerations":
             said = set(map(_frozen, base))
-            return [*base, *(item for item in patch if _frozen(item) not in said)]
+            return [*base, *(merge(None, item) for item in patch if _frozen(item) not in said)]
         if key in MERGE_KEYS:
             return _merge_named(base, patch, MERGE_KEYS[key])
-    return patch
+    return [merge(None, item) for item in patch] if isinstance(patch, list | tuple) else patch
 
 
 def _merge_named(base: Sequence[Any], patch: Sequence[Any], name: str) -> list[Any]:
@@ -178,9 +236,10 @@ def _merge_named(base: Sequence[Any], patch: Sequence[Any], name: str) -> list[A
         at = places.get(known) if known is not None else None
         if at is None:
             places.setdefault(known, len(out))
-            out.append(item)
+            out.append(merge(None, item))
         else:
-            out[at] = _replace_source(out[at], item) if "valueFrom" in item or "value" in item else merge(out[at], item)
+            sourced = "valueFrom" in item or "value" in item
+            out[at] = merge(_without_source(out[at]) if sourced else out[at], item)
     return out
 
 
@@ -195,9 +254,9 @@ def _frozen(value: Any) -> Any:
     return tuple(map(_frozen, value)) if isinstance(value, list | tuple) else value
 
 
-def _replace_source(old: Json, new: Json) -> Json:
+def _without_source(entry: Json) -> Json:
     """An env entry has a value or a source, never both: the patch's stands for both."""
-    return {**{k: v for k, v in old.items() if k not in {"value", "valueFrom"}}, **new}
+    return {k: v for k, v in entry.items() if k not in {"value", "valueFrom"}}
 
 
 _WHOLE = frozenset({"affinity", "dnsConfig"})
@@ -211,7 +270,8 @@ def under(template: PodTemplate, base: Json, main: str) -> PodTemplate:
     1.16). What is added stands in front.
     """
     laid = read(_beneath(write(template, main=main), base), main)
-    return laid._replace(main=laid.main._replace(name=template.main.name))
+    own = laid.main._replace(name=template.main.name, resources=template.main.resources)
+    return laid._replace(main=own, nulls=template.nulls)
 
 
 def _beneath(own: Any, base: Any, key: str = "") -> Any:

@@ -44,8 +44,8 @@ SCHEDULERS: Final = {"volcano": "volcano", "kai": "kai-scheduler"}
 
 
 def queue_of(job: Job, cluster: ClusterProfile) -> str | None:
-    """The job's queue: its own, else the profile's."""
-    return job.queue or cluster.spec.defaults.queue
+    """The job's queue: its own, else the profile's; None where it has none, and wants none."""
+    return (cluster.spec.defaults.queue if job.queue is None else job.queue) or None
 
 
 def gang_scheduler(cluster: ClusterProfile) -> GangScheduler:

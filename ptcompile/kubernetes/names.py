@@ -30,6 +30,9 @@ PORT_NAME_MAX: Final = 15
 CONFIG_KEY_MAX: Final = 253
 """Characters in a key of a ConfigMap or Secret."""
 
+HUGE_PAGES: Final = "hugepages-"
+"""How the resource names of huge pages begin."""
+
 _LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
 # Each repetition begins with a dot, which no label holds: one way to match, so the time is linear.
 _is_label = re.compile(_LABEL).fullmatch
@@ -226,3 +229,16 @@ def longest_name(suffixes: Iterable[str], limit: int = DNS_LABEL_MAX) -> int:
     The suffixes are what an operator appends to make the names of pods and Services (`-worker-0`, `-master-0`).
     """
     return max(0, limit - max(map(len, suffixes), default=0))
+
+
+def is_native_resource(name: str) -> bool:
+    """Whether a resource is Kubernetes' own, and so may be promised more than once (huge pages apart)."""
+    return "/" not in name or "kubernetes.io/" in name
+
+
+def never_shared(resource: str) -> bool:
+    """Whether a container's request for a resource must equal its limit: huge pages, and all but Kubernetes' own.
+
+    Kubernetes 1.36, pkg/apis/core/v1/helper `IsOvercommitAllowed`.
+    """
+    return resource.startswith(HUGE_PAGES) or not is_native_resource(resource)

@@ -16,6 +16,7 @@ class Versions(NamedTuple):
     volcano: Version = (1, 16)
     kueue: Version = (0, 19)
     kai: Version = (0, 15)
+    mpi_operator: Version = (0, 8)
 
 
 def parse_version(text: str) -> Version:

@@ -21,35 +21,17 @@ from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.words import Needs, needs, words_of
+from ptcompile.operators.all import KINDS
 
 __all__ = ["FAMILIES", "Found", "Rule", "Stream", "Subject", "every_rule", "rules_of", "run"]
 
-_ANY = ("linting.objects", "linting.containers", "linting.pods")
-
 FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
-    ("v1", "Pod"): (*_ANY, "linting.launch", "operators.kueue.rules"),
+    **{key: ("linting.objects", *kind.rules) for key, (_, kind) in KINDS.items() if kind.rules},
     ("v1", "Service"): ("linting.objects", "linting.services"),
     ("v1", "ConfigMap"): ("linting.objects",),
     ("v1", "Secret"): ("linting.objects",),
     ("v1", "PersistentVolumeClaim"): ("linting.objects",),
     ("networking.k8s.io/v1", "NetworkPolicy"): ("linting.objects", "linting.policies"),
-    ("batch/v1", "Job"): (*_ANY, "operators.batch.rules", "linting.launch", "operators.kueue.rules"),
-    ("kubeflow.org/v1", "PyTorchJob"): (*_ANY, "operators.pytorchjob.rules", "linting.launch", "operators.kueue.rules"),
-    ("batch.volcano.sh/v1alpha1", "Job"): (*_ANY, "operators.volcano.rules", "linting.launch", "operators.kueue.rules"),
-    ("jobset.x-k8s.io/v1alpha2", "JobSet"): (
-        *_ANY,
-        "operators.jobset.rules",
-        "linting.launch",
-        "operators.kueue.rules",
-    ),
-    ("trainer.kubeflow.org/v1alpha1", "TrainJob"): (
-        "linting.objects",
-        "operators.trainer.rules.trainjob",
-        "linting.launch",
-        "operators.kueue.rules",
-    ),
-    ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime"): (*_ANY, "operators.trainer.rules.runtime"),
-    ("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime"): (*_ANY, "operators.trainer.rules.runtime"),
 }
 """Which families are asked of which kind, in this order."""
 

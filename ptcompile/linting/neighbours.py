@@ -6,12 +6,23 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.kubernetes.index import SERVICE, selector
-from ptcompile.kubernetes.untyped import Json, at, items, kind_of, namespace, object_name, string_map, text, texts
+from ptcompile.kubernetes.untyped import (
+    Json,
+    at,
+    items,
+    kind_of,
+    mapping,
+    namespace,
+    object_name,
+    string_map,
+    text,
+    texts,
+)
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject
-from ptcompile.linting.templates import templates_of
 from ptcompile.linting.trainers import count
 from ptcompile.operators.batch.pods import job_labels
+from ptcompile.operators.common.templates import templates_of
 
 if TYPE_CHECKING:
     from ptcompile.simulation.meeting import Meeting
@@ -64,7 +75,8 @@ def _by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[Json, Json
     found: dict[tuple[str, str], list[tuple[Json, Json]]] = {}
     for kind in _ALONE:
         for one in stream.objects.of(kind):
-            for _, template, _, _, _ in templates_of(kind, one):
+            for found_at in templates_of(kind, one):
+                template = mapping(found_at.template)
                 subdomain = text(at(template, "spec").get("subdomain"))
                 if subdomain:
                     found.setdefault((namespace(one), subdomain), []).append((one, template))

@@ -33,9 +33,9 @@ class Stream:
     @cached_property
     def deciding(self) -> Objects:
         """Those that make no pods, but may decide how others' pods live: Services, runtimes."""
-        from ptcompile.operators.pods import EXPANDERS
+        from ptcompile.operators.pods import RUNS_PODS
 
-        return Objects(one for one in self.objects if kind_of(one) not in EXPANDERS)
+        return Objects(one for one in self.objects if kind_of(one) not in RUNS_PODS)
 
     @cached_property
     def order(self) -> dict[int, int]:

@@ -10,7 +10,7 @@ from ptcompile.kubernetes.untyped import Json, at, kind_of, mapping, namespace, 
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linting.amounts import counted
 from ptcompile.linting.stream import Stream
-from ptcompile.linting.templates import templates_of
+from ptcompile.operators.common.templates import templates_of
 
 if TYPE_CHECKING:
     from ptcompile.linting.trainers import Trainer
@@ -175,7 +175,8 @@ class Subject:
     @cached_property
     def templates(self) -> tuple[Template, ...]:
         """The pod templates of the object, in its own order; empty for kinds without pods."""
-        return tuple(Template(*one) for one in templates_of(self.kind, self.manifest))
+        found = templates_of(self.kind, self.manifest)
+        return tuple(Template(one.path, mapping(one.template), *one[2:]) for one in found)
 
     @cached_property
     def by_role(self) -> dict[str, Template]:

@@ -13,6 +13,7 @@ from ptcompile.kubernetes.wrappers import base
 from ptcompile.linting.subject import Subject, Template
 from ptcompile.linting.torchrun import known, variable
 from ptcompile.linting.views import POD, PYTORCHJOB, TRAINJOB, VOLCANO, template_of
+from ptcompile.operators import all as operators
 
 if TYPE_CHECKING:
     from ptcompile.operators.pods import Role
@@ -44,24 +45,6 @@ PLAIN: dict[str, str] = {
 }
 """What a script without a launcher reads (torch.distributed, env://), by torchrun's options; it counts processes."""
 
-_ELASTIC = ("spec", "elasticPolicy")
-_FIELDS: dict[tuple[str, str], dict[str, tuple[Path, ...]]] = {
-    PYTORCHJOB: {
-        "nproc-per-node": (("spec", "nprocPerNode"), (*_ELASTIC, "nProcPerNode")),
-        "nnodes": ((*_ELASTIC, "maxReplicas"), (*_ELASTIC, "minReplicas")),
-        "rdzv-backend": ((*_ELASTIC, "rdzvBackend"),),
-        "rdzv-endpoint": ((*_ELASTIC, "rdzvHost"), (*_ELASTIC, "rdzvPort")),
-        "rdzv-id": ((*_ELASTIC, "rdzvId"),),
-        "rdzv-conf": ((*_ELASTIC, "rdzvConf"),),
-        "max-restarts": ((*_ELASTIC, "maxRestarts"),),
-        "standalone": ((*_ELASTIC, "standalone"),),
-    },
-    TRAINJOB: {
-        "nproc-per-node": (("spec", "trainer", "numProcPerNode"),),
-        "nnodes": (("spec", "trainer", "numNodes"),),
-    },
-}
-"""The fields of an operator that become torchrun's options (training-operator 1.9, Trainer 2.3)."""
 
 _LAUNCHERS = ("torch", "accelerate", "deepspeed", "composer", "tune")
 _RENDEZVOUS_ENV = ("PET_", "MASTER_ADDR", "WORLD_SIZE")
@@ -203,7 +186,8 @@ class Trainer:
 
     def field(self, option: str) -> Path | None:
         """The operator's field that becomes this option, where the user wrote one."""
-        for path in _FIELDS.get(self.kind, {}).get(option, ()):
+        fields: Mapping[str, tuple[Path, ...]] = operators.part(self.kind, "options") or {}
+        for path in fields.get(option, ()):
             if at(self.manifest, *map(str, path[:-1])).get(str(path[-1])) is not None:
                 return path
         return None
@@ -264,7 +248,7 @@ class Trainer:
 
 def trainers(subject: Subject) -> tuple[Trainer, ...]:
     """The roles that train, each with the place where its container is written."""
-    if subject.kind not in _FIELDS and not any(launches(template) for template in subject.templates):
+    if not operators.part(subject.kind, "options") and not any(launches(template) for template in subject.templates):
         return ()
     job = subject.job
     if job is None or job.expansion.refused:

@@ -1,22 +1,41 @@
-"""The targets, by name: one file an operator."""
+"""The targets, by name; each is imported when it is asked for."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ptcompile.job.model import Job, Target
 from ptcompile.job.queues import queue_of
-from ptcompile.operators.batch.emit import JOB
-from ptcompile.operators.jobset.emit import JOBSET
-from ptcompile.operators.pod.emit import POD
-from ptcompile.operators.pytorchjob.emit import PYTORCHJOB
-from ptcompile.operators.trainer.emit import TRAINJOB
-from ptcompile.operators.volcano.emit import VOLCANO
+from ptcompile.operators.all import OPERATORS
+from ptcompile.operators.record import resolve
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
-TARGETS: dict[str, Target] = {target.name: target for target in (POD, JOB, PYTORCHJOB, VOLCANO, TRAINJOB, JOBSET)}
+_OPERATORS = {one.target: one for one in OPERATORS if one.target}
+
+TARGETS = tuple(_OPERATORS)
+"""The names of all targets, in the order in which people are shown them."""
+
+
+def target_named(name: str) -> Target:
+    """The target of this name, one of `TARGETS`."""
+    one = _OPERATORS[name]
+    target: Target = resolve(one.folder, one.emit)
+    return target
+
+
+def sentences_of(name: str) -> Mapping[str, str]:
+    """Why a target writes what it writes on its own account, by the words on the way to a field."""
+    one = _OPERATORS[name]
+    sentences: Mapping[str, str] = resolve(one.folder, one.sentences)
+    return sentences
+
+
+def every_target() -> Iterator[Target]:
+    """All targets, in their order."""
+    return map(target_named, TARGETS)
 
 
 def default_target(job: Job, cluster: ClusterProfile) -> Target:
@@ -27,10 +46,15 @@ def default_target(job: Job, cluster: ClusterProfile) -> Target:
     Volcano where the cluster's queues are its.
     """
     if queue_of(job, cluster) and cluster.spec.queue_system == "volcano":
-        return VOLCANO
-    if not any(POD.unsupported(job, cluster)):
-        return POD
-    return JOBSET if _refuses(JOB, job, cluster) and not _refuses(JOBSET, job, cluster) else JOB
+        return target_named("volcano")
+    pod = target_named("pod")
+    if not any(pod.unsupported(job, cluster)):
+        return pod
+    indexed = target_named("job")
+    if not _refuses(indexed, job, cluster):
+        return indexed
+    jobset = target_named("jobset")
+    return indexed if _refuses(jobset, job, cluster) else jobset
 
 
 def _refuses(target: Target, job: Job, cluster: ClusterProfile) -> bool:

@@ -11,7 +11,7 @@ from ptcompile.explaining.model import Cause, Input
 from ptcompile.explaining.shown import shown_value
 from ptcompile.findings.diagnostics import Span, field_path
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.targets import TARGETS
+from ptcompile.operators.targets import target_named
 from ptcompile.page.model import Listing, Origin, Reason, Strength, Text
 from ptcompile.secrets.masking import hide_of
 from ptcompile.secrets.names import without_secrets
@@ -28,7 +28,7 @@ def listing(target: str, explanation: Explanation, versions: Versions) -> Listin
     reasons = (_reason(cause, span, explanation) for cause, span in spans if span is not None)
     world = simulate(manifests, versions=versions, target=target)
     text = Text(tuple(read.lines[:-1]), inside(read))
-    return Listing(target, TARGETS[target].title, text, tuple(reasons), explanation, world)
+    return Listing(target, target_named(target).title, text, tuple(reasons), explanation, world)
 
 
 def inside(read: source.Source) -> frozenset[int]:

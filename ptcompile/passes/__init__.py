@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ptcompile.job.model import Context, Job, Pass
+from ptcompile.job.model import Context, Job, Pass, map_templates
+from ptcompile.job.pod_template import stripped
 from ptcompile.passes.env import env
 from ptcompile.passes.fabric import fabric
 from ptcompile.passes.hosts import hosts
@@ -41,10 +42,15 @@ class Step(NamedTuple):
 
 
 def run(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES) -> tuple[Job, tuple[Step, ...]]:
-    """The job after all passes, and the steps on the way. Another tuple of passes extends the compiler."""
+    """The job after all passes, and the steps on the way. Another tuple of passes extends the compiler.
+
+    What the job keeps empty is taken from each pass again: a null is as much the user's word as a value.
+    """
     steps = []
     for one in passes:
         after = one(job, context)
+        if after is not job:
+            after = map_templates(after, stripped)
         steps.append(Step(one.__name__, job, after))
         job = after
     return job, tuple(steps)

@@ -51,8 +51,7 @@ def placement(job: Job, context: Context) -> Job:
         return pod_template.under(placed, base, MAIN) if base else placed
 
     placed = map_templates(job, place)
-    queue = job.queue or defaults.queue
-    return placed if queue == job.queue else placed._replace(queue=queue)
+    return placed if job.queue is not None or not defaults.queue else placed._replace(queue=defaults.queue)
 
 
 def _wanted(profile: ProfileSpec, accelerator: Accelerator | None, *, spot: bool) -> list[Json]:

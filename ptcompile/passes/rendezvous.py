@@ -35,7 +35,7 @@ def _options(job: Job, launch: Launch, wiring: Wiring) -> list[str]:
     given = {
         **_meeting(job, launch, wiring),
         "max-restarts": str(launch.max_restarts) if launch.max_restarts else None,
-        "monitor-interval": str(launch.monitor_interval),
+        "monitor-interval": None if launch.monitor_interval is None else str(launch.monitor_interval),
         "start-method": launch.start_method if launch.start_method != "spawn" else None,
     }
     said = [(option, value) for option, value in given.items() if value is not None and option not in wiring.injected]

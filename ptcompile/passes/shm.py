@@ -10,6 +10,7 @@ nodes, so theirs has none.
 from __future__ import annotations
 
 from ptcompile.job.model import Context, Job, PodTemplate, map_templates
+from ptcompile.job.pod_template import kept_empty
 
 PATH = "/dev/shm"  # noqa: S108
 
@@ -22,7 +23,7 @@ def shm(job: Job, _context: Context) -> Job:
     sized = {**free, "sizeLimit": job.shared_memory} if isinstance(job.shared_memory, str) else free
 
     def mount(template: PodTemplate, empty_dir: dict[str, str]) -> PodTemplate:
-        if any((m.get("mountPath") or "").rstrip("/") == PATH for m in template.main.mounts):
+        if any((m.get("mountPath") or "").rstrip("/") == PATH for m in template.main.mounts) or _unwanted(template):
             return template
         name = _free_name({volume.get("name") for volume in template.volumes})
         mounts = (*template.main.mounts, {"name": name, "mountPath": PATH})
@@ -30,6 +31,12 @@ def shm(job: Job, _context: Context) -> Job:
         return template._replace(main=template.main._replace(mounts=mounts), volumes=volumes)
 
     return map_templates(job, lambda node: mount(node, sized), lambda beside: mount(beside, free))
+
+
+def _unwanted(template: PodTemplate) -> bool:
+    """Whether the job keeps its volumes or its mounts empty: one without the other would be refused, or unused."""
+    main = ("spec", "containers", template.main.name)
+    return kept_empty(template, "spec", "volumes") or kept_empty(template, *main, "volumeMounts")
 
 
 def _free_name(taken: set[str | None]) -> str:

@@ -12,8 +12,8 @@ from ptcompile.compiling.compiler import compile_document
 from ptcompile.frontends.spec import lower
 from ptcompile.job.model import Target
 from ptcompile.operators.common.budget import room
-from ptcompile.operators.common.changes import CHANGES, Change
-from ptcompile.operators.targets import TARGETS
+from ptcompile.operators.common.changes import Change, changes
+from ptcompile.operators.targets import TARGETS, every_target
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from ptcompile.vocabulary.spec import Spec
 
@@ -94,7 +94,7 @@ _SHAPES = ("nodes", "elastic", "master")
 
 def capabilities() -> tuple[Row, ...]:
     """The table of what each target can express in a cluster with the newest releases."""
-    asked = [Row(probe.name, {name: _ask(probe, target) for name, target in TARGETS.items()}) for probe in PROBES]
+    asked = [Row(probe.name, {one.name: _ask(probe, one) for one in every_target()}) for probe in PROBES]
     sizes = [Row(f"longest name, {size} {'node' if size == 1 else 'nodes'}", _names(size)) for size in SIZES]
     return (*asked, *sizes)
 
@@ -119,13 +119,13 @@ def _document(words: Json) -> Json:
 def _names(size: int) -> dict[str, str]:
     """The longest name of a job of equal nodes; nothing where a target has not so many."""
     job = lower(Spec.model_validate(_document({"nodes": size})), ClusterProfile.model_construct())
-    able = {name: bool(_compiled({"nodes": size}, {}, target)[0]) for name, target in TARGETS.items()}
-    return {name: str(room(job, target).longest) if able[name] else "" for name, target in TARGETS.items()}
+    able = {one.name: bool(_compiled({"nodes": size}, {}, one)[0]) for one in every_target()}
+    return {one.name: str(room(job, one).longest) if able[one.name] else "" for one in every_target()}
 
 
 def text() -> str:
     """The targets and the table, for people."""
-    head = "".join(f"{name:<12} {target.title}\n" for name, target in TARGETS.items())
+    head = "".join(f"{one.name:<12} {one.title}\n" for one in every_target())
     return head + "\n" + _table()
 
 
@@ -139,15 +139,15 @@ def _table() -> str:
 def to_dict() -> Json:
     """The same as data: titles by target, and the table by capability."""
     return {
-        "targets": {name: target.title for name, target in TARGETS.items()},
+        "targets": {one.name: one.title for one in every_target()},
         "capabilities": {row.name: dict(row.cells) for row in capabilities()},
     }
 
 
 def versions() -> str:
     """What each release of an operator changed in what is written, one line a change, with its source."""
-    changes = sorted(CHANGES.values(), key=lambda change: (change.operator, change.since))
-    rows = [(one.operator.replace("_", "-"), _span(one), one.what, one.source) for one in changes]
+    rows_of = sorted(changes().values(), key=lambda change: (change.operator, change.since))
+    rows = [(one.operator.replace("_", "-"), _span(one), one.what, one.source) for one in rows_of]
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     return "".join(
         "  ".join((*(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)), f"({row[3]})")) + "\n"

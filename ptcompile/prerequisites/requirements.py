@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile.kubernetes import untyped
+from ptcompile.operators.all import BY_FOLDER, OPERATORS
+from ptcompile.operators.record import Operator
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -28,43 +30,6 @@ class Requirement(NamedTuple):
         version = f" {self.version}" if self.version else ""
         return f"{self.kind:<10} {self.name}{version}" + (f"  ({self.why})" if self.why else "")
 
-
-class Needs(NamedTuple):
-    """What a target needs in the cluster."""
-
-    operator: str
-    field: str
-    """The operator's name among the profile's versions."""
-    crds: tuple[str, ...]
-
-
-NEEDS: dict[str, Needs] = {
-    "pytorchjob": Needs("training-operator", "training_operator", ("pytorchjobs.kubeflow.org/v1",)),
-    "volcano": Needs(
-        "volcano",
-        "volcano",
-        (
-            "jobs.batch.volcano.sh/v1alpha1",
-            "podgroups.scheduling.volcano.sh/v1beta1",
-            "queues.scheduling.volcano.sh/v1beta1",
-        ),
-    ),
-    "trainjob": Needs(
-        "trainer",
-        "trainer",
-        (
-            "trainjobs.trainer.kubeflow.org/v1alpha1",
-            "clustertrainingruntimes.trainer.kubeflow.org/v1alpha1",
-            "trainingruntimes.trainer.kubeflow.org/v1alpha1",
-        ),
-    ),
-    "jobset": Needs("jobset", "jobset", ("jobsets.jobset.x-k8s.io/v1alpha2",)),
-    "kai": Needs("kai-scheduler", "kai", ("queues.scheduling.run.ai/v2", "podgroups.scheduling.run.ai/v2alpha2")),
-}
-"""Operators by target; `pod` and `job` need none, and kai is no target. The CRDs are those of each one's release."""
-
-BESIDE = {"trainjob": "jobset"}
-"""Trainer 2.x makes JobSets, so a target may need another's operator too."""
 
 BUILT_IN = "torch-distributed"
 """The ClusterTrainingRuntime that a TrainJob of ours names where it brings none (Trainer 2.3)."""
@@ -99,18 +64,19 @@ def pods_of(spec: Spec, target: str, cluster: ClusterProfile) -> list[untyped.Js
     from ptcompile.frontends.spec import lower
     from ptcompile.job import pod_template
     from ptcompile.job.model import Context
-    from ptcompile.operators.targets import TARGETS
+    from ptcompile.operators.targets import target_named
 
-    job, _ = passes.run(lower(spec, cluster), Context(cluster, TARGETS[target]))
+    job, _ = passes.run(lower(spec, cluster), Context(cluster, target_named(target)))
     return [untyped.at(pod_template.write(role.template), "spec") for role in job.roles]
 
 
 def software(target: str, cluster: ClusterProfile) -> list[Requirement]:
     """Kubernetes and the operators of a target, with their CRDs."""
     out = [Requirement("kubernetes", "kubernetes", _version(cluster, "kubernetes"))]
-    for name in (target, BESIDE.get(target)):
-        if name in NEEDS:
-            out += _of(NEEDS[name], cluster)
+    operator = next(one for one in OPERATORS if one.target == target)
+    for one in (operator, BY_FOLDER.get(operator.beside)):
+        if one is not None and one.software:
+            out += _of(one, cluster)
     if target == "trainjob":
         out.append(Requirement("runtime", BUILT_IN, "", "a ClusterTrainingRuntime of Trainer's release"))
     return out
@@ -121,7 +87,7 @@ def queue_software(target: str, spec: Spec, cluster: ClusterProfile) -> list[Req
     if not queue_of(spec, cluster):
         return []
     system = queue_system(target, cluster)
-    return _of(_kueue(cluster) if system == "kueue" else NEEDS[system], cluster)
+    return _of(BY_FOLDER[system], cluster)
 
 
 def gang_software(spec: Spec, cluster: ClusterProfile) -> list[Requirement]:
@@ -132,8 +98,8 @@ def gang_software(spec: Spec, cluster: ClusterProfile) -> list[Requirement]:
     placer = queues.gang(lower(spec, cluster), cluster)
     if placer == "none":
         return []
-    if placer in NEEDS:
-        return _of(NEEDS[placer], cluster)
+    if placer in BY_FOLDER:
+        return _of(BY_FOLDER[placer], cluster)
     operator = Requirement("operator", placer, "", "places the pods of a job together")
     return [operator, Requirement("crd", "podgroups.scheduling.x-k8s.io/v1alpha1", "", placer)]
 
@@ -149,8 +115,9 @@ def kueue_api(cluster: ClusterProfile) -> str:
 
 
 def queue_of(spec: Spec, cluster: ClusterProfile) -> str | None:
-    """The queue of a job: its own, else the profile's."""
-    return spec.spec.queue or cluster.spec.defaults.queue
+    """The queue of a job: its own, else the profile's; None where it says null."""
+    own = "queue" in spec.spec.model_fields_set
+    return spec.spec.queue if own else cluster.spec.defaults.queue
 
 
 def namespaces(specs: Sequence[Spec]) -> list[str]:
@@ -164,14 +131,10 @@ def priority_classes(pods: Sequence[untyped.Json]) -> list[str]:
     return sorted(name for name in found if name and not name.startswith("system-"))
 
 
-def _kueue(cluster: ClusterProfile) -> Needs:
-    crds = ("clusterqueues", "localqueues", "workloads")
-    return Needs("kueue", "kueue", tuple(f"{name}.{kueue_api(cluster)}" for name in crds))
-
-
-def _of(needs: Needs, cluster: ClusterProfile) -> list[Requirement]:
-    operator = Requirement("operator", needs.operator, _version(cluster, needs.field))
-    return [operator, *(Requirement("crd", crd, "", needs.operator) for crd in needs.crds)]
+def _of(one: Operator, cluster: ClusterProfile) -> list[Requirement]:
+    crds = (crd.format(kueue_api=kueue_api(cluster)) for crd in one.crds)
+    operator = Requirement("operator", one.software, _version(cluster, one.version))
+    return [operator, *(Requirement("crd", crd, "", one.software) for crd in crds)]
 
 
 def _version(cluster: ClusterProfile, field: str) -> str:

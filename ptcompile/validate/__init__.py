@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem, field_path
 from ptcompile.kubernetes.versions import Versions, parse_version
-from ptcompile.operators.trainer.older_releases import today, written
+from ptcompile.operators import all as operators
 from ptcompile.validate.schemas import BUILT_IN, CUSTOM, known_version
 from ptcompile.validate.structure import covered, outside, structure
 from ptcompile.validate.structure_fault import Fault, to_problem
 
 if TYPE_CHECKING:
+    from ptcompile.operators.common.verdict import Webhook
     from ptcompile.validate.core import Context
-    from ptcompile.validate.webhooks import Webhook
 
 __all__ = ["supported", "validate"]
 
@@ -59,9 +59,9 @@ def validate(
 
 
 def _webhook(kind: Kind) -> Webhook | None:
-    from ptcompile.validate.webhooks import WEBHOOKS
+    from ptcompile.operators.common.verdict import webhook_of
 
-    return WEBHOOKS.get(kind)
+    return webhook_of(kind)
 
 
 def _kind(manifest: Mapping[str, Any]) -> Kind | None:
@@ -82,14 +82,13 @@ def _custom(
 ) -> list[Problem]:
     from ptcompile.validate.core import metadata_problems
     from ptcompile.validate.core.templates import template_problems
-    from ptcompile.validate.crd import RULES
 
-    told = today(manifest, releases.trainer)
+    told = _in_newest_words(manifest, kind, releases)
     seen = told if webhook is None else webhook.default(told)
     faults = structure(seen, kind, known_version(context.kubernetes))
     layers: list[Iterable[Problem]] = [metadata_problems(seen.get("metadata"), ("metadata",), context, built_in=False)]
-    if kind in RULES:
-        layers.append(RULES[kind](seen))
+    if rules := operators.part(kind, "crd"):
+        layers.append(rules(seen))
     if webhook is not None:
         for fault in faults:
             # The webhook decodes the whole object in Go: what would fail in the pods fails here already.
@@ -97,12 +96,19 @@ def _custom(
         layers += [webhook.check(seen, releases, others), webhook.later(seen, releases, others)]
     layers.append(template_problems(seen, context))
     found = _merged(faults, _first_told(layers))
-    return found if told is manifest else [_where_written(one, releases) for one in found]
+    return found if told is manifest else [_where_written(one, kind, releases) for one in found]
 
 
-def _where_written(problem: Problem, releases: Versions) -> Problem:
-    """A problem of a TrainJob in an older release's words, at the place where they stand."""
-    path = written(problem.path, releases.trainer)
+def _in_newest_words(manifest: Mapping[str, Any], kind: Kind, releases: Versions) -> Mapping[str, Any]:
+    """The same object as the operator's newest release would be told; the manifest itself where that is the same."""
+    reword = operators.part(kind, "in_newest_words")
+    told: Mapping[str, Any] = reword(manifest, operators.version(kind, releases)) if reword else manifest
+    return told
+
+
+def _where_written(problem: Problem, kind: Kind, releases: Versions) -> Problem:
+    """A problem of an object that was reworded, at the place where it is written."""
+    path = operators.part(kind, "in_written_words")(problem.path, operators.version(kind, releases))
     message = problem.message.replace(field_path(problem.path), field_path(path), 1)
     return problem._replace(path=path, message=message, fix=problem.fix if path == problem.path else None)
 

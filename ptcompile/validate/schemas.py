@@ -6,6 +6,7 @@ from functools import cache
 from typing import Final
 
 from ptcompile.documents.schema_files import load
+from ptcompile.operators.all import KINDS
 
 CORE: Final = "kubernetes/core.json"
 
@@ -21,18 +22,7 @@ BUILT_IN: Final[dict[tuple[str, str], str]] = {
 }
 """The API server's own kinds, by apiVersion and kind, and their definition in the core schema."""
 
-CUSTOM: Final[dict[tuple[str, str], str]] = {
-    ("kubeflow.org/v1", "PyTorchJob"): "kubeflow.org/pytorchjob_v1.json",
-    ("batch.volcano.sh/v1alpha1", "Job"): "batch.volcano.sh/job_v1alpha1.json",
-    ("jobset.x-k8s.io/v1alpha2", "JobSet"): "jobset.x-k8s.io/jobset_v1alpha2.json",
-    ("trainer.kubeflow.org/v1alpha1", "TrainJob"): "trainer.kubeflow.org/trainjob_v1alpha1.json",
-    ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime"): "trainer.kubeflow.org/trainingruntime_v1alpha1.json",
-    ("trainer.kubeflow.org/v1alpha1", "ClusterTrainingRuntime"): (
-        "trainer.kubeflow.org/clustertrainingruntime_v1alpha1.json"
-    ),
-    ("scheduling.volcano.sh/v1beta1", "PodGroup"): "scheduling.volcano.sh/podgroup_v1beta1.json",
-    ("scheduling.x-k8s.io/v1alpha1", "PodGroup"): "scheduling.x-k8s.io/podgroup_v1alpha1.json",
-}
+CUSTOM: Final = {key: kind.schema for key, (_, kind) in KINDS.items() if kind.schema}
 """The operators' kinds, and their schema."""
 
 

@@ -9,6 +9,7 @@ from ptcompile import streams
 from ptcompile.diffing import Side, compare
 from ptcompile.diffing.values import Difference
 from ptcompile.kubernetes.untyped import at
+from ptcompile.operators.all import OPERATORS
 from ptcompile.verbs import compile
 
 if TYPE_CHECKING:
@@ -17,14 +18,7 @@ if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
 
-_WRITERS: dict[tuple[str, str], str] = {
-    ("v1", "Pod"): "pod",
-    ("batch/v1", "Job"): "job",
-    ("kubeflow.org/v1", "PyTorchJob"): "pytorchjob",
-    ("batch.volcano.sh/v1alpha1", "Job"): "volcano",
-    ("trainer.kubeflow.org/v1alpha1", "TrainJob"): "trainjob",
-    ("jobset.x-k8s.io/v1alpha2", "JobSet"): "jobset",
-}
+_WRITERS = {one.kinds[0].key: one.target for one in OPERATORS if one.target}
 """The target that writes each kind."""
 
 

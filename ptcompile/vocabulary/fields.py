@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from ptcompile.vocabulary.checks import nnodes_range
 
@@ -29,28 +29,39 @@ def yaml_name(name: str) -> str:
     return head + "".join(word.capitalize() for word in rest)
 
 
+def as_text(amounts: Mapping[str, str | int | float]) -> dict[str, str]:
+    """Amounts as a model or the reader by schema left them: all text already. This tells type checkers so."""
+    return cast("dict[str, str]", amounts)
+
+
+def as_text_or_null(amounts: Mapping[str, str | int | float | None]) -> dict[str, str | None]:
+    """The same, where a null is an amount that nobody is to fill in."""
+    return cast("dict[str, str | None]", amounts)
+
+
 class Amounts(Fields):
     """Amounts by resource."""
 
     __slots__ = ()
 
     if TYPE_CHECKING:
-        cpu: str | None
-        memory: str | None
-        gpu: str | None
-        ephemeral_storage: str | None
-        devices: dict[str, str]
+        cpu: str | int | float | None
+        memory: str | int | float | None
+        gpu: str | int | float | None
+        ephemeral_storage: str | int | float | None
+        devices: Mapping[str, str | int | float | None]
+        model_fields_set: set[str]
 
-    def by_name(self) -> dict[str, str]:
-        """The amounts that were given, by Kubernetes' names; `gpu` is left for the profile to name."""
+    def by_name(self) -> dict[str, str | None]:
+        """What was given, null included, by Kubernetes' names; `gpu` is left for the profile to name."""
         named = {
             "cpu": self.cpu,
             "memory": self.memory,
             "ephemeral-storage": self.ephemeral_storage,
             "gpu": self.gpu,
-            **self.devices,
         }
-        return {name: amount for name, amount in named.items() if amount is not None}
+        given = {field.replace("_", "-") for field in self.model_fields_set}
+        return as_text_or_null({**{name: amount for name, amount in named.items() if name in given}, **self.devices})
 
 
 class Beside(Fields):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, Self
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -46,48 +47,59 @@ DnsSubdomain = Annotated[str, Field(json_schema_extra={"pattern": _SUBDOMAIN, "m
 """A DNS subdomain, the name of most objects; for editors alone, as `DnsLabel`."""
 
 
+if TYPE_CHECKING:  # for type checkers, what a caller may pass; a model keeps an amount as text, and a dict as a dict
+    Quantity = str | int | float
+    Dict = Mapping
+else:
+    Quantity = Annotated[
+        str,
+        BeforeValidator(checks.as_text),
+        AfterValidator(checks.amount),
+        Field(
+            json_schema_extra={
+                "x-check": "quantity",
+                "type": ["string", "number"],
+                "pattern": r"^ *(?=[^ ])\+?[0-9]*(\.[0-9]*)?([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,18})? *$",
+                "minimum": 0,
+                "examples": ["500m", "64Gi", 8],
+            }
+        ),
+    ]
+    """A Kubernetes quantity: 2, "500m", "64Gi"."""
+    Dict = dict
+    """A mapping of values of several types: a caller's `dict[str, str]` will do for `Dict[str, str | EnvSource]`."""
+
+
 class Metadata(Model):
     """Name, namespace, labels and annotations of the objects."""
 
     name: DnsLabel = Field(description="Name of the job; pods, Services and host names are derived from it.")
     namespace: DnsLabel | None = Field(
-        None, description="Namespace of every object; the cluster's default when absent."
+        default=None, description="Namespace of every object; the cluster's default when absent."
     )
-    labels: dict[str, str] = Field({}, description="Labels of the objects (of the pods: spec.podLabels).")
-    annotations: dict[str, str] = Field(
-        {}, description="Annotations of the objects (of the pods: spec.podAnnotations)."
+    labels: Dict[str, str | None] = Field(
+        default={}, description="Labels of the objects (of the pods: spec.podLabels); null keeps the profile's away."
+    )
+    annotations: Dict[str, str | None] = Field(
+        default={},
+        description="Annotations of the objects (of the pods: spec.podAnnotations); null keeps the profile's away.",
     )
 
-
-Quantity = Annotated[
-    str,
-    BeforeValidator(checks.as_text),
-    AfterValidator(checks.amount),
-    Field(
-        json_schema_extra={
-            "x-check": "quantity",
-            "type": ["string", "number"],
-            "pattern": r"^ *(?=[^ ])\+?[0-9]*(\.[0-9]*)?([KMGTPE]i|[numkMGTPE]|[eE][+-]?[0-9]{1,18})? *$",
-            "minimum": 0,
-            "examples": ["500m", "64Gi", 8],
-        }
-    ),
-]
-"""A Kubernetes quantity: 2, "500m", "64Gi"."""
 
 Json = dict[str, Any]
 """A part of a Kubernetes object, in Kubernetes' own words; the offline API server checks it once it is placed."""
 
 
 class ResourceList(Amounts, Model):
-    """Amounts by resource."""
+    """Amounts by resource. null is none, from the profile neither."""
 
-    cpu: Quantity | None = Field(None, description="Cores.")
-    memory: Quantity | None = Field(None, description="Bytes, usually with Mi or Gi.")
-    gpu: Quantity | None = Field(None, description="Whole GPUs, under the cluster profile's resource name.")
-    ephemeral_storage: Quantity | None = Field(None, description="Local scratch disk, usually with Gi.")
-    devices: dict[str, Quantity] = Field(
-        {}, description="Anything else by its full name, such as nvidia.com/mig-1g.5gb, rdma/hca or hugepages-2Mi."
+    cpu: Quantity | None = Field(default=None, description="Cores.")
+    memory: Quantity | None = Field(default=None, description="Bytes, usually with Mi or Gi.")
+    gpu: Quantity | None = Field(default=None, description="Whole GPUs, under the cluster profile's resource name.")
+    ephemeral_storage: Quantity | None = Field(default=None, description="Local scratch disk, usually with Gi.")
+    devices: Dict[str, Quantity | None] = Field(
+        default={},
+        description="Anything else by its full name, such as nvidia.com/mig-1g.5gb, rdma/hca or hugepages-2Mi.",
     )
 
 
@@ -100,10 +112,17 @@ def _no_amounts() -> ResourceList:
 
 
 class Resources(ResourceList):
-    """What a node asks for. A plain amount is request and limit; `requests` and `limits` are for where they differ."""
+    """What a node asks for. A plain amount is request and limit; `requests` and `limits` are for where they differ.
 
-    requests: ResourceList = Field(default_factory=_no_amounts, description="Where the request is not the limit.")
-    limits: ResourceList = Field(default_factory=_no_amounts, description="Where the limit is not the request.")
+    A request without a limit stays without one, but for devices and huge pages, which Kubernetes wants equal.
+    """
+
+    requests: ResourceList = Field(
+        default_factory=_no_amounts, description="Where the request is not the limit, or there is no limit."
+    )
+    limits: ResourceList = Field(
+        default_factory=_no_amounts, description="Where the limit is not the request; null for no limit."
+    )
 
 
 _COUNT = "(?=[0-9]{1,9}(:|$))0*[1-9][0-9]*"

@@ -15,6 +15,7 @@ from ptcompile.vocabulary import checks, model
 from ptcompile.vocabulary.fields import Beside, Nodes
 from ptcompile.vocabulary.model import (
     Count,
+    Dict,
     DnsLabel,
     DnsSubdomain,
     Json,
@@ -34,33 +35,40 @@ class EnvSource(Model):
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
 
-    secret_key_ref: Json | None = Field(None, description="{name, key} of a Secret.")
-    config_map_key_ref: Json | None = Field(None, description="{name, key} of a ConfigMap.")
-    field_ref: Json | None = Field(None, description="{fieldPath} of the pod, such as metadata.name.")
-    resource_field_ref: Json | None = Field(None, description="{resource} of the container, such as limits.memory.")
+    secret_key_ref: Json | None = Field(default=None, description="{name, key} of a Secret.")
+    config_map_key_ref: Json | None = Field(default=None, description="{name, key} of a ConfigMap.")
+    field_ref: Json | None = Field(default=None, description="{fieldPath} of the pod, such as metadata.name.")
+    resource_field_ref: Json | None = Field(
+        default=None, description="{resource} of the container, such as limits.memory."
+    )
 
 
 class Elastic(Model):
     """How torchrun runs the job. Every field is torchrun's."""
 
     nnodes: Nnodes | None = Field(
-        None, description="Number of nodes, or MIN:MAX. Default 1, or the count that `nodes` or the roles give."
+        default=None, description="Number of nodes, or MIN:MAX. Default 1, or the count that `nodes` or the roles give."
     )
-    nproc_per_node: NprocPerNode = Field(1, description="Processes on a node: a number, auto, cpu or gpu.")
+    nproc_per_node: NprocPerNode = Field(default=1, description="Processes on a node: a number, auto, cpu or gpu.")
     start_method: Literal["spawn", "fork", "forkserver"] = Field(
-        "spawn", description="How torchrun starts processes of a Python function."
+        default="spawn", description="How torchrun starts processes of a Python function."
     )
-    monitor_interval: int = Field(5, ge=1, description="Seconds between two looks at the processes.")
-    max_restarts: Count = Field(0, description="How often torchrun restarts the whole group of processes.")
+    monitor_interval: int | None = Field(
+        default=5, ge=1, description="Seconds between two looks at the processes; null leaves it to torchrun."
+    )
+    max_restarts: Count = Field(default=0, description="How often torchrun restarts the whole group of processes.")
     rdzv_backend: Literal["c10d", "static", "etcd", "etcd-v2"] | None = Field(
-        None, description="How nodes meet. Default: c10d for a range of nodes or with restarts, else static."
+        default=None, description="How nodes meet. Default: c10d for a range of nodes or with restarts, else static."
     )
-    rdzv_id: str | None = Field(None, description="Name of the meeting. Default: the job's name.")
+    rdzv_id: str | None = Field(
+        default=None, description="Name of the meeting. Default: the job's name; null leaves it to torchrun."
+    )
     rdzv_endpoint: Annotated[str, Field(json_schema_extra={"pattern": "^.+:0*[1-9][0-9]*$"})] | None = Field(
-        None, description="HOST:PORT of an etcd server; the others are found by name."
+        default=None, description="HOST:PORT of an etcd server; the others are found by name."
     )
-    rdzv_configs: dict[str, str | int] = Field(
-        {}, description="Added to the defaults timeout and join_timeout, 900 seconds each."
+    rdzv_configs: Dict[str, str | int | None] = Field(
+        default={},
+        description="Added to the defaults timeout and join_timeout, 900 seconds each; null leaves one to torchrun.",
     )
 
 
@@ -79,36 +87,39 @@ class RunPolicy(Model):
     )
 
     clean_pod_policy: Literal["None", "All", "Running"] | None = Field(
-        None, description="Which pods to delete at the end."
+        default=None, description="Which pods to delete at the end."
     )
-    ttl_seconds_after_finished: Seconds | None = Field(None, description="Delete the job this long after its end.")
-    active_deadline_seconds: int | None = Field(None, ge=1, description="End the job after this long.")
+    ttl_seconds_after_finished: Seconds | None = Field(
+        default=None, description="Delete the job this long after its end."
+    )
+    active_deadline_seconds: int | None = Field(default=None, ge=1, description="End the job after this long.")
     backoff_limit: Count | None = Field(
-        None,
+        default=None,
         description="How many failures are retried. 0: none, which is the default, and 6 where restartPolicy OnFailure "
         "or onPodFailure ask for restarts.",
     )
-    suspend: bool = Field(False, description="Create the job without starting it.")
+    suspend: bool = Field(default=False, description="Create the job without starting it.")
     on_pod_failure: Literal["RestartPod", "RestartJob", "FailJob"] | None = Field(
-        None,
+        default=None,
         description="What follows when a pod fails: that pod again, all pods again, or the end of the job. Default: "
         "without retries the end; with them the pod again for a range of nodes, else all pods where the operator can.",
     )
     on_disruption: Literal["Ignore", "Count", "FailJob"] | None = Field(
-        None,
+        default=None,
         description="What follows when a node goes (drained, preempted, lost): a new start that is not counted, one "
         "that counts as a failure, or the end of the job. Default: Ignore for spot and a range of nodes, else Count.",
     )
     success_policy: Literal["Node0", "AllNodes"] | None = Field(
-        None, description="Whose success is the job's. Default: node 0's for a range of nodes, else the operator's own."
+        default=None,
+        description="Whose success is the job's. Default: node 0's for a range of nodes, else the operator's own.",
     )
 
 
 class Volcano(Model):
     """What Volcano's PyTorch plugin calls the two tasks."""
 
-    master_task: DnsLabel = Field("master", description="Name of the task with node 0 (--master).")
-    worker_task: DnsLabel = Field("worker", description="Name of the task with the other nodes (--worker).")
+    master_task: DnsLabel = Field(default="master", description="Name of the task with node 0 (--master).")
+    worker_task: DnsLabel = Field(default="worker", description="Name of the task with the other nodes (--worker).")
 
 
 class Topology(Model):
@@ -116,8 +127,10 @@ class Topology(Model):
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1, "x-check": "one-level"})
 
-    required: str | None = Field(None, description="Level, such as rack; the job waits until it fits into one.")
-    preferred: str | None = Field(None, description="Level, such as rack; the job runs further apart where it must.")
+    required: str | None = Field(default=None, description="Level, such as rack; the job waits until it fits into one.")
+    preferred: str | None = Field(
+        default=None, description="Level, such as rack; the job runs further apart where it must."
+    )
 
     @model_validator(mode="after")
     def _one_of_the_two(self) -> Topology:
@@ -128,43 +141,52 @@ RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
 
 
 class PodFields(Model):
-    """What a job says of its nodes, and a role may say better of its own."""
+    """What a job says of its nodes, and a role may say better of its own.
 
-    image: str | None = Field(None, description="Container image.")
-    command: list[str] | None = Field(None, description="Start this instead of torchrun.")
-    args: list[str] | None = Field(None, description="Arguments of the script, module, command or image.")
-    working_dir: str | None = Field(None, description="Working directory of the container.")
-    image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(None, description="When to pull.")
+    null is a word of its own: nothing here, from nobody. It keeps away what the job (for a role), the profile or a pass
+    would fill in. Of `image`, `command`, `args` and `restartPolicy` it says nothing.
+    """
+
+    image: str | None = Field(default=None, description="Container image.")
+    command: list[str] | None = Field(default=None, description="Start this instead of torchrun.")
+    args: list[str] | None = Field(default=None, description="Arguments of the script, module, command or image.")
+    working_dir: str | None = Field(default=None, description="Working directory of the container.")
+    image_pull_policy: Literal["Always", "IfNotPresent", "Never"] | None = Field(
+        default=None, description="When to pull."
+    )
     resources: Resources = Field(default_factory=Resources.model_construct, description="Per node.")
-    env: dict[str, str | EnvSource] = Field({}, description="Environment variables, in order.")
-    env_from: list[Json] = Field([], description="Whole ConfigMaps or Secrets as variables.")
-    volumes: list[Json] = Field([], description="Volumes, as in a pod.")
-    volume_mounts: list[Json] = Field([], description="Where the container sees them, as in a pod.")
-    restart_policy: RestartPolicy | None = Field(None, description="What happens to a failed pod.")
-    service_account_name: str | None = Field(None, description="Identity of the pods.")
-    image_pull_secrets: list[Json] = Field([], description="[{name}] of registry credentials.")
-    node_selector: dict[str, str] = Field({}, description="Labels that a node must have.")
-    tolerations: list[Json] = Field([], description="Taints that the pods accept, as in a pod.")
-    affinity: Json = Field({}, description="As in a pod.")
-    priority_class_name: str | None = Field(None, description="Which pods may be preempted for these.")
-    security_context: Json = Field({}, description="Of the container.")
-    pod_security_context: Json = Field({}, description="Of the pod.")
-    scheduler_name: str | None = Field(None, description="Scheduler other than the cluster's.")
-    host_network: bool = Field(False, description="Use the node's network.")
-    termination_grace_period_seconds: Seconds | None = Field(None, description="Between SIGTERM and SIGKILL.")
-    pod_labels: dict[str, str] = Field({}, description="Labels of the pods.")
-    pod_annotations: dict[str, str] = Field({}, description="Annotations of the pods.")
+    env: Dict[str, str | EnvSource | None] = Field(
+        default={}, description="Environment variables, in order; null keeps one away that would be added."
+    )
+    env_from: list[Json] = Field(default=[], description="Whole ConfigMaps or Secrets as variables.")
+    volumes: list[Json] = Field(default=[], description="Volumes, as in a pod.")
+    volume_mounts: list[Json] = Field(default=[], description="Where the container sees them, as in a pod.")
+    restart_policy: RestartPolicy | None = Field(default=None, description="What happens to a failed pod.")
+    service_account_name: str | None = Field(default=None, description="Identity of the pods.")
+    image_pull_secrets: list[Json] = Field(default=[], description="[{name}] of registry credentials.")
+    node_selector: Dict[str, str | None] = Field(default={}, description="Labels that a node must have.")
+    tolerations: list[Json] = Field(default=[], description="Taints that the pods accept, as in a pod.")
+    affinity: Json = Field(default={}, description="As in a pod.")
+    priority_class_name: str | None = Field(default=None, description="Which pods may be preempted for these.")
+    security_context: Json = Field(default={}, description="Of the container.")
+    pod_security_context: Json = Field(default={}, description="Of the pod.")
+    scheduler_name: str | None = Field(default=None, description="Scheduler other than the cluster's.")
+    host_network: bool = Field(default=False, description="Use the node's network.")
+    termination_grace_period_seconds: Seconds | None = Field(default=None, description="Between SIGTERM and SIGKILL.")
+    pod_labels: Dict[str, str | None] = Field(default={}, description="Labels of the pods.")
+    pod_annotations: Dict[str, str | None] = Field(default={}, description="Annotations of the pods.")
     pod_template: Json = Field(
-        {},
+        default={},
         description="A pod template laid over the result for all else: {metadata, spec}. Containers (the one that "
-        "trains is called pytorch), env, volumes, mounts and tolerations merge by name; null removes a field.",
+        "trains is called pytorch), env, volumes, mounts and tolerations merge by name; null removes a field, whoever "
+        "writes it.",
     )
 
 
 class RoleSpec(PodFields):
     """A role's own words; what it does not say is the job's."""
 
-    replicas: Count = Field(1, description="Number of pods. A master has one.")
+    replicas: Count = Field(default=1, description="Number of pods. A master has one.")
 
 
 MOST_BESIDE = 1024
@@ -180,7 +202,7 @@ class SideRole(Beside, PodFields):
     fails is restarted in its pod, and a pod whose node goes is made again without the trainers.
     """
 
-    replicas: int = Field(1, ge=1, le=MOST_BESIDE, description="Number of pods.")
+    replicas: int = Field(default=1, ge=1, le=MOST_BESIDE, description="Number of pods.")
 
 
 def _given(*names: str) -> dict[str, Any]:
@@ -211,37 +233,45 @@ class JobSpec(Nodes, PodFields):
         }
     )
 
-    target: str | None = Field(None, description="The operator's API to write. Default: what the job needs.")
-    script: str | None = Field(None, description="Python file that torchrun starts on every node.")
-    module: str | None = Field(None, description="Python module that torchrun starts on every node.")
-    nodes: int | None = Field(None, ge=1, description="Number of equal nodes.")
-    elastic: Elastic | None = Field(None, description="torchrun's settings, and the number of nodes where it varies.")
-    master: RoleSpec | None = Field(None, description="Node 0, where it differs from the workers.")
-    worker: RoleSpec | None = Field(None, description="The other nodes.")
+    target: str | None = Field(default=None, description="The operator's API to write. Default: what the job needs.")
+    script: str | None = Field(default=None, description="Python file that torchrun starts on every node.")
+    module: str | None = Field(default=None, description="Python module that torchrun starts on every node.")
+    nodes: int | None = Field(default=None, ge=1, description="Number of equal nodes.")
+    elastic: Elastic | None = Field(
+        default=None, description="torchrun's settings, and the number of nodes where it varies."
+    )
+    master: RoleSpec | None = Field(default=None, description="Node 0, where it differs from the workers.")
+    worker: RoleSpec | None = Field(default=None, description="The other nodes.")
     accelerator: str | None = Field(
-        None, description="Which accelerator, by its name in the profile's or the built-in catalogue: nvidia-h100, ..."
+        default=None,
+        description="Which accelerator, by its name in the profile's or the built-in catalogue: nvidia-h100, ...",
     )
     fabric: str | None = Field(
-        None, description="How nodes reach each other: efa, infiniband, roce, tcpx, tcpxo, or a name of the profile's."
+        default=None,
+        description="How nodes reach each other: efa, infiniband, roce, tcpx, tcpxo, or a name of the profile's.",
     )
     spot: bool = Field(
-        False, description="May run on nodes that can be taken away, and outlives that where the operator can."
+        default=False, description="May run on nodes that can be taken away, and outlives that where the operator can."
     )
     shared_memory: bool | Quantity = Field(
-        True, description="Memory volume at /dev/shm; a quantity limits it, else the memory limit does."
+        default=True, description="Memory volume at /dev/shm; a quantity limits it, else the memory limit does."
     )
     run_policy: RunPolicy = Field(
         default_factory=RunPolicy.model_construct, description="When the job ends and what is left of it."
     )
-    queue: DnsSubdomain | None = Field(None, description="Queue that admits the job (Kueue's, Volcano's or KAI's).")
-    priority: DnsSubdomain | None = Field(
-        None, description="Class of the job in its queue: who is admitted first. (Of its pods: priorityClassName.)"
+    queue: DnsSubdomain | None = Field(
+        default=None,
+        description="Queue that admits the job (Kueue's, Volcano's or KAI's). Default: the profile's; null: none.",
     )
-    topology: Topology | None = Field(None, description="How near to each other the pods run.")
-    master_port: Port = Field(23456, description="Port of node 0 where the nodes meet.")
+    priority: DnsSubdomain | None = Field(
+        default=None,
+        description="Class of the job in its queue: who is admitted first. (Of its pods: priorityClassName.)",
+    )
+    topology: Topology | None = Field(default=None, description="How near to each other the pods run.")
+    master_port: Port = Field(default=23456, description="Port of node 0 where the nodes meet.")
     volcano: Volcano = Field(default_factory=Volcano.model_construct, description="Task names on Volcano.")
     roles: dict[str, SideRole] = Field(
-        {},
+        default={},
         description="Pods beside those that train, by a name of yours: data loaders, parameter servers. Every pod "
         "finds the host names of a role in the variable <ROLE>_HOSTS, and the job ends without them.",
     )
@@ -250,8 +280,8 @@ class JobSpec(Nodes, PodFields):
 class Spec(Model):
     """One training job."""
 
-    api_version: Literal["ptcompile/v1"] = Field("ptcompile/v1", description="Version of this vocabulary.")
-    kind: Literal["TrainingJob"] = Field("TrainingJob", description="What this document is.")
+    api_version: Literal["ptcompile/v1"] = Field(default="ptcompile/v1", description="Version of this vocabulary.")
+    kind: Literal["TrainingJob"] = Field(default="TrainingJob", description="What this document is.")
     metadata: Metadata = Field(description="Name, namespace, labels and annotations.")
     spec: JobSpec = Field(description="The job.")
 

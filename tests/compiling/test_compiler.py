@@ -8,7 +8,7 @@ import pytest
 
 from ptcompile import passes
 from ptcompile.compiling import compiler
-from ptcompile.operators.targets import TARGETS
+from ptcompile.operators.targets import TARGETS, target_named
 from tests.making import DEFAULT_CLUSTER, compiled, smallest
 
 NOT_OURS: list[tuple[Any, str]] = [
@@ -43,7 +43,7 @@ def test_what_is_nearly_ours_is_told_what_is_missing(data: dict[str, Any]) -> No
 
 def test_a_clean_job_has_its_target_and_its_steps() -> None:
     done = compiled(smallest("nodes: 2"))
-    assert done.target is TARGETS["job"]
+    assert done.target is target_named("job")
     assert [step.name for step in done.steps] == [one.__name__ for one in passes.PASSES]
     assert done.problems == ()
 

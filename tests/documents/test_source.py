@@ -7,7 +7,6 @@ import os
 import shutil
 import subprocess
 import time
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,8 +19,8 @@ from ptcompile.documents.reader import fast
 from ptcompile.documents.reader.events import parse
 from ptcompile.documents.source import from_data, read
 from ptcompile.findings.codes import CODES
+from tests import recorded
 
-SHARED = Path(__file__).parents[3] / "shared" / "apiserver" / "real.jsonl"
 HEAD = "apiVersion: v1\nkind: X\nmetadata: {name: a}\n"
 
 # Rows from kubectl 1.32: a value of `data:` in YAML, and what `kubectl label --local -o json` prints.
@@ -120,8 +119,20 @@ def test_values_are_what_kubectl_reads(text: str, value: Any) -> None:
     assert json.dumps(source.documents[0].data["data"]) == json.dumps(value)
 
 
-@pytest.mark.skipif(not shutil.which("kubectl"), reason="kubectl is not installed")
-def test_the_table_is_kubectls() -> None:
+def test_the_table_is_what_kubectl_printed() -> None:
+    answers = list(recorded.rows("kubectl"))
+    assert [row["text"] for row in answers] == [text for text, _ in VALUES]
+    assert [_shortest(row["data"]) for row in answers] == [value for _, value in VALUES]
+    if shutil.which("kubectl"):
+        assert _from_kubectl() == [row["data"] for row in answers]
+
+
+def _shortest(seen: Any) -> Any:
+    """kubectl prints large floats with the shortest digits and zeros, which Python takes for other integers."""
+    return [float(number) for number in seen] if str(seen).startswith("[9223372036854776000") else seen
+
+
+def _from_kubectl() -> list[Any]:
     text = "---\n".join(f"{HEAD}data: {row[0]}\n" for row in VALUES)
     command = ["kubectl", "label", "--local", "-f", "-", "x=y", "-o", "json"]
     done = subprocess.run(
@@ -132,9 +143,7 @@ def test_the_table_is_kubectls() -> None:
         value, end = decoder.raw_decode(rest)
         seen.append(value["data"])
         rest = rest[end:].strip()
-    # kubectl prints large floats with the shortest digits and zeros, which Python takes for other integers.
-    plain = [[float(number) for number in row] if str(row).startswith("[9223372036854776000") else row for row in seen]
-    assert plain == [value for _, value in VALUES]
+    return seen
 
 
 @pytest.mark.parametrize(("text", "name", "at"), BAD)
@@ -272,10 +281,8 @@ def test_nothing_raises(text: str) -> None:
     read(text.encode("utf-8", errors="surrogatepass"))
 
 
-@pytest.mark.skipif(not SHARED.exists(), reason="the corpus is not here")
 def test_the_corpus_in_several_styles() -> None:
-    for line in SHARED.read_text().splitlines():
-        manifest = json.loads(line)["manifest"]
+    for manifest in recorded.manifests("apiserver/real").values():
         texts = [emit(manifest), json.dumps(manifest), "---\n" + json.dumps(manifest, indent=2)]
         for style in ({}, {"default_flow_style": True}, {"default_style": '"'}, {"width": 30, "indent": 4}):
             dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)

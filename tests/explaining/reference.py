@@ -14,7 +14,7 @@ from ptcompile import passes
 from ptcompile.findings.diagnostics import Path
 from ptcompile.frontends.spec import lower, read_cluster, read_spec
 from ptcompile.job.model import Context
-from ptcompile.operators.targets import TARGETS, default_target
+from ptcompile.operators.targets import default_target, target_named
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from ptcompile.vocabulary.cluster.questions import Profile
 
@@ -46,7 +46,7 @@ def emitted(data: Json, cluster: Json | ClusterProfile, target: str | None) -> l
     assert spec is not None, problems
     assert profile is not None
     job = lower(spec, profile)
-    chosen = TARGETS[target] if target is not None else default_target(job, profile)
+    chosen = target_named(target) if target is not None else default_target(job, profile)
     job, _ = passes.run(job, Context(profile, chosen))
     return chosen.emit(job, profile)
 

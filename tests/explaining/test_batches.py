@@ -17,7 +17,7 @@ from ptcompile.explaining.leaves import MISSING
 from ptcompile.explaining.model import Cause
 from ptcompile.explaining.provenance import provenance
 from ptcompile.explaining.variants import Change, of_spec, replaced
-from ptcompile.operators.targets import TARGETS
+from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from tests.conftest import Case
 from tests.explaining.cases import ABLE
@@ -31,7 +31,7 @@ ALL_ALONE = 10**9
 def _explained(few: int, data: Json, cluster: ClusterProfile, target: str) -> tuple[Cause, ...]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(batches, "FEW", few)
-        return provenance(data, cluster, TARGETS[target])
+        return provenance(data, cluster, target_named(target))
 
 
 def _same(data: Json, cluster: ClusterProfile, target: str) -> None:

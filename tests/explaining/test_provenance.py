@@ -13,7 +13,7 @@ from ptcompile.compiling.compiler import compile_document
 from ptcompile.explaining.explanation import Explanation
 from ptcompile.explaining.model import Cause
 from ptcompile.explaining.provenance import provenance
-from ptcompile.operators.targets import TARGETS
+from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.passes import PASSES
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from tests.conftest import Case, pair_name
@@ -44,8 +44,8 @@ def test_both_laws_of_generated_specs(spec: Json, given_profile: Json, target: s
     cluster = ClusterProfile.model_validate(given_profile)
     compiled = compile_document(spec, cluster, target)
     assume(compiled.manifests)
-    causes = provenance(spec, cluster, TARGETS[target])
-    assert causes == provenance(spec, cluster, TARGETS[target])
+    causes = provenance(spec, cluster, target_named(target))
+    assert causes == provenance(spec, cluster, target_named(target))
     _law_1(causes, compiled.manifests)
     _law_2(causes, list(compiled.manifests), spec, cluster, target)
 
@@ -220,7 +220,7 @@ def test_the_lines_of_few_values_come_first() -> None:
 def test_what_does_not_compile_is_not_explained() -> None:
     explanation = ptcompile.explain("kind: TrainingJob\nspec: {nods: 1}\n")
     assert (explanation.causes, explanation.jobs, explanation.ok) == ((), (), False)
-    assert provenance({"spec": 1}, DEFAULT_CLUSTER, TARGETS["pod"]) == ()
+    assert provenance({"spec": 1}, DEFAULT_CLUSTER, target_named("pod")) == ()
 
 
 def test_several_documents_are_one_explanation() -> None:

@@ -182,7 +182,8 @@ def test_a_master_with_fewer_gpus_than_processes(gpus: int) -> None:
     ("body", "count"),
     [
         ("sharedMemory: 8Gi\nresources: {memory: 4Gi}", 1),
-        ("sharedMemory: 8Gi\nresources: {requests: {memory: 4Gi}}", 1),
+        ("sharedMemory: 8Gi\nresources: {limits: {memory: 4Gi}}", 1),
+        ("sharedMemory: 8Gi\nresources: {requests: {memory: 4Gi}}", 0),
         ("sharedMemory: 4Gi\nresources: {memory: 4Gi}", 0),
         ("sharedMemory: 8Gi", 0),
         ("sharedMemory: true\nresources: {memory: 4Gi}", 0),

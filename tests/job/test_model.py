@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.job.model import Job, Nearness, Resources, Role, RunPolicy, map_templates
+from ptcompile.job.model import Job, Nearness, Resources, Role, RunPolicy, map_templates, resources
 from tests import making
 
 
 def test_a_level_names_a_resource_whole() -> None:
     above, below = Resources({"cpu": "1"}, {"memory": "2Gi"}), Resources({"memory": "1Gi", "x/y": "1"}, {"cpu": "9"})
-    assert above.over(below) == Resources(
-        {"cpu": "1", "memory": "2Gi", "x/y": "1"}, {"cpu": "1", "memory": "2Gi", "x/y": "1"}
-    )
+    assert above.over(below) == Resources({"cpu": "1", "memory": "2Gi", "x/y": "1"}, {"memory": "2Gi", "x/y": "1"})
+
+
+def test_a_null_keeps_a_half_empty_at_its_level_and_below() -> None:
+    above = resources({"memory": "4Gi"}, {"cpu": None, "memory": None})
+    below = resources({"cpu": "1"}, {"cpu": "2", "memory": "8Gi"})
+    assert above.over(below)[:2] == ({"cpu": "1", "memory": "4Gi"}, {})
+    assert above.over(below).over(below) == above.over(below)
+
+
+def test_an_amount_stands_before_a_null_of_a_level_below() -> None:
+    below = resources({"cpu": None}, {"cpu": None}).over(Resources({"cpu": "1"}))
+    assert below[:2] == ({}, {})
+    assert Resources({"cpu": "2"}, {"cpu": "2"}).over(below) == Resources({"cpu": "2"}, {"cpu": "2"})
 
 
 def test_over_is_idempotent_and_has_a_zero() -> None:
@@ -60,5 +71,5 @@ def test_amounts_stand_in_one_order() -> None:
     names = ["z/z", "memory", "a/a", "ephemeral-storage", "hugepages-2Mi", "cpu"]
     half = dict.fromkeys(names, "1")
     wanted = ["cpu", "memory", "ephemeral-storage", "a/a", "hugepages-2Mi", "z/z"]
-    both = Resources(half).over(Resources({}, half))
+    both = Resources(half, half).over(Resources())
     assert [*both.requests] == [*both.limits] == wanted

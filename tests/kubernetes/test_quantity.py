@@ -95,7 +95,7 @@ def test_the_printed_form_is_the_same_amount(nano: int, style: str) -> None:
 def test_hostile_texts_are_quick(text: str) -> None:
     start = time.process_time()
     valid(text)
-    assert time.process_time() - start < 0.1
+    assert time.process_time() - start < 0.5
 
 
 def test_a_tiny_amount_is_never_zero() -> None:

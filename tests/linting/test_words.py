@@ -1,12 +1,12 @@
 """The words that rules need: with them and without them the same is found, and a rule that needs others is not loaded.
 
 The one exception to look for is a rule that finds something in an object that lacks its words. So the rules are asked
-about every example of every rule, the same with parts taken away, every manifest of ours, and those beside the project.
+about every example of every rule, the same with parts taken away,
+every manifest of ours, and the recorded ones of others.
 """
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,8 +21,9 @@ from ptcompile import streams
 from ptcompile.linting import FAMILIES, Stream, Subject, every_rule, run
 from ptcompile.linting.pages import page
 from ptcompile.linting.words import words_of
+from tests import recorded
 from tests.conftest import ROOT
-from tests.oracle import BASES, needs_rows, rows
+from tests.oracle import rows
 from tests.strategies import mutated
 
 EXAMPLES = {rule.name: list(yaml.safe_load_all(page(rule).bad)) for rule in every_rule()}
@@ -60,7 +61,6 @@ def test_our_manifests(path: Path) -> None:
     assert_same(_objects(path.read_bytes()))
 
 
-@needs_rows
 @pytest.mark.parametrize("operator", ["jobset", "pytorchjob", "trainjob", "volcano"])
 def test_manifests_of_each_operator(operator: str) -> None:
     manifests = [manifest for _, manifest in rows(operator)]
@@ -69,11 +69,8 @@ def test_manifests_of_each_operator(operator: str) -> None:
         assert_same([one])
 
 
-@needs_rows
 def test_manifests_from_everywhere() -> None:
-    manifests = [json.loads(line)["manifest"] for line in BASES.read_text(encoding="utf-8").splitlines()]
-    assert len(manifests) > 100
-    for one in manifests:
+    for one in recorded.manifests("apiserver/real").values():
         assert_same([one])
 
 

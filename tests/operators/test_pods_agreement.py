@@ -1,4 +1,4 @@
-"""Every pod of the rows in `../shared/operators` against ours: names, host names, env, ports, labels, inits."""
+"""Every pod that the operators' own code made against ours: names, host names, env, ports, labels, init containers."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ptcompile.operators.pods import PodView, expand
-from tests.oracle import needs_rows, rows
+from tests.oracle import rows
 
 AT_LEAST = 0.995
 _UID = "11111111-2222-3333-4444-555555555555"
@@ -42,7 +42,6 @@ def theirs(pod: dict[str, Any], *, ordered: bool) -> dict[Any, Any]:
     return out
 
 
-@needs_rows
 @pytest.mark.parametrize("operator", ["pytorchjob", "volcano", "jobset", "trainjob"])
 def test_pods_are_those_of_the_operator(operator: str) -> None:
     wrong, total = [], 0
@@ -60,7 +59,6 @@ def test_pods_are_those_of_the_operator(operator: str) -> None:
     assert len(wrong) <= (1 - AT_LEAST) * total, wrong[:5]
 
 
-@needs_rows
 @pytest.mark.parametrize("operator", ["pytorchjob", "volcano", "trainjob"])
 def test_numbers_of_pods(operator: str) -> None:
     for row, manifest in rows(operator):
@@ -68,7 +66,6 @@ def test_numbers_of_pods(operator: str) -> None:
             assert len(expand(manifest).pods) == row["pods_total"], row.get("n") or (row.get("base"), row.get("path"))
 
 
-@needs_rows
 def test_no_row_makes_it_raise() -> None:
     for operator in ("pytorchjob", "volcano", "jobset", "trainjob"):
         for _, manifest in rows(operator):

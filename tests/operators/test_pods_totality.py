@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ptcompile.operators.pods import EXPANDERS, expand
+from ptcompile.operators.pods import RUNS_PODS, expand
 from ptcompile.simulation.kubelet import command_line, environment, qos_class
 from tests.operators.making import Json, container, jobset, pytorchjob, replicated, task, template, trainjob, volcano
 from tests.places import places
@@ -72,7 +72,7 @@ values = st.recursive(
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.sampled_from(sorted(EXPANDERS)), values, values)
+@given(st.sampled_from(sorted(RUNS_PODS)), values, values)
 def test_any_spec(kind: tuple[str, str], metadata: Any, spec: Any) -> None:
     read({"apiVersion": kind[0], "kind": kind[1], "metadata": metadata, "spec": spec})
 

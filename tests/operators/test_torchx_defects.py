@@ -15,7 +15,7 @@ import yaml
 import ptcompile
 from ptcompile.kubernetes.names import is_dns_label, is_label_value
 from ptcompile.operators.pods import PodView, expand
-from ptcompile.operators.targets import TARGETS
+from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.simulation.kubelet import environment, expand_vars
 from tests.making import text
 
@@ -44,12 +44,12 @@ def pods(manifests: tuple[dict[str, Any], ...]) -> list[PodView]:
 
 def containers(target: str, body: str) -> Iterator[dict[str, Any]]:
     for pod in pods(made(body, target)):
-        yield next(dict(c) for c in pod.spec["containers"] if c["name"] == TARGETS[target].main_container)
+        yield next(dict(c) for c in pod.spec["containers"] if c["name"] == target_named(target).main_container)
 
 
 def address(target: str, pod: PodView) -> tuple[str, list[str]]:
     """The master's name that torchrun gets, and its words."""
-    main = next(c for c in pod.containers if c.name == TARGETS[target].main_container)
+    main = next(c for c in pod.containers if c.name == target_named(target).main_container)
     env = environment(main, pod)
     words = [expand_vars(word, env) for word in main.command or ()]
     options = dict(word[2:].split("=", 1) for word in words if word.startswith("--") and "=" in word)
@@ -88,7 +88,7 @@ def test_4_a_patch_meets_its_container_on_every_replica(target: str) -> None:
     body = f"{GPU_JOB}\n{PATCH % 'lifecycle: {preStop: {sleep: {seconds: 5}}}'}"
     for pod in pods(made(body, target)):
         assert all(container.get("image") for container in pod.spec["containers"])
-        assert [c["name"] for c in pod.spec["containers"]] == [TARGETS[target].main_container]
+        assert [c["name"] for c in pod.spec["containers"]] == [target_named(target).main_container]
     assert all(container["lifecycle"]["preStop"] for container in containers(target, body))
 
 
@@ -110,7 +110,7 @@ podTemplate:
         for kind in ("containers", "volumes"):
             names = [item["name"] for item in pod.spec[kind]]
             assert len(names) == len(set(names))
-        main = next(c for c in pod.containers if c.name == TARGETS[target].main_container)
+        main = next(c for c in pod.containers if c.name == target_named(target).main_container)
         assert [m["name"] for m in main.mounts if m["mountPath"] == "/dev/shm"] == ["dshm"]  # noqa: S108
         assert next(v for v in pod.volumes if v["name"] == "dshm")["emptyDir"]["sizeLimit"] == "4Gi"
 

@@ -1,4 +1,5 @@
-"""Resources: a role over the job over the profile, key by key; a level names a resource whole; nothing is clamped."""
+"""Resources: a role over the job over the profile, key by key; a level names a resource whole; nothing is clamped, and
+no limit made up."""
 
 from __future__ import annotations
 
@@ -6,20 +7,47 @@ from collections.abc import Mapping
 
 import pytest
 
-from ptcompile.job.model import Resources
+from ptcompile.job.model import Container, PodTemplate, Resources
+from ptcompile.job.model import resources as amounts
 from ptcompile.passes.resources import resources
 from tests import making
 
-Amounts = Mapping[str, str]
+Amounts = Mapping[str, str | None]
 Pair = tuple[Amounts, Amounts]
 GPU = "nvidia.com/gpu"
 
 TABLE: dict[str, tuple[Pair, Pair, Pair, Pair]] = {
     # (role), (job), (profile), (after): each (requests, limits)
     "nothing at all": (({}, {}), ({}, {}), ({}, {}), ({}, {})),
-    "a missing limit takes the request (flyte.md 5 case 17)": (
-        ({"cpu": "1"}, {}), ({}, {}), ({}, {}), ({"cpu": "1"}, {"cpu": "1"}),
+    "a missing limit stays missing": (({"cpu": "1"}, {}), ({}, {}), ({}, {}), ({"cpu": "1"}, {})),
+    "nor is it the profile's: a level names a resource whole": (
+        ({"cpu": "4"}, {}), ({}, {}), ({"cpu": "1"}, {"cpu": "2"}), ({"cpu": "4"}, {}),
     ),
+    "but of what Kubernetes wants equal it is the request": (
+        ({GPU: "8", "rdma/hca": "1", "hugepages-2Mi": "1Gi"}, {}), ({}, {}), ({}, {}),
+        ({GPU: "8", "rdma/hca": "1", "hugepages-2Mi": "1Gi"},) * 2,
+    ),
+    "a request alone of the profile has no limit either": (
+        ({}, {}), ({}, {}), ({"cpu": "1"}, {"memory": "2Gi"}), ({"cpu": "1", "memory": "2Gi"}, {"memory": "2Gi"}),
+    ),
+    "a role's null takes the job's limit away, and keeps its request": (
+        ({}, {"cpu": None}), ({"cpu": "4"}, {"cpu": "4"}), ({}, {}), ({"cpu": "4"}, {}),
+    ),
+    "a null in both halves is nothing, from nobody": (
+        ({"cpu": None}, {"cpu": None}), ({"cpu": "4"}, {}), ({"cpu": "1"}, {"cpu": "2"}), ({}, {}),
+    ),
+    "the job's null stands before the profile, and behind the role": (
+        ({"memory": "1Gi"}, {}), ({}, {"cpu": None, "memory": None}), ({"cpu": "1"}, {"cpu": "2", "memory": "9Gi"}),
+        ({"cpu": "1", "memory": "1Gi"}, {}),
+    ),
+    "a limit whose request is null has none of ours": (
+        ({"cpu": None}, {"cpu": "2"}), ({}, {}), ({}, {}), ({}, {"cpu": "2"}),
+    ),
+    "the profile's null is nothing": (({}, {}), ({}, {}), ({"cpu": "1"}, {"cpu": None}), ({"cpu": "1"}, {})),
+    "a role without a device has none from below": (
+        ({GPU: "0"}, {GPU: "0"}), ({GPU: "8"}, {GPU: "8"}), ({}, {}), ({}, {}),
+    ),
+    "a null gpu is the device's": (({"gpu": None}, {"gpu": None}), ({"gpu": "8"}, {"gpu": "8"}), ({}, {}), ({}, {})),
     "a missing request takes the limit (flyte.md 5 case 17)": (
         ({}, {"cpu": "2"}), ({}, {}), ({}, {}), ({"cpu": "2"}, {"cpu": "2"}),
     ),
@@ -35,7 +63,7 @@ TABLE: dict[str, tuple[Pair, Pair, Pair, Pair]] = {
     "role over job over profile": (
         ({"cpu": "1"}, {}), ({"cpu": "2", "memory": "2Gi"}, {}),
         ({"cpu": "3", "memory": "3Gi", "ephemeral-storage": "3Gi"}, {}),
-        ({"cpu": "1", "memory": "2Gi", "ephemeral-storage": "3Gi"},) * 2,
+        ({"cpu": "1", "memory": "2Gi", "ephemeral-storage": "3Gi"}, {}),
     ),
     "the profile's default limit never clamps (flyte.md 6.4)": (
         ({"cpu": "40"}, {"cpu": "50"}), ({}, {}), ({"cpu": "10"}, {"cpu": "20"}), ({"cpu": "40"}, {"cpu": "50"}),
@@ -56,9 +84,10 @@ TABLE: dict[str, tuple[Pair, Pair, Pair, Pair]] = {
 def test_who_wins(row: tuple[Pair, Pair, Pair, Pair]) -> None:
     role, whole, defaults, (requests, limits) = row
     cluster = making.profile({"defaults": {"requests": dict(defaults[0]), "limits": dict(defaults[1])}})
-    before = making.job(making.template(*role), resources=Resources(*whole))
+    main = Container("pytorch", "img:1", resources=amounts(*role))
+    before = making.job(PodTemplate(main), resources=amounts(*whole))
     after = resources(before, making.context(cluster))
-    assert after.roles[0].template.main.resources == Resources(requests, limits)
+    assert after.roles[0].template.main.resources[:2] == (requests, limits)
     assert resources(after, making.context(cluster)) == after
 
 
@@ -80,7 +109,7 @@ def test_the_order_is_that_of_a_reader_and_not_of_the_input() -> None:
     after = resources(making.job(making.template(asked)), making.context())
     wanted = ["cpu", "memory", "ephemeral-storage", "a.b/c", "rdma/hca"]
     assert list(after.roles[0].template.main.resources.requests) == wanted
-    assert list(after.roles[0].template.main.resources.limits) == wanted
+    assert list(after.roles[0].template.main.resources.limits) == ["a.b/c", "rdma/hca"]
 
 
 def test_each_role_keeps_its_own() -> None:

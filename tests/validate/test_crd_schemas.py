@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from ptcompile.documents.schema_files import load
 from ptcompile.validate.schemas import CORE, CUSTOM, resolve
 from ptcompile.validate.structure_compile import in_version
+from tests import recorded
 
-CRDS = Path(__file__).resolve().parents[3] / "shared" / "crds"
 FILES = {
-    "PyTorchJob": "pytorchjob.yaml",
-    "Job": "volcano-jobs.yaml",
-    "JobSet": "jobset.yaml",
-    "TrainJob": "trainer-trainjobs.yaml",
-    "TrainingRuntime": "trainer-trainingruntimes.yaml",
-    "ClusterTrainingRuntime": "trainer-clustertrainingruntimes.yaml",
+    "PyTorchJob": "pytorchjob",
+    "Job": "volcano-jobs",
+    "JobSet": "jobset",
+    "TrainJob": "trainer-trainjobs",
+    "MPIJob": "other/mpijobs",
+    "TrainingRuntime": "trainer-trainingruntimes",
+    "ClusterTrainingRuntime": "trainer-clustertrainingruntimes",
 }
 KINDS = {kind: (version, document) for (version, kind), document in CUSTOM.items()}
 QUANTITY = (
@@ -46,19 +45,14 @@ ATTRIBUTES = [
     "nullable",
 ]
 
-pytestmark = pytest.mark.skipif(not CRDS.is_dir(), reason="the CRDs are not beside the project")
-
 Row = dict[str, Any]
 
 
 @cache
 def crd(kind: str) -> Mapping[str, Any]:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    for document in yaml.load_all((CRDS / FILES[kind]).read_text(encoding="utf-8"), Loader=loader):
-        if document and document.get("kind") == "CustomResourceDefinition":
-            spec: Mapping[str, Any] = document["spec"]
-            return spec
-    raise AssertionError(kind)
+    (document,) = recorded.rows(f"crds/{FILES[kind]}")
+    spec: Mapping[str, Any] = document["spec"]
+    return spec
 
 
 def crd_schema(kind: str) -> Mapping[str, Any]:

@@ -141,6 +141,18 @@ CLEAN: dict[tuple[str, str], Json] = {
             "queue": "q",
         },
     ),
+    ("kubeflow.org/v2beta1", "MPIJob"): obj(
+        "kubeflow.org/v2beta1",
+        "MPIJob",
+        spec={
+            "slotsPerWorker": 2,
+            "runPolicy": {"cleanPodPolicy": "Running", "schedulingPolicy": {"minResources": {"cpu": "2"}}},
+            "mpiReplicaSpecs": {
+                "Launcher": {"template": {"spec": {"containers": [{"name": "main", "image": "i"}]}}},
+                "Worker": {"replicas": 2, "template": {"spec": {"containers": [{"name": "main", "image": "i"}]}}},
+            },
+        },
+    ),
     ("scheduling.x-k8s.io/v1alpha1", "PodGroup"): obj(
         "scheduling.x-k8s.io/v1alpha1",
         "PodGroup",

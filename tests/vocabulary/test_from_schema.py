@@ -161,7 +161,8 @@ def test_two_documents_share_nothing_that_can_change() -> None:
     first, second = from_schema.spec(document), from_schema.spec(document)
     assert first is not None
     assert second is not None
-    first.metadata.labels["a"] = first.spec.env["B"] = first.spec.pod_labels["c"] = "changed"
+    held = vars(first.spec)
+    vars(first.metadata)["labels"]["a"] = held["env"]["B"] = held["pod_labels"]["c"] = "changed"
     first.spec.tolerations.append({})
     assert same(second, Spec.model_validate(document))
     assert document["spec"]["env"] == {"A": "1"}

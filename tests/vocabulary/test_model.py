@@ -67,7 +67,7 @@ def test_unknown_keys_are_refused() -> None:
 
 def test_models_are_frozen() -> None:
     with pytest.raises(ValidationError, match="frozen"):
-        Metadata(name="a").name = "b"  # type: ignore[misc]
+        Metadata(name="a").name = "b"
 
 
 @pytest.mark.parametrize("given", [{"name": 5}, {"name": "a", "labels": {"x": 1}}, {"name": "a", "labels": []}])

@@ -23,6 +23,7 @@ from ptcompile.job import pod_template
 from ptcompile.job.model import Job, Target, Wiring
 from ptcompile.job.queues import KAI_MIN_MEMBER
 from ptcompile.job.queues import gang as gang_of
+from ptcompile.operators.batch import names
 from ptcompile.operators.common import batch_endings, endings, gang
 from ptcompile.operators.common.changes import there
 from ptcompile.operators.common.emitting import (
@@ -127,4 +128,5 @@ JOB = Target(
     overwrites={"JOB_COMPLETION_INDEX": None},
     unsupported=_unsupported,
     emit=_emit,
+    derived=names.DERIVED,
 )

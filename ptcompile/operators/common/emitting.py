@@ -37,17 +37,17 @@ def plain_env(job: Job, host: str, rank: str = COMPLETION_INDEX) -> tuple[Json, 
 
 def object_metadata(job: Job, cluster: ClusterProfile | None = None, target: str = "") -> dict[str, Any]:
     """Metadata of an object with the job's name; with a cluster, of the one that Kueue or KAI admits on a target."""
-    labels, annotations = dict(job.labels), dict(job.annotations)
-    if cluster is not None:
-        labels |= queues.object_labels(job, cluster)
-        annotations |= queues.object_annotations(job, cluster, target)
+    added = {
+        "labels": queues.object_labels(job, cluster) if cluster is not None else {},
+        "annotations": queues.object_annotations(job, cluster, target) if cluster is not None else {},
+    }
     out: dict[str, Any] = {"name": job.name}
     if job.namespace:
         out["namespace"] = job.namespace
-    if labels:
-        out["labels"] = labels
-    if annotations:
-        out["annotations"] = annotations
+    for field, own in (("labels", job.labels), ("annotations", job.annotations)):
+        whole = {**own, **added[field]}
+        if given := {name: text for name, text in whole.items() if text is not None and own.get(name, "") is not None}:
+            out[field] = given
     return out
 
 

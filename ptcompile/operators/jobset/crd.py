@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.validate.crd.reading import entries, mapping, refusal
+from ptcompile.operators.common.crd import entries, mapping, refusal
 
 
 def jobset_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:

@@ -37,7 +37,7 @@ from ptcompile.operators.common.emitting import (
     restart_policies,
     role_path,
 )
-from ptcompile.operators.jobset import endings
+from ptcompile.operators.jobset import endings, names
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -161,4 +161,5 @@ JOBSET = Target(
     unsupported=_unsupported,
     emit=_emit,
     groups=_groups,
+    derived=names.DERIVED,
 )

@@ -9,11 +9,11 @@ from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import Json, at, integer, items, object_name, text, texts
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.common import roundtrip
+from ptcompile.operators.common.decode import undecodable
+from ptcompile.operators.common.verdict import Say, child, refusal
 from ptcompile.operators.jobset.webhook_failure_policy import failure_policy
 from ptcompile.operators.jobset.webhook_volumes import claims
-from ptcompile.validate.webhooks import roundtrip
-from ptcompile.validate.webhooks.decode import undecodable
-from ptcompile.validate.webhooks.verdict import Say, child, refusal
 
 _say = refusal("jobset")
 _MAX = 2**31 - 1

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import Json, at, items, text
-from ptcompile.validate.webhooks.verdict import Say
+from ptcompile.operators.common.verdict import Say
 
 
 def claims(spec: Json, name: str, path: Path, say: Say) -> Iterator[Problem]:

@@ -23,6 +23,7 @@ from ptcompile.operators.common.emitting import (
     restart_policies,
     role_path,
 )
+from ptcompile.operators.pod import names
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -93,4 +94,5 @@ POD = Target(
     overwrites={},
     unsupported=_unsupported,
     emit=_emit,
+    derived=names.DERIVED,
 )

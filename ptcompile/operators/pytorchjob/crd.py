@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ptcompile.findings.diagnostics import Problem
-from ptcompile.validate.crd.reading import mapping, refusal
+from ptcompile.operators.common.crd import mapping, refusal
 
 
 def pytorch_job_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:

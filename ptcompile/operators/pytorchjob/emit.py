@@ -33,7 +33,7 @@ from ptcompile.operators.common.emitting import (
     restart_policies,
 )
 from ptcompile.operators.common.gang import scheduling_policy
-from ptcompile.operators.pytorchjob import endings
+from ptcompile.operators.pytorchjob import endings, names
 from ptcompile.vocabulary.checks import split_endpoint
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
             "maxRestarts": job.launch.max_restarts,
             "rdzvBackend": job.launch.rdzv_backend,
             **_etcd(job.launch.rdzv_endpoint),
-            "rdzvId": job.launch.rdzv_id,
+            **({} if job.launch.rdzv_id is None else {"rdzvId": job.launch.rdzv_id}),
             "rdzvConf": [{"key": k, "value": v} for k, v in job.launch.rdzv_conf.items()],
         }
     spec["pytorchReplicaSpecs"] = {
@@ -161,4 +161,5 @@ PYTORCHJOB = Target(
     emit=_emit,
     groups=_groups,
     names_scheduler=frozenset({"volcano", "scheduler-plugins"}),
+    derived=names.DERIVED,
 )

@@ -8,8 +8,8 @@ from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import Json, at, integer, items, mapping, object_name, text
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.validate.webhooks.decode import undecodable
-from ptcompile.validate.webhooks.verdict import child, failure, quoted, refusal
+from ptcompile.operators.common.decode import undecodable
+from ptcompile.operators.common.verdict import child, failure, quoted, refusal
 
 _say = refusal("training-operator")
 _SPECS: Path = ("spec", "pytorchReplicaSpecs")

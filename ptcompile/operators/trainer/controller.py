@@ -9,8 +9,8 @@ from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import Json, at, items, object_name, text
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.common.verdict import child, failure
 from ptcompile.operators.trainer import runtimes
-from ptcompile.validate.webhooks.verdict import child, failure
 
 
 def later(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> Iterator[Problem]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Problem
-from ptcompile.validate.crd.reading import mapping, refusal
+from ptcompile.operators.common.crd import mapping, refusal
 
 _LABEL = re.compile(r"[a-z](?:[-a-z0-9]*[a-z0-9])?").fullmatch
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^\n]+").fullmatch

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path, Problem
+from ptcompile.operators.common.crd import entries, mapping, refusal
 from ptcompile.operators.jobset.crd import jobset_spec_rules
-from ptcompile.validate.crd.reading import entries, mapping, refusal
 
 _POLICIES: Final = ("torch", "mpi", "jax", "xgboost", "flux")
 

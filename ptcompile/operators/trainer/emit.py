@@ -55,6 +55,7 @@ from ptcompile.operators.common.emitting import (
 from ptcompile.operators.common.gang import pod_group_policy, with_priority
 from ptcompile.operators.jobset import endings as jobset_endings
 from ptcompile.operators.jobset.emit import fewest_for_kai
+from ptcompile.operators.trainer import names
 from ptcompile.operators.trainer.builtin_runtimes import ANCESTOR, GROUP
 from ptcompile.operators.trainer.runtime_patch import NODE, Parts, parts
 from ptcompile.operators.trainer.runtimes import API_VERSION
@@ -210,4 +211,5 @@ TRAINJOB = Target(
     emit=_emit,
     main_container=NODE,
     groups=_groups,
+    derived=names.DERIVED,
 )

@@ -9,11 +9,11 @@ from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import Json, at, integer, items, string_map, text, texts
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.common import roundtrip
+from ptcompile.operators.common.decode import undecodable
+from ptcompile.operators.common.roundtrip import ZERO
+from ptcompile.operators.common.verdict import refusal
 from ptcompile.operators.trainer import runtimes
-from ptcompile.validate.webhooks import roundtrip
-from ptcompile.validate.webhooks.decode import undecodable
-from ptcompile.validate.webhooks.roundtrip import ZERO
-from ptcompile.validate.webhooks.verdict import refusal
 
 _say = refusal("trainer")
 _RESERVED = ("PET_NNODES", "PET_NPROC_PER_NODE", "PET_NODE_RANK", "PET_MASTER_ADDR", "PET_MASTER_PORT")

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes.untyped import Json, at, string_map
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.common.decode import undecodable
+from ptcompile.operators.common.verdict import refusal
 from ptcompile.operators.trainer import runtimes
-from ptcompile.validate.webhooks.decode import undecodable
-from ptcompile.validate.webhooks.verdict import refusal
 
 _say = refusal("trainer")
 _CONTAINERS = {

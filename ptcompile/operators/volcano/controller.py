@@ -9,7 +9,7 @@ from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import parse
 from ptcompile.kubernetes.untyped import Json, at, integer, items, object_name, text, texts
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.validate.webhooks.verdict import child, failure
+from ptcompile.operators.common.verdict import child, failure
 
 _NAME: Path = ("metadata", "name")
 _SUFFIX = {"svc": "-svc", "ssh": "-ssh"}

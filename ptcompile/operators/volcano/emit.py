@@ -35,7 +35,7 @@ from ptcompile.operators.common.emitting import (
     restart_policies,
     role_path,
 )
-from ptcompile.operators.volcano import endings
+from ptcompile.operators.volcano import endings, names
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -142,4 +142,5 @@ VOLCANO = Target(
     emit=_emit,
     groups=_groups,
     names_scheduler=frozenset({"volcano"}),
+    derived=names.DERIVED,
 )

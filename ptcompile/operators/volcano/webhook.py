@@ -10,12 +10,12 @@ from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import parse
 from ptcompile.kubernetes.untyped import Json, at, integer, items, object_name, text, texts
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.common import roundtrip
+from ptcompile.operators.common.decode import undecodable
+from ptcompile.operators.common.verdict import refusal
 from ptcompile.operators.volcano.webhook_policies import policies
 from ptcompile.operators.volcano.webhook_template import template, whole_cpus
 from ptcompile.validate.same import same
-from ptcompile.validate.webhooks import roundtrip
-from ptcompile.validate.webhooks.decode import undecodable
-from ptcompile.validate.webhooks.verdict import refusal
 
 _say = refusal("volcano")
 PLUGINS = ("ssh", "env", "svc", "tensorflow", "mpi", "pytorch", "hcclrank", "ray")

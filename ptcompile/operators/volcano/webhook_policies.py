@@ -9,7 +9,7 @@ from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import Json, items, text, texts
 from ptcompile.kubernetes.versions import Version
-from ptcompile.validate.webhooks.verdict import refusal
+from ptcompile.operators.common.verdict import refusal
 
 _say = refusal("volcano")
 _ANY = "*"

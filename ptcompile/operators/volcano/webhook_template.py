@@ -8,9 +8,9 @@ from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.kubernetes import names, quantity
 from ptcompile.kubernetes.untyped import Json, at, items, mapping, string_map, text, texts
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.common.verdict import refusal
 from ptcompile.validate.core.context import Context
 from ptcompile.validate.core.pod import pod_spec
-from ptcompile.validate.webhooks.verdict import refusal
 
 _say = refusal("volcano")
 

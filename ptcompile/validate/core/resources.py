@@ -16,13 +16,8 @@ from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.metadata import why_not_key
 
 _CONTAINER: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
-_HUGE: Final = "hugepages-"
+_HUGE: Final = names.HUGE_PAGES
 _Amounts = dict[str, Quantity]
-
-
-def is_native(name: str) -> bool:
-    """Whether a resource is Kubernetes' own, and so may be promised more than once (hugepages apart)."""
-    return "/" not in name or "kubernetes.io/" in name
 
 
 @kept(1024)
@@ -36,7 +31,7 @@ def why_not_resource(name: str) -> str | None:
         if name.startswith(_HUGE):
             return None
         return "must be a standard resource for containers (cpu, memory, ephemeral-storage) or fully qualified"
-    if is_native(name):
+    if names.is_native_resource(name):
         return None
     # The server asks whether a quota could be named after it.
     if name.startswith("requests.") or why_not_key(f"requests.{name}"):
@@ -68,7 +63,7 @@ def check_amounts(resources: dict[str, Any], path: Path, found: f.Found, *, part
     written = f.mapping(resources.get("limits"))
     for name, amount in requests.items():
         limit = limits.get(name)
-        firm = not is_native(name) or name.startswith(_HUGE)
+        firm = names.never_shared(name)
         if limit is None:
             # A limit that is there and cannot be read is another mistake.
             if firm and not partial and name not in written:
@@ -111,7 +106,7 @@ def _check_amount(name: str, amount: Quantity, at: Path, found: f.Found) -> None
     if amount.nano < 0:
         path = (*at, name)
         f.invalid(found, path, str(amount), "must be greater than or equal to 0", at=f.key_path(path))
-    elif not is_native(name) and not amount.is_integer:
+    elif not names.is_native_resource(name) and not amount.is_integer:
         path = (*at, name)
         help = "ask for whole devices: a share of one has its own resource name"
         f.invalid(found, path, str(amount), "must be an integer", help, f.key_path(path))

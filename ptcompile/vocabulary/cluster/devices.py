@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, Field
 
 from ptcompile.vocabulary.cluster.pod_base import check, in_schema
-from ptcompile.vocabulary.model import Json, Model, Quantity
+from ptcompile.vocabulary.model import Dict, Json, Model, Quantity
 
 PodBase = Annotated[Json, AfterValidator(check), Field(json_schema_extra=in_schema)]
 """A pod template that is laid under the job's own."""
@@ -30,13 +30,15 @@ class NodeRequirement(Model):
     operator: Literal["In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt"] = Field(
         description="How the label is compared."
     )
-    values: list[str] | None = Field(None, description="What it is compared with; nothing for Exists, DoesNotExist.")
+    values: list[str] | None = Field(
+        default=None, description="What it is compared with; nothing for Exists, DoesNotExist."
+    )
 
 
 class Gpu(Model):
     """What `gpu` means in this cluster."""
 
-    resource_name: str = Field("nvidia.com/gpu", description="Resource that `gpu` asks for.")
+    resource_name: str = Field(default="nvidia.com/gpu", description="Resource that `gpu` asks for.")
     tolerations: list[Toleration] = Field(
         default_factory=lambda: [
             Toleration.model_construct(key="flyte/gpu", operator="Equal", value="dedicated", effect="NoSchedule")
@@ -51,34 +53,36 @@ class Gpu(Model):
 class Accelerator(Model):
     """One entry of the catalogue: a name that jobs may ask for."""
 
-    resource_name: str | None = Field(None, description="Resource of this accelerator, where `gpu` is another one.")
+    resource_name: str | None = Field(
+        default=None, description="Resource of this accelerator, where `gpu` is another one."
+    )
     node_labels: dict[str, str] = Field(description="Labels that nodes with it carry; pods get a node affinity.")
     match_expressions: list[NodeRequirement] = Field(
-        [], description="What those nodes must be beyond labels, such as without a slice's label."
+        default=[], description="What those nodes must be beyond labels, such as without a slice's label."
     )
-    tolerations: list[Toleration] = Field([], description="Taints of those nodes.")
+    tolerations: list[Toleration] = Field(default=[], description="Taints of those nodes.")
     processes_per_device: int = Field(
-        1, ge=1, description="How many processes one device takes: the cores of a Trainium, else 1."
+        default=1, ge=1, description="How many processes one device takes: the cores of a Trainium, else 1."
     )
     one_drives_all: bool = Field(
-        False, description="Whether one process may drive all devices of a node, as with PyTorch/XLA's SPMD."
+        default=False, description="Whether one process may drive all devices of a node, as with PyTorch/XLA's SPMD."
     )
-    env: dict[str, str] = Field({}, description="Environment variables of pods that ask for it.")
-    devices_per_node: int | None = Field(None, ge=1, description="How many of it a whole node has.")
+    env: dict[str, str] = Field(default={}, description="Environment variables of pods that ask for it.")
+    devices_per_node: int | None = Field(default=None, ge=1, description="How many of it a whole node has.")
     fabric_devices: dict[str, int] = Field(
-        {}, description="How many devices of a fabric, by its name, come with a whole node."
+        default={}, description="How many devices of a fabric, by its name, come with a whole node."
     )
 
 
 class Fabric(Model):
     """A network between nodes, by the name that jobs use. What is not said is the built-in fabric's of that name."""
 
-    resources: dict[str, Quantity] = Field({}, description="What a pod asks for by Kubernetes resource name.")
-    capabilities: list[str] = Field([], description="Linux capabilities of the container that trains.")
-    env: dict[str, str] = Field({}, description="Environment variables.")
+    resources: Dict[str, Quantity] = Field(default={}, description="What a pod asks for by Kubernetes resource name.")
+    capabilities: list[str] = Field(default=[], description="Linux capabilities of the container that trains.")
+    env: dict[str, str] = Field(default={}, description="Environment variables.")
     annotations: dict[str, str] = Field(
-        {}, description="Annotations of the pods, such as k8s.v1.cni.cncf.io/networks for a second interface."
+        default={}, description="Annotations of the pods, such as k8s.v1.cni.cncf.io/networks for a second interface."
     )
     pod_template: PodBase = Field(
-        {}, description="A pod template laid under the job's own for all else, such as a daemon beside it."
+        default={}, description="A pod template laid under the job's own for all else, such as a daemon beside it."
     )

@@ -14,36 +14,43 @@ from ptcompile.vocabulary import model
 from ptcompile.vocabulary.checks import other_than_the_queues
 from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric, Gpu, NodeRequirement, PodBase, Toleration
 from ptcompile.vocabulary.cluster.questions import Profile
-from ptcompile.vocabulary.cluster.queues import GangScheduler, QueueSystem, Topology
-from ptcompile.vocabulary.model import Json, Model, Quantity
+from ptcompile.vocabulary.cluster.queues import ClusterTopology, GangScheduler, QueueSystem
+from ptcompile.vocabulary.model import Dict, Json, Model, Quantity
 
 
 class Spot(Model):
     """Nodes that can be taken away."""
 
-    node_labels: dict[str, str] = Field({}, description="Labels that such nodes carry; pods get a node affinity.")
-    match_expressions: list[NodeRequirement] = Field(
-        [], description="What such nodes must be beyond labels, for the same node affinity."
+    node_labels: dict[str, str] = Field(
+        default={}, description="Labels that such nodes carry; pods get a node affinity."
     )
-    tolerations: list[Toleration] = Field([], description="Taints of such nodes.")
+    match_expressions: list[NodeRequirement] = Field(
+        default=[], description="What such nodes must be beyond labels, for the same node affinity."
+    )
+    tolerations: list[Toleration] = Field(default=[], description="Taints of such nodes.")
 
 
 class Defaults(Model):
     """What every job gets that does not say otherwise."""
 
-    env: dict[str, str] = Field({}, description="Environment variables.")
-    labels: dict[str, str] = Field({}, description="Labels of objects and pods.")
-    annotations: dict[str, str] = Field({}, description="Annotations of objects and pods.")
-    requests: dict[str, Quantity] = Field({}, description="Requests by Kubernetes resource name.")
-    limits: dict[str, Quantity] = Field({}, description="Limits by Kubernetes resource name.")
-    node_selector: dict[str, str] = Field({}, description="Labels that every node must have.")
-    tolerations: list[Toleration] = Field([], description="Tolerations of every pod.")
-    queue: str | None = Field(None, description="Queue of jobs that name none.")
-    scheduler_name: str | None = Field(None, description="Scheduler of jobs that name none.")
-    service_account_name: str | None = Field(None, description="Identity of pods that name none.")
-    image_pull_secrets: list[Json] = Field([], description="Registry credentials of pods that name none.")
+    env: dict[str, str] = Field(default={}, description="Environment variables.")
+    labels: dict[str, str] = Field(default={}, description="Labels of objects and pods.")
+    annotations: dict[str, str] = Field(default={}, description="Annotations of objects and pods.")
+    requests: Dict[str, Quantity | None] = Field(
+        default={}, description="Requests by Kubernetes resource name, of jobs that give no amount of it."
+    )
+    limits: Dict[str, Quantity | None] = Field(
+        default={},
+        description="Limits by Kubernetes resource name, of jobs that give no amount of it; absent: none.",
+    )
+    node_selector: dict[str, str] = Field(default={}, description="Labels that every node must have.")
+    tolerations: list[Toleration] = Field(default=[], description="Tolerations of every pod.")
+    queue: str | None = Field(default=None, description="Queue of jobs that name none.")
+    scheduler_name: str | None = Field(default=None, description="Scheduler of jobs that name none.")
+    service_account_name: str | None = Field(default=None, description="Identity of pods that name none.")
+    image_pull_secrets: list[Json] = Field(default=[], description="Registry credentials of pods that name none.")
     pod_template: PodBase = Field(
-        {},
+        default={},
         description="A pod template laid under every job's own, for all else. Its container `pytorch` is the one that "
         "trains. Mappings merge; an item that the job names, its affinity and its dnsConfig are the job's whole.",
     )
@@ -52,27 +59,30 @@ class Defaults(Model):
 class OperatorVersions(Model):
     """Versions of what is installed; the newest known where absent."""
 
-    kubernetes: str | None = Field(None, pattern=r"^1\.\d{1,3}$", description='Such as "1.34".')
-    training_operator: str | None = Field(None, pattern=r"^\d+\.\d+", description='Such as "1.9".')
-    trainer: str | None = Field(None, pattern=r"^\d+\.\d+", description='Such as "2.2".')
-    jobset: str | None = Field(None, pattern=r"^\d+\.\d+", description='Such as "0.10".')
-    volcano: str | None = Field(None, pattern=r"^\d+\.\d+", description='Such as "1.12".')
-    kueue: str | None = Field(None, pattern=r"^\d+\.\d+", description='Such as "0.19".')
-    kai: str | None = Field(None, pattern=r"^\d+\.\d+", description='KAI Scheduler, such as "0.15".')
+    kubernetes: str | None = Field(default=None, pattern=r"^1\.\d{1,3}$", description='Such as "1.34".')
+    training_operator: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "1.9".')
+    trainer: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "2.2".')
+    jobset: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.10".')
+    volcano: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "1.12".')
+    kueue: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.19".')
+    kai: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='KAI Scheduler, such as "0.15".')
+    mpi_operator: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.8".')
 
 
 class OperatorImage(Model):
     """Which image the operator runs."""
 
-    repository: str = Field("ccr.ccs.tencentyun.com/tke-market/pytorch-operator", description="Without the tag.")
-    tag: str = Field("latest", description="The image's tag.")
+    repository: str = Field(
+        default="ccr.ccs.tencentyun.com/tke-market/pytorch-operator", description="Without the tag."
+    )
+    tag: str = Field(default="latest", description="The image's tag.")
 
 
 class OperatorNamespace(Model):
     """Where the operator runs."""
 
-    create: bool = Field(True, description="Whether the chart makes the namespace.")
-    name: str = Field("pytorch-operator", description="The namespace's name.")
+    create: bool = Field(default=True, description="Whether the chart makes the namespace.")
+    name: str = Field(default="pytorch-operator", description="The namespace's name.")
 
 
 class OperatorDeployment(Model):
@@ -93,37 +103,42 @@ class ProfileSpec(Model):
         default_factory=OperatorVersions.model_construct, description="Kubernetes and the operators."
     )
     cloud: Literal["gke", "eks", "aks"] | None = Field(
-        None, description="Whose node labels the built-in accelerators have; those of feature discovery when absent."
+        default=None,
+        description="Whose node labels the built-in accelerators have; those of feature discovery when absent.",
     )
     gpu: Gpu = Field(default_factory=Gpu.model_construct, description="What `gpu` means here.")
     accelerators: dict[str, Accelerator] = Field(
-        {}, description="The catalogue, by the names that jobs use; it wins over the built-in one, name by name."
+        default={},
+        description="The catalogue, by the names that jobs use; it wins over the built-in one, name by name.",
     )
     fabrics: dict[str, Fabric] = Field(
-        {}, description="What a fabric is here, by the names that jobs use: new ones, or built-in ones changed."
+        default={}, description="What a fabric is here, by the names that jobs use: new ones, or built-in ones changed."
     )
     resource_tolerations: dict[str, list[Toleration]] = Field(
-        {}, description="Tolerations by Kubernetes resource name: of pods that ask for it in any container."
+        default={}, description="Tolerations by Kubernetes resource name: of pods that ask for it in any container."
     )
     spot: Spot = Field(default_factory=Spot.model_construct, description="Nodes that can be taken away.")
     on_demand: list[NodeRequirement] = Field(
-        [], description="What the nodes of jobs that are not spot must be, for their node affinity."
+        default=[], description="What the nodes of jobs that are not spot must be, for their node affinity."
     )
     queue_system: QueueSystem = Field(
-        "kueue", description="Who admits a queue's jobs, where the target leaves the choice."
+        default="kueue", description="Who admits a queue's jobs, where the target leaves the choice."
     )
     gang_scheduler: GangScheduler | None = Field(
-        None,
+        default=None,
         description="Who places the pods of a job all at once, or none of them; the training-operator is started "
         "with the same. Default: volcano or kai where the queues are theirs, else none.",
     )
     schedule_timeout_seconds: int | None = Field(
-        None, ge=1, description="How long scheduler-plugins holds places for a gang that is not complete."
+        default=None, ge=1, description="How long scheduler-plugins holds places for a gang that is not complete."
     )
     multi_kueue: bool = Field(
-        False, description="Whether this is a MultiKueue manager: queued jobs run in other clusters, never here."
+        default=False,
+        description="Whether this is a MultiKueue manager: queued jobs run in other clusters, never here.",
     )
-    topology: Topology = Field(default_factory=Topology.model_construct, description="The network's levels.")
+    topology: ClusterTopology = Field(
+        default_factory=ClusterTopology.model_construct, description="The network's levels."
+    )
     defaults: Defaults = Field(
         default_factory=Defaults.model_construct, description="What every job gets that does not say otherwise."
     )
@@ -132,7 +147,8 @@ class ProfileSpec(Model):
         description="The PyTorch operator's chart, for `ptcompile platform`.",
     )
     priorities: dict[str, int] = Field(
-        {}, description="Values of priority classes by name, for `ptcompile platform`; 0 where a job names another."
+        default={},
+        description="Values of priority classes by name, for `ptcompile platform`; 0 where a job names another.",
     )
 
     @field_validator("gang_scheduler")
@@ -153,8 +169,8 @@ class ClusterProfile(Profile, Model):
 
     model_config = ConfigDict(title="ClusterProfile")
 
-    api_version: Literal["ptcompile/v1"] = Field("ptcompile/v1", description="Version of this vocabulary.")
-    kind: Literal["ClusterProfile"] = Field("ClusterProfile", description="What this document is.")
+    api_version: Literal["ptcompile/v1"] = Field(default="ptcompile/v1", description="Version of this vocabulary.")
+    kind: Literal["ClusterProfile"] = Field(default="ClusterProfile", description="What this document is.")
     metadata: ProfileMetadata = Field(
         default_factory=lambda: ProfileMetadata.model_construct(name="default"),
         json_schema_extra={"default": {"name": "default"}},

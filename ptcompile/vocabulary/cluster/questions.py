@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.accelerators import is_accelerator
 from ptcompile.kubernetes.versions import Versions, parse_version
-from ptcompile.vocabulary.fields import Fields
+from ptcompile.vocabulary.fields import Fields, as_text
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric
@@ -55,7 +55,7 @@ class Profile(Fields):
         The profile's amounts, else those of a whole node of that accelerator, else the built-in ones.
         """
         fabric, entry = self.fabric(name), self.accelerator(accelerator)
-        amounts = dict(fabric.resources) if fabric else {}
+        amounts = dict(as_text(fabric.resources)) if fabric else {}
         counted = self.counted(name)
         if entry and counted in amounts and entry.devices_per_node and devices >= entry.devices_per_node:
             amounts[counted] = str(entry.fabric_devices.get(name or "", amounts[counted]))

@@ -15,12 +15,12 @@ GangScheduler = Literal["none", "volcano", "scheduler-plugins", "kai"]
 class TopologyLevel(Model):
     """One level of the network, such as a rack: what its domains are to each scheduler."""
 
-    node_label: str | None = Field(None, description="Label whose value names a node's domain (Kueue, KAI).")
-    tier: int | None = Field(None, ge=0, description="Tier of the HyperNodes that are its domains (Volcano).")
+    node_label: str | None = Field(default=None, description="Label whose value names a node's domain (Kueue, KAI).")
+    tier: int | None = Field(default=None, ge=0, description="Tier of the HyperNodes that are its domains (Volcano).")
 
 
-class Topology(Model):
+class ClusterTopology(Model):
     """The network's levels, by the names that jobs use."""
 
-    name: str | None = Field(None, description="The Topology object that has these levels (KAI).")
-    levels: dict[str, TopologyLevel] = Field({}, description="By name, such as rack.")
+    name: str | None = Field(default=None, description="The Topology object that has these levels (KAI).")
+    levels: dict[str, TopologyLevel] = Field(default={}, description="By name, such as rack.")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from ptcompile.linting import run
 from ptcompile.linting.pages import page
 from tests.linting.asking import of_families
-from tests.oracle import needs_rows, rows
+from tests.oracle import rows
 from tests.strategies import mutated
 
 BAD = [one for rule in of_families("launch", "pytorchjob", "kueue") for one in yaml.safe_load_all(page(rule).bad)]
@@ -25,7 +25,6 @@ def test_any_data(manifest: dict[str, Any]) -> None:
         json.dumps(problem._asdict())
 
 
-@needs_rows
 @pytest.mark.parametrize("operator", ["pytorchjob", "volcano", "jobset", "trainjob"])
 def test_what_people_write(operator: str) -> None:
     for _, manifest in list(rows(operator))[::7]:

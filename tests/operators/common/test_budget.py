@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from ptcompile.compiling.compiler import Compiled, compile_document
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.kubernetes.names import LABEL_VALUE_MAX
-from ptcompile.operators.common.budget import DERIVED, room
-from ptcompile.operators.targets import TARGETS
+from ptcompile.operators.common.budget import room
+from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.simulation import simulate
 from ptcompile.simulation.pod import Pod
 from tests import making
@@ -23,9 +23,10 @@ from tests.strategies import specs
 GANG = making.profile({"gangScheduler": "scheduler-plugins"})
 
 
-def test_the_table_has_every_target_and_its_sources() -> None:
-    assert DERIVED.keys() == TARGETS.keys()
-    for derived in (one for rows in DERIVED.values() for one in rows):
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_target_derives_names_and_says_from_where(target: str) -> None:
+    assert target_named(target).derived
+    for derived in target_named(target).derived:
         assert derived.source
         assert "{job}" in derived.pattern
         assert derived.limit in {63, 253}
@@ -42,7 +43,7 @@ def test_generated_specs_at_the_budget_and_above_it(spec: dict[str, Any], target
         return
     read, _ = read_spec(spec)
     assert read is not None
-    longest = room(lower(read, DEFAULT_CLUSTER), TARGETS[target]).longest
+    longest = room(lower(read, DEFAULT_CLUSTER), target_named(target)).longest
     fits = _named(spec, "a" * longest, target)
     assert fits.manifests
     assert {one.name for one in fits.problems} == {one.name for one in _named(spec, "a", target).problems}

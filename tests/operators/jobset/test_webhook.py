@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from ptcompile.validate.webhooks import WEBHOOKS
+from tests.operators.admission import admission, later, one, said
 from tests.operators.making import Json, container, jobset, replicated, template
-from tests.validate.webhooks.making import later, one, said
 
 KIND = ("jobset.x-k8s.io/v1alpha2", "JobSet")
 WHOLE = {"job": {"template": template()}}
@@ -146,7 +145,7 @@ def test_allowed(case: str, manifest: Json) -> None:
 
 
 def default(manifest: Json) -> Json:
-    return dict(WEBHOOKS[KIND].default(manifest)["spec"])
+    return dict(admission(manifest).default(manifest)["spec"])
 
 
 def test_78_defaults() -> None:

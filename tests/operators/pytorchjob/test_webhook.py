@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.validate.webhooks import WEBHOOKS
+from tests.operators.admission import admission, later, one, said
 from tests.operators.making import Json, container, pytorchjob, template
-from tests.validate.webhooks.making import later, one, said
 
 SPECS = ("spec", "pytorchReplicaSpecs")
 CONTAINERS = ("template", "spec", "containers")
@@ -99,7 +98,7 @@ def test_section_8_null_replica_and_empty_replicas_are_accepted() -> None:
 
 def test_6_1_21_a_warning_and_no_refusal() -> None:
     job = pytorchjob(None, 1, elasticPolicy={"nProcPerNode": 1})
-    webhook = WEBHOOKS["kubeflow.org/v1", "PyTorchJob"]
+    webhook = admission(job)
     problem = one(list(webhook.check(job, Versions())))
     assert (problem.severity, problem.stage) == ("warning", "style")
     assert not list(webhook.check(job, Versions(training_operator=(1, 7))))  # the controller warns of nothing

@@ -10,14 +10,14 @@ import pytest
 from ptcompile.kubernetes.untyped import at
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.runtimes import BUILTIN, EXAMPLES
-from tests.oracle import BASES, needs_rows
+from tests import recorded
 
 FOLDERS = ("manifests/", "examples/", "proposals/")
 
 
 def published() -> dict[tuple[str, str], dict[str, Any]]:
     out = {}
-    for row in map(json.loads, BASES.read_text().splitlines()):
+    for row in recorded.rows("apiserver/real"):
         manifest = row["manifest"]
         folder = row["source"].removeprefix("kubeflow/trainer ")
         name = at(manifest, "metadata").get("name")
@@ -26,7 +26,6 @@ def published() -> dict[tuple[str, str], dict[str, Any]]:
     return out
 
 
-@needs_rows
 def test_every_published_runtime_is_as_published() -> None:
     ours = {("ClusterTrainingRuntime", name): r for name, r in BUILTIN.items()} | dict(EXAMPLES)
     theirs = published()

@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.validate.webhooks import WEBHOOKS
+from tests.operators.admission import admission, later, one, said
 from tests.operators.making import Json, container, node, replicated, runtime, trainjob
-from tests.validate.webhooks.making import later, one, said
 
 KIND = ("trainer.kubeflow.org/v1alpha1", "TrainJob")
 DATA = {"dataset": {"storageUri": "hf://a/b"}}
@@ -80,7 +79,7 @@ def test_47_injection_into_a_container_that_is_not_there() -> None:
 
 
 def test_60_defaults() -> None:
-    spec = WEBHOOKS[KIND].default(trainjob())["spec"]
+    spec = admission(trainjob()).default(trainjob())["spec"]
     assert spec["suspend"] is False
     assert spec["managedBy"] == "trainer.kubeflow.org/trainjob-controller"
     assert spec["runtimeRef"] == {

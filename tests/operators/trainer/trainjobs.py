@@ -9,7 +9,7 @@ import yaml
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.job.model import Context
 from ptcompile.operators.pods import PodView, expand
-from ptcompile.operators.targets import TARGETS
+from ptcompile.operators.targets import target_named
 from ptcompile.passes import run
 from ptcompile.simulation.kubelet import environment
 from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -31,7 +31,7 @@ def both(body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER, name: str = 
     """The manifests as the target writes them, whatever a validator says of them."""
     spec, problems = read_spec(yaml.safe_load(smallest(body, name)))
     assert spec is not None, problems
-    target = TARGETS["trainjob"]
+    target = target_named("trainjob")
     job, _ = run(lower(spec, cluster), Context(cluster, target))
     assert not [one for one in target.unsupported(job, cluster) if one.severity == "error"]
     return tuple(target.emit(job, cluster))

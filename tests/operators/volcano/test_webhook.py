@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.validate.webhooks import WEBHOOKS
+from tests.operators.admission import admission, later, one, said
 from tests.operators.making import Json, container, task, volcano
-from tests.validate.webhooks.making import later, one, said
 
 KIND = ("batch.volcano.sh/v1alpha1", "Job")
 
@@ -144,7 +143,7 @@ def test_v5_ends_the_loop_over_tasks() -> None:
 
 
 def default(job: Json) -> Json:
-    return dict(WEBHOOKS[KIND].default(job)["spec"])
+    return dict(admission(job).default(job)["spec"])
 
 
 def test_1_3_defaults() -> None:

@@ -1,4 +1,4 @@
-"""facts/volcano.md 5.3 to 5.6 and 5.8, rules 12 to 73 and 102 to 120. Each row names its rule."""
+"""Rules 12 to 73 and 102 to 120. Each row names its rule."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""facts/volcano.md 5.10, rules 164 to 195. Rule 196 is about updates, which no file shows. Each row names its rule."""
+"""Rules 164 to 195. Rule 196 is about updates, which no file shows. Each row names its rule."""
 
 from __future__ import annotations
 

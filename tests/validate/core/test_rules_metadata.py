@@ -1,4 +1,4 @@
-"""facts/volcano.md 5.2, rules 1 to 11: name, labels, annotations, finalizers. Each row names its rule."""
+"""Rules 1 to 11: name, labels, annotations, finalizers. Each row names its rule."""
 
 from __future__ import annotations
 

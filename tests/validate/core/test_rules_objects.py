@@ -1,4 +1,4 @@
-"""facts/volcano.md 5.11, rules 197 to 212, and the kinds that the sheet does not list. Each row names its rule."""
+"""Rules 197 to 212, and the kinds without a number. Each row names its rule."""
 
 from __future__ import annotations
 

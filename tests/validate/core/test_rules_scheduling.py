@@ -1,4 +1,4 @@
-"""facts/volcano.md 5.9, rules 121 to 163, and pod fields that the sheet does not list."""
+"""Rules 121 to 163, and pod fields without a number."""
 
 from __future__ import annotations
 

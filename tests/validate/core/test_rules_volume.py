@@ -1,4 +1,4 @@
-"""facts/volcano.md 5.7, rules 74 to 101, and the volume sources that the sheet does not list."""
+"""Rules 74 to 101, and the volume sources without a number."""
 
 from __future__ import annotations
 

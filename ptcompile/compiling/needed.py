@@ -1,0 +1,46 @@
+"""Fields that a job keeps empty and its target writes all the same: the target could not do without them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ptcompile.findings.diagnostics import Path, Problem, field_path
+from ptcompile.job.model import Job, Target, map_templates
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+
+def needed(
+    job: Job, manifests: Sequence[Mapping[str, Any]], cluster: ClusterProfile, target: Target
+) -> Iterator[Problem]:
+    """A problem for each null of a job, after its passes, that takes away what the target itself writes."""
+    if not any(role.template.nulls for role in job.roles):
+        return
+    free = map_templates(job, lambda template: template._replace(nulls={}))
+    lost = _lost(target.emit(free, cluster), manifests)
+    for path in dict.fromkeys(path for role in job.roles for path in _leaves(role.template.nulls)):
+        if path[-1] in lost:
+            text = f"{field_path(path)}: the target {target.name} needs {path[-1]}, and null would take it away"
+            yield Problem("unsupported-by-target", path, text, "remove this line", authority="ptcompile", on_key=True)
+
+
+def _leaves(nulls: Mapping[str, Any]) -> Iterator[Path]:
+    for inside in nulls.values():
+        if isinstance(inside, tuple):
+            yield inside
+        else:
+            yield from _leaves(inside)
+
+
+def _lost(whole: Any, left: Any) -> set[str]:
+    """The keys, and the values of items of lists, that only the whole has."""
+    if isinstance(whole, Mapping) and isinstance(left, Mapping):
+        both = whole.keys() & left.keys()
+        return (whole.keys() - left.keys()).union(*(_lost(whole[key], left[key]) for key in both))
+    if not isinstance(whole, Sequence) or not isinstance(left, Sequence) or isinstance(whole, str):
+        return set()
+    if len(whole) == len(left):
+        return set().union(*map(_lost, whole, left))
+    return {str(value) for item in whole if isinstance(item, Mapping) for value in item.values()}

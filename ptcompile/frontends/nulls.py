@@ -1,0 +1,81 @@
+"""What a spec keeps empty: its nulls, as places of the finished pod template (`ir.PodTemplate.nulls`)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ptcompile.job.pod_template import MERGE_KEYS
+
+if TYPE_CHECKING:
+    from ptcompile.findings.diagnostics import Path
+    from ptcompile.vocabulary.spec import PodFields
+
+Tree = dict[str, Any]
+Place = tuple[str, ...]
+
+_CONTAINER = {
+    "image_pull_policy": "imagePullPolicy",
+    "working_dir": "workingDir",
+}
+_POD = {
+    "service_account_name": "serviceAccountName",
+    "scheduler_name": "schedulerName",
+    "priority_class_name": "priorityClassName",
+    "termination_grace_period_seconds": "terminationGracePeriodSeconds",
+}
+_MAPPINGS: dict[str, tuple[str, Place]] = {
+    "pod_labels": ("podLabels", ("metadata", "labels")),
+    "pod_annotations": ("podAnnotations", ("metadata", "annotations")),
+    "node_selector": ("nodeSelector", ("spec", "nodeSelector")),
+}
+
+
+def of_fields(fields: PodFields, at: Path, main: str) -> Tree:
+    """What the words of a block keep empty. `at` is the block's path, `main` what its container is called."""
+    tree: Tree = {}
+    pod: Place = ("spec",)
+    container: Place = (*pod, "containers", main)
+    for names, place in ((_CONTAINER, container), (_POD, pod)):
+        for attribute, name in names.items():
+            if attribute in fields.model_fields_set and getattr(fields, attribute) is None:
+                _put(tree, (*place, name), (*at, name))
+    mappings: dict[str, tuple[str, Place]] = {**_MAPPINGS, "env": ("env", (*container, "env"))}
+    for attribute, (name, place) in mappings.items():
+        for key, value in getattr(fields, attribute).items():
+            if value is None:
+                _put(tree, (*place, key), (*at, name, key))
+    return tree
+
+
+def of_patch(patch: Any, at: Path, field: str = "") -> Tree:
+    """What a pod template patch keeps empty. `at` is the patch's path, `field` what holds the value."""
+    out: Tree = {}
+    if isinstance(patch, Mapping):
+        for key, value in patch.items():
+            inner: Any = (*at, key) if value is None else of_patch(value, (*at, key), key)
+            if inner:
+                out[key] = inner
+    elif field in MERGE_KEYS and isinstance(patch, list):
+        for index, item in enumerate(patch):
+            if inner := of_patch(item, (*at, index)):
+                name = str(item.get(MERGE_KEYS[field]))
+                out[name] = merged(out.get(name, {}), inner)
+    return out
+
+
+def merged(tree: Tree, over: Tree) -> Tree:
+    """Both; what one keeps empty as a whole stands before the other's parts of it."""
+    out = {**tree, **over}
+    for key in tree.keys() & over.keys():
+        if isinstance(tree[key], dict) and isinstance(over[key], dict):
+            out[key] = merged(tree[key], over[key])
+        elif isinstance(tree[key], tuple):
+            out[key] = tree[key]
+    return out
+
+
+def _put(tree: Tree, place: Place, said: Path) -> None:
+    for part in place[:-1]:
+        tree = tree.setdefault(part, {})
+    tree[place[-1]] = said

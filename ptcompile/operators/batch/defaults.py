@@ -1,0 +1,35 @@
+"""What absent fields of a batch/v1 Job mean (Kubernetes 1.36)."""
+
+from typing import Any
+
+from ptcompile.kubernetes.untyped import Json
+from ptcompile.operators.common.defaults import Defaults
+
+
+def backoff_limit(job: Json) -> Any:
+    """No limit over all pods where each index has its own."""
+    return 2**31 - 1 if "backoffLimitPerIndex" in job else 6
+
+
+def pod_replacement_policy(job: Json) -> Any:
+    """When a pod is made anew that has not ended yet: not before it has, where a policy must see how it ended."""
+    return "Failed" if job.get("podFailurePolicy") else "TerminatingOrFailed"
+
+
+def one(_job: Json) -> Any:
+    """A Job runs one pod at a time."""
+    return 1
+
+
+DEFAULTS = Defaults(
+    {
+        ("batch/Job", "spec", "completionMode"): "NonIndexed",
+        ("batch/Job", "spec", "managedBy"): "kubernetes.io/job-controller",
+        ("onPodConditions", "*", "status"): "True",
+    },
+    {
+        ("batch/Job", "spec", "backoffLimit"): backoff_limit,
+        ("batch/Job", "spec", "parallelism"): one,
+        ("batch/Job", "spec", "podReplacementPolicy"): pod_replacement_policy,
+    },
+)

@@ -1,0 +1,1 @@
+"""KAI Scheduler: queues and gangs by labels and annotations."""

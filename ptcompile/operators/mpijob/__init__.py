@@ -1,0 +1,1 @@
+"""Kubeflow's MPI Operator: MPIJob v2beta1, which ptcompile reads and does not write."""

@@ -1,0 +1,80 @@
+"""MPIJob: what is admitted, and refused by the controller, which validates at its first look (MPI Operator 0.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ptcompile.findings.diagnostics import Path, Problem
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.untyped import Json, at, integer, items, mapping, object_name
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.common.verdict import failure, quoted
+from ptcompile.operators.mpijob.templates import DEFAULT_REPLICAS
+
+_SPECS: Path = ("spec", "mpiReplicaSpecs")
+_RESTART = ("Never", "OnFailure")
+_CLEAN = ("None", "Running", "All")
+_MANAGERS = ("kubeflow.org/mpi-operator", "kueue.x-k8s.io/multikueue")
+
+
+def later(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> Iterator[Problem]:
+    """Every condition of the controller: the job gets an event ValidationError, and no pod is created."""
+    del versions, others
+    spec = at(manifest, "spec")
+    specs = spec.get("mpiReplicaSpecs")
+    if not specs:
+        yield _said(_SPECS, "Required value: must have replica specs", "describe a Launcher and Workers")
+    elif mapping(specs).get("Launcher") is None:
+        yield _said((*_SPECS, "Launcher"), "Required value: must have Launcher replica spec", "add a Launcher")
+    for kind, replica in mapping(specs).items():
+        if kind in DEFAULT_REPLICAS and replica is not None:
+            yield from _replica(str(kind), mapping(replica))
+    yield from _policy(spec)
+    yield from _name(object_name(manifest), mapping(mapping(specs).get("Worker")))
+
+
+def _replica(kind: str, replica: Json) -> Iterator[Problem]:
+    path = (*_SPECS, kind)
+    count = integer(replica.get("replicas"), DEFAULT_REPLICAS[kind])
+    if kind == "Launcher" and count != 1:
+        yield _said((*path, "replicas"), f"Invalid value: {count}: must be 1", "use one launcher")
+    if kind == "Worker" and count < 1:
+        help = "say how many workers there are: the default of 0 is rejected, or remove Worker"
+        yield _said((*path, "replicas"), f"Invalid value: {count}: must be greater than or equal to 1", help)
+    restart = replica.get("restartPolicy")
+    if restart and restart not in _RESTART:
+        text = f'Unsupported value: "{restart}": supported values: {quoted(_RESTART)}'
+        yield _said((*path, "restartPolicy"), text, "use Never or OnFailure")
+    if not items(at(replica, "template", "spec").get("containers")):
+        containers = (*path, "template", "spec", "containers")
+        yield _said(containers, "Required value: must define at least one container", "add a container")
+
+
+def _policy(spec: Json) -> Iterator[Problem]:
+    policy = at(spec, "runPolicy")
+    clean, manager = policy.get("cleanPodPolicy"), policy.get("managedBy")
+    for field in ("ttlSecondsAfterFinished", "activeDeadlineSeconds", "backoffLimit"):
+        if integer(policy.get(field)) < 0:
+            text = f"Invalid value: {policy[field]}: must be greater than or equal to 0"
+            yield _said(("spec", "runPolicy", field), text, "use 0 or more")
+    if integer(spec.get("slotsPerWorker"), 1) < 0:
+        text = f"Invalid value: {spec['slotsPerWorker']}: must be greater than or equal to 0"
+        yield _said(("spec", "slotsPerWorker"), text, "use the number of GPUs of a worker")
+    if clean and clean not in _CLEAN:
+        text = f'Unsupported value: "{clean}": supported values: {quoted(_CLEAN)}'
+        yield _said(("spec", "runPolicy", "cleanPodPolicy"), text, "use None, Running or All")
+    if manager and manager not in _MANAGERS:
+        text = f'Unsupported value: "{manager}": supported values: {quoted(_MANAGERS)}'
+        yield _said(("spec", "runPolicy", "managedBy"), text, "remove managedBy")
+
+
+def _name(name: str, worker: Json) -> Iterator[Problem]:
+    """The last worker's name is a host name, and the longest."""
+    last = f"{name}-worker-{max(0, integer(worker.get('replicas'), 1) - 1)}"
+    if names.is_dns_subdomain(name) and (why := names.why_not_dns_1035_label(last)):
+        help = f"at most {len(name) - (len(last) - 63)} characters" if len(last) > 63 else "begin with a letter"
+        yield _said(("metadata", "name"), f'Invalid value: "{last}": {why}', help)
+
+
+def _said(path: Path, text: str, help: str) -> Problem:
+    return failure("mpi-operator", path, text, help)

@@ -1,0 +1,161 @@
+"""MPIJob v2beta1 -> the launcher Job, the workers, the Service and the hostfile of MPI Operator 0.8."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any, Final
+
+from ptcompile.kubernetes.untyped import Json, at, integer, items, mapping, namespace, object_name, string_map, text
+from ptcompile.operators.common import podspec
+from ptcompile.operators.common.expansion import MOST_NAMED, Context, Expansion, PodView, Role, template_parts
+from ptcompile.operators.mpijob.templates import DEFAULT_REPLICAS
+
+_PREFIX: Final = "training.kubeflow.org/"
+_SSH: Final = "/root/.ssh"
+_MPI: Final = "/etc/mpi"
+_SSH_ARGS: Final = "-o ConnectionAttempts=10"
+
+
+def expand(manifest: Json, context: Context) -> Expansion:
+    """One launcher, the workers, the headless Service that gives them names, and the ConfigMap with the hostfile."""
+    del context
+    job = _Job(manifest)
+    if "Launcher" not in job.replicas:
+        return Expansion(refused=("the controller does not act on an MPIJob without a Launcher (MPI Operator 0.8)",))
+    roles = tuple(
+        Role(name, job.counts[kind], partial(job.pod, kind))
+        for kind, name in (("Launcher", "launcher"), ("Worker", "worker"))
+        if kind in job.replicas
+    )
+    return Expansion(
+        roles,
+        (job.service(),),
+        job.pod_group(),
+        lambda: (job.config_map(),),
+        jobs=({"name": f"{job.name}-launcher", "role": "launcher", "parallelism": 1, "completions": 1},),
+        notes=tuple(job.notes()),
+    )
+
+
+class _Job:
+    """What is computed once for all pods of one job."""
+
+    def __init__(self, manifest: Json) -> None:
+        self.name, self.namespace = object_name(manifest), namespace(manifest)
+        self.spec = spec = at(manifest, "spec")
+        self.replicas = {str(k): mapping(v) for k, v in at(spec, "mpiReplicaSpecs").items() if v is not None}
+        self.counts = {
+            k: max(0, integer(r.get("replicas"), DEFAULT_REPLICAS.get(k, 1))) for k, r in self.replicas.items()
+        }
+        self.slots = integer(spec.get("slotsPerWorker"), 1)
+        self.launcher_works = spec.get("runLauncherAsWorker") is True
+        self.implementation = text(spec.get("mpiImplementation")) or "OpenMPI"
+
+    def pod(self, kind: str, index: int) -> PodView:
+        """The pod of a replica type; the launcher's is made by a Job, and its name ends in random characters."""
+        launcher = kind == "Launcher"
+        name = f"{self.name}-launcher" if launcher else f"{self.name}-worker-{index}"
+        metadata, spec = template_parts(self.replicas[kind].get("template"))
+        return PodView(
+            name=name,
+            role=kind.lower(),
+            index=index,
+            namespace=self.namespace,
+            random_suffix=launcher,
+            hostname=name,
+            subdomain=self.name,
+            dns=podspec.fqdn(name, self.name, self.namespace) if self.named(kind) else None,
+            job=name if launcher else None,
+            labels={**string_map(metadata.get("labels")), **self.labels(kind, index)},
+            annotations=string_map(metadata.get("annotations")),
+            spec=self.pod_spec(kind, spec, name),
+        )
+
+    def named(self, kind: str) -> bool:
+        """Whether the Service selects the pod: the launcher is one of its hosts only where it is a worker."""
+        return kind == "Worker" or self.launcher_works
+
+    def pod_spec(self, kind: str, spec: Json, name: str) -> dict[str, Any]:
+        """The template with what the controller adds: names, keys, the hostfile, the variables of the MPI."""
+        launcher = kind == "Launcher"
+        restart = text(self.replicas[kind].get("restartPolicy")) or ("OnFailure" if launcher else "Never")
+        mounts = [{"name": "ssh-auth", "mountPath": text(self.spec.get("sshAuthMountPath")) or _SSH}]
+        volumes = [{"name": "ssh-auth", "secret": {"secretName": f"{self.name}-ssh"}}]
+        if launcher:
+            mounts.append({"name": "mpi-job-config", "mountPath": _MPI})
+            volumes.append({"name": "mpi-job-config", "configMap": {"name": f"{self.name}-config"}})
+        first, *others = items(spec.get("containers")) or [{}]
+        container = podspec.with_env(podspec.with_items(first, "volumeMounts", mounts), self.env(kind))
+        if not launcher and not first.get("command") and not first.get("args"):
+            container["command"] = ["/usr/sbin/sshd", "-De"]
+        searches = [*(at(spec, "dnsConfig").get("searches") or []), f"{self.name}.{self.namespace}.svc.cluster.local"]
+        made = {**podspec.with_items(spec, "volumes", volumes), "containers": [container, *others]}
+        named = {"hostname": name, "subdomain": self.name, "dnsConfig": {**at(spec, "dnsConfig"), "searches": searches}}
+        return {**made, **named, "restartPolicy": restart}
+
+    def env(self, kind: str) -> list[Json]:
+        """The variables of the first container; a launcher that does not compute is shown no GPU."""
+        role = podspec.value("K_MPI_JOB_ROLE", kind.lower())
+        if kind != "Launcher":
+            return [role]
+        slots, hosts = str(self.slots), f"{_MPI}/hostfile"
+        of_mpi = {
+            "OpenMPI": [
+                ("OMPI_MCA_orte_keep_fqdn_hostnames", "true"),
+                ("OMPI_MCA_orte_default_hostfile", hosts),
+                ("OMPI_MCA_plm_rsh_args", _SSH_ARGS),
+                ("OMPI_MCA_orte_set_default_slots", slots),
+            ],
+            "Intel": [
+                ("I_MPI_HYDRA_HOST_FILE", hosts),
+                ("I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS", _SSH_ARGS),
+                ("I_MPI_PERHOST", slots),
+            ],
+            "MPICH": [("HYDRA_HOST_FILE", hosts), ("HYDRA_LAUNCH_EXTRA_ARGS", _SSH_ARGS)],
+        }
+        pairs = of_mpi.get(self.implementation, [])
+        hidden = [] if self.launcher_works else [("NVIDIA_VISIBLE_DEVICES", ""), ("NVIDIA_DRIVER_CAPABILITIES", "")]
+        return [role, *(podspec.value(name, value) for name, value in (*pairs, *hidden))]
+
+    def labels(self, kind: str, index: int) -> dict[str, str]:
+        """Workers count from 1 where the launcher is worker 0."""
+        return {
+            f"{_PREFIX}job-name": self.name,
+            f"{_PREFIX}operator-name": "mpi-operator",
+            f"{_PREFIX}job-role": kind.lower(),
+            f"{_PREFIX}replica-index": str(index + (kind == "Worker" and self.launcher_works)),
+        }
+
+    def service(self) -> Json:
+        """The headless Service that serves the hosts' names."""
+        selector = {f"{_PREFIX}job-name": self.name, f"{_PREFIX}operator-name": "mpi-operator"}
+        if not self.launcher_works:
+            selector[f"{_PREFIX}job-role"] = "worker"
+        spec: dict[str, Any] = {"clusterIP": "None", "selector": selector}
+        if self.launcher_works:
+            spec["publishNotReadyAddresses"] = True
+        return {"metadata": {"name": self.name, "namespace": self.namespace}, "spec": spec}
+
+    def config_map(self) -> Json:
+        """The ConfigMap that mpirun's hosts are read from; workers beyond a limit are not written out."""
+        hosts = [f"{self.name}-launcher"] if self.launcher_works else []
+        hosts += [f"{self.name}-worker-{i}" for i in range(min(self.counts.get("Worker", 0), MOST_NAMED))]
+        ends = f" slots={self.slots}" if self.implementation == "OpenMPI" else f":{self.slots}"
+        lines = "".join(f"{host}.{self.name}.{self.namespace}.svc{ends}\n" for host in hosts)
+        return {
+            "metadata": {"name": f"{self.name}-config", "namespace": self.namespace},
+            "data": {"hostfile": lines},
+        }
+
+    def pod_group(self) -> Json:
+        """The gang: all workers and the launcher, unless the policy says how many."""
+        policy = at(self.spec, "runPolicy", "schedulingPolicy")
+        size = integer(policy.get("minAvailable"), self.counts.get("Worker", 0) + 1)
+        return {"minMember": size, "queue": text(policy.get("queue")) or "default", "onlyWith": "a gang scheduler"}
+
+    def notes(self) -> list[str]:
+        """What does not show in the objects."""
+        found = ["mpirun in the launcher starts the processes; the operator sets no MASTER_ADDR, RANK or WORLD_SIZE"]
+        if at(self.spec, "runPolicy").get("suspend") is True:
+            found.append("suspended: the pods are created when spec.runPolicy.suspend becomes false")
+        return found

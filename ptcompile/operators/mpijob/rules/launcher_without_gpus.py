@@ -1,0 +1,94 @@
+"""The launcher asks for GPUs that it cannot see.
+
+What: the Launcher requests GPUs, and runLauncherAsWorker is not true.
+
+Why: the operator sets NVIDIA_VISIBLE_DEVICES to an empty text in a launcher that is no worker: the GPUs are allocated
+and stay idle as long as the job runs.
+
+Bad:
+
+    apiVersion: kubeflow.org/v2beta1
+    kind: MPIJob
+    metadata: {name: train}
+    spec:
+      slotsPerWorker: 8
+      runPolicy: {cleanPodPolicy: Running}
+      mpiReplicaSpecs:
+        Launcher:
+          template:
+            spec:
+              containers:
+                - name: launcher
+                  image: ghcr.io/acme/train:1.0
+                  command: [mpirun, -np, "16", python, train.py]
+                  resources: {limits: {cpu: 1, memory: 2Gi, nvidia.com/gpu: 1}}  # <--
+        Worker:
+          replicas: 2
+          template:
+            spec:
+              containers:
+                - name: worker
+                  image: ghcr.io/acme/train:1.0
+                  resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
+                  volumeMounts: [{name: shm, mountPath: /dev/shm}]
+              volumes: [{name: shm, emptyDir: {medium: Memory}}]
+
+Good:
+
+    apiVersion: kubeflow.org/v2beta1
+    kind: MPIJob
+    metadata: {name: train}
+    spec:
+      slotsPerWorker: 8
+      runPolicy: {cleanPodPolicy: Running}
+      mpiReplicaSpecs:
+        Launcher:
+          template:
+            spec:
+              containers:
+                - name: launcher
+                  image: ghcr.io/acme/train:1.0
+                  command: [mpirun, -np, "16", python, train.py]
+                  resources: {limits: {cpu: 1, memory: 2Gi}}
+        Worker:
+          replicas: 2
+          template:
+            spec:
+              containers:
+                - name: worker
+                  image: ghcr.io/acme/train:1.0
+                  resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
+                  volumeMounts: [{name: shm, mountPath: /dev/shm}]
+              volumes: [{name: shm, emptyDir: {medium: Memory}}]
+
+Fix: remove the GPUs from the launcher, or set runLauncherAsWorker: true.
+
+Source: MPI Operator 0.8, mpi_job_controller.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.linting.amounts import accelerators
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    launcher = subject.by_role.get("launcher")
+    if launcher is None or not launcher.mains or subject.spec.get("runLauncherAsWorker") is True:
+        return
+    count = accelerators(launcher.mains[0])
+    if count:
+        path = (*launcher.mains[0].path, "resources")
+        yield Found(
+            path,
+            f"{field_path(path)}: the operator hides the {count} GPU{'s' if count > 1 else ''} of a launcher "
+            "that is not a worker",
+            "remove them, or set spec.runLauncherAsWorker to true",
+        )
+
+
+RULE = Rule("launcher-without-gpus", _check, severity="warning", stage="run", authority="mpi-operator")

@@ -1,0 +1,109 @@
+"""mpirun starts more or fewer processes than there are slots.
+
+What: the launcher's `mpirun -np N` is not workers times slotsPerWorker.
+
+Why: mpirun fills the hostfile's slots. It exits with "not enough slots" where N is larger, and leaves GPUs idle
+where N is smaller.
+
+Bad:
+
+    apiVersion: kubeflow.org/v2beta1
+    kind: MPIJob
+    metadata: {name: train}
+    spec:
+      slotsPerWorker: 8
+      runPolicy: {cleanPodPolicy: Running}
+      mpiReplicaSpecs:
+        Launcher:
+          template:
+            spec:
+              containers:
+                - name: launcher
+                  image: ghcr.io/acme/train:1.0
+                  command: [mpirun, -np, "8", python, train.py]  # <--
+                  resources: {limits: {cpu: 1, memory: 2Gi}}
+        Worker:
+          replicas: 2
+          template:
+            spec:
+              containers:
+                - name: worker
+                  image: ghcr.io/acme/train:1.0
+                  resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
+                  volumeMounts: [{name: shm, mountPath: /dev/shm}]
+              volumes: [{name: shm, emptyDir: {medium: Memory}}]
+
+Good:
+
+    apiVersion: kubeflow.org/v2beta1
+    kind: MPIJob
+    metadata: {name: train}
+    spec:
+      slotsPerWorker: 8
+      runPolicy: {cleanPodPolicy: Running}
+      mpiReplicaSpecs:
+        Launcher:
+          template:
+            spec:
+              containers:
+                - name: launcher
+                  image: ghcr.io/acme/train:1.0
+                  command: [mpirun, -np, "16", python, train.py]
+                  resources: {limits: {cpu: 1, memory: 2Gi}}
+        Worker:
+          replicas: 2
+          template:
+            spec:
+              containers:
+                - name: worker
+                  image: ghcr.io/acme/train:1.0
+                  resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
+                  volumeMounts: [{name: shm, mountPath: /dev/shm}]
+              volumes: [{name: shm, emptyDir: {medium: Memory}}]
+
+Fix: drop -np, or make it workers times slotsPerWorker.
+
+Source: MPI Operator 0.8, mpi_job_controller.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import integer
+from ptcompile.kubernetes.wrappers import base
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject, Word
+
+_COUNT = ("-np", "-n", "--np", "-c")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    launcher, worker = subject.by_role.get("launcher"), subject.by_role.get("worker")
+    if launcher is None or not launcher.mains:
+        return
+    hosts = (worker.replicas if worker is not None else 0) + (subject.spec.get("runLauncherAsWorker") is True)
+    slots = hosts * integer(subject.spec.get("slotsPerWorker"), 1)
+    said = _processes(launcher.mains[0].argv)
+    if slots and said is not None and int(said.text) != slots:
+        outcome = "mpirun exits for lack of slots" if int(said.text) > slots else f"{slots - int(said.text)} stay idle"
+        yield Found(
+            said.path,
+            f"{field_path(said.path)}: mpirun starts {said.text} processes on {slots} slots: {outcome}",
+            f"use {slots}, or remove the option",
+        )
+
+
+def _processes(argv: tuple[Word, ...]) -> Word | None:
+    """The number behind mpirun's -np, of an mpirun that is the first word."""
+    if not argv or base(argv[0].text) not in {"mpirun", "mpiexec"}:
+        return None
+    for name, value in pairwise(argv):
+        if name.text in _COUNT:
+            return value if value.text.isascii() and value.text.isdigit() and len(value.text) < 10 else None
+    return None
+
+
+RULE = Rule("processes-differ-from-slots", _check, severity="warning", stage="run", authority="mpi-operator")

@@ -1,0 +1,94 @@
+"""Workers have more or fewer slots than GPUs.
+
+What: slotsPerWorker is not the number of GPUs that a worker asks for.
+
+Why: the hostfile gives mpirun slotsPerWorker processes for each worker, 1 where the field is absent. With fewer slots
+than GPUs the others are idle; with more, processes share one, and NCCL fails on a duplicate GPU.
+
+Bad:
+
+    apiVersion: kubeflow.org/v2beta1
+    kind: MPIJob
+    metadata: {name: train}
+    spec:
+      slotsPerWorker: 1  # <--
+      runPolicy: {cleanPodPolicy: Running}
+      mpiReplicaSpecs:
+        Launcher:
+          template:
+            spec:
+              containers:
+                - name: launcher
+                  image: ghcr.io/acme/train:1.0
+                  command: [mpirun, -np, "2", python, train.py]
+                  resources: {limits: {cpu: 1, memory: 2Gi}}
+        Worker:
+          replicas: 2
+          template:
+            spec:
+              containers:
+                - name: worker
+                  image: ghcr.io/acme/train:1.0
+                  resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
+                  volumeMounts: [{name: shm, mountPath: /dev/shm}]
+              volumes: [{name: shm, emptyDir: {medium: Memory}}]
+
+Good:
+
+    apiVersion: kubeflow.org/v2beta1
+    kind: MPIJob
+    metadata: {name: train}
+    spec:
+      slotsPerWorker: 8
+      runPolicy: {cleanPodPolicy: Running}
+      mpiReplicaSpecs:
+        Launcher:
+          template:
+            spec:
+              containers:
+                - name: launcher
+                  image: ghcr.io/acme/train:1.0
+                  command: [mpirun, -np, "16", python, train.py]
+                  resources: {limits: {cpu: 1, memory: 2Gi}}
+        Worker:
+          replicas: 2
+          template:
+            spec:
+              containers:
+                - name: worker
+                  image: ghcr.io/acme/train:1.0
+                  resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
+                  volumeMounts: [{name: shm, mountPath: /dev/shm}]
+              volumes: [{name: shm, emptyDir: {medium: Memory}}]
+
+Fix: set slotsPerWorker to the number of GPUs.
+
+Source: MPI Operator 0.8, mpi_job_controller.go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import integer
+from ptcompile.linting.amounts import accelerators
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    worker = subject.by_role.get("worker")
+    gpus = accelerators(worker.mains[0]) if worker is not None and worker.mains else 0
+    slots = integer(subject.spec.get("slotsPerWorker"), 1)
+    if gpus and slots and slots != gpus:
+        path = ("spec", "slotsPerWorker") if "slotsPerWorker" in subject.spec else ("spec",)
+        count = "one process" if slots == 1 else f"{slots} processes"
+        yield Found(
+            path,
+            f"{field_path(path)}: mpirun starts {count} on a worker with {gpus} GPUs",
+            f"set slotsPerWorker to {gpus}",
+        )
+
+
+RULE = Rule("slots-differ-from-gpus", _check, severity="warning", stage="run", authority="mpi-operator")

@@ -1,0 +1,11 @@
+"""What the target pod writes on its own account, and why: one sentence for each field."""
+
+from collections.abc import Mapping
+
+from ptcompile.operators.common.sentences import NEVER
+
+SENTENCES: Mapping[str, str] = {
+    "restartPolicy": NEVER,
+    "scheduling.volcano.sh/queue-name": "Volcano reads the queue from this annotation of a pod without a PodGroup "
+    "of its own.",
+}

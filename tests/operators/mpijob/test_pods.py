@@ -1,0 +1,122 @@
+"""The pods, names and objects of MPI Operator 0.8 (v2beta1/mpi_job_controller.go)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.operators.common.expansion import Context
+from ptcompile.operators.mpijob.pods import expand
+
+Json = dict[str, Any]
+
+
+def mpijob(workers: int | None = 2, launcher: Json | None = None, worker: Json | None = None, **spec: Any) -> Json:
+    def replica(container: Json | None, **more: Any) -> Json:
+        body = {"containers": [{"name": "main", "image": "i:1", **(container or {})}]}
+        return {"template": {"spec": body}, **more}
+
+    replicas = {"Launcher": replica(launcher or {"command": ["mpirun", "python", "train.py"]})}
+    if workers is not None:
+        replicas["Worker"] = replica(worker, replicas=workers)
+    return {
+        "apiVersion": "kubeflow.org/v2beta1",
+        "kind": "MPIJob",
+        "metadata": {"name": "train", "namespace": "ml"},
+        "spec": {"slotsPerWorker": 8, **spec, "mpiReplicaSpecs": replicas},
+    }
+
+
+def hostfile(**spec: Any) -> str:
+    (config,) = expand(mpijob(**spec), Context()).configmaps
+    assert config["metadata"] == {"name": "train-config", "namespace": "ml"}
+    return str(config["data"]["hostfile"])
+
+
+def test_names_of_pods_and_what_resolves() -> None:
+    pods = list(expand(mpijob(), Context()).pods)
+    assert [(pod.name, pod.hostname, pod.subdomain, pod.random_suffix) for pod in pods] == [
+        ("train-launcher", "train-launcher", "train", True),
+        ("train-worker-0", "train-worker-0", "train", False),
+        ("train-worker-1", "train-worker-1", "train", False),
+    ]
+    assert [pod.dns for pod in pods] == [
+        None, "train-worker-0.train.ml.svc.cluster.local", "train-worker-1.train.ml.svc.cluster.local",
+    ]  # fmt: skip
+    assert pods[1].spec["dnsConfig"]["searches"] == ["train.ml.svc.cluster.local"]
+
+
+@pytest.mark.parametrize(
+    ("spec", "lines"),
+    [
+        ({}, ["train-worker-0.train.ml.svc slots=8", "train-worker-1.train.ml.svc slots=8"]),
+        ({"mpiImplementation": "Intel"}, ["train-worker-0.train.ml.svc:8", "train-worker-1.train.ml.svc:8"]),
+        ({"mpiImplementation": "MPICH", "workers": 1}, ["train-worker-0.train.ml.svc:8"]),
+        (
+            {"runLauncherAsWorker": True, "workers": 1},
+            ["train-launcher.train.ml.svc slots=8", "train-worker-0.train.ml.svc slots=8"],
+        ),
+        ({"runLauncherAsWorker": True, "workers": None}, ["train-launcher.train.ml.svc slots=8"]),
+    ],
+)
+def test_the_hostfile(spec: Json, lines: list[str]) -> None:
+    assert hostfile(**spec).splitlines() == lines
+
+
+@pytest.mark.parametrize(
+    ("spec", "names"),
+    [
+        ({}, {"OMPI_MCA_orte_set_default_slots": "8", "OMPI_MCA_orte_default_hostfile": "/etc/mpi/hostfile"}),
+        ({"mpiImplementation": "Intel"}, {"I_MPI_PERHOST": "8", "I_MPI_HYDRA_HOST_FILE": "/etc/mpi/hostfile"}),
+        ({"mpiImplementation": "MPICH"}, {"HYDRA_HOST_FILE": "/etc/mpi/hostfile"}),
+    ],
+)
+def test_what_the_launcher_and_the_workers_are_told(spec: Json, names: dict[str, str]) -> None:
+    launcher, worker, _ = expand(mpijob(**spec), Context()).pods
+    told = {entry["name"]: entry["value"] for entry in launcher.containers[0].env}
+    assert names.items() <= told.items()
+    assert (told["K_MPI_JOB_ROLE"], told["NVIDIA_VISIBLE_DEVICES"]) == ("launcher", "")
+    assert [(entry["name"], entry["value"]) for entry in worker.containers[0].env] == [("K_MPI_JOB_ROLE", "worker")]
+    assert not {"MASTER_ADDR", "RANK", "WORLD_SIZE"} & told.keys()
+
+
+def test_a_launcher_that_works_sees_its_gpus_and_counts_as_worker_0() -> None:
+    launcher, worker = expand(mpijob(1, runLauncherAsWorker=True), Context()).pods
+    assert "NVIDIA_VISIBLE_DEVICES" not in {entry["name"] for entry in launcher.containers[0].env}
+    assert launcher.dns == "train-launcher.train.ml.svc.cluster.local"
+    assert [pod.labels["training.kubeflow.org/replica-index"] for pod in (launcher, worker)] == ["0", "1"]
+
+
+@pytest.mark.parametrize(
+    ("container", "command"),
+    [({}, ("/usr/sbin/sshd", "-De")), ({"command": ["x"]}, ("x",)), ({"args": ["x"]}, None)],
+)
+def test_a_worker_without_a_command_is_an_ssh_server(container: Json, command: tuple[str, ...] | None) -> None:
+    *_, worker = expand(mpijob(1, worker=container), Context()).pods
+    assert worker.containers[0].command == command
+
+
+def test_restart_policies_and_mounts() -> None:
+    launcher, worker = expand(mpijob(1, sshAuthMountPath="/home/mpi/.ssh"), Context()).pods
+    assert (launcher.restart_policy, worker.restart_policy) == ("OnFailure", "Never")
+    assert [one["mountPath"] for one in launcher.containers[0].mounts] == ["/home/mpi/.ssh", "/etc/mpi"]
+    assert [one["mountPath"] for one in worker.containers[0].mounts] == ["/home/mpi/.ssh"]
+
+
+def test_without_a_launcher_nothing_is_created() -> None:
+    manifest = mpijob()
+    del manifest["spec"]["mpiReplicaSpecs"]["Launcher"]
+    assert expand(manifest, Context()).refused
+    assert not list(expand(manifest, Context()).pods)
+
+
+def test_the_world_and_the_difference_of_two_mpijobs() -> None:
+    world = ptcompile.simulate(mpijob())
+    assert [pod.role for pod in world.pods] == ["launcher", "worker", "worker"]
+    same = mpijob(mpiImplementation="OpenMPI", runPolicy={"cleanPodPolicy": "None"})
+    (unchanged,) = ptcompile.diff(mpijob(), same).objects
+    assert not unchanged.changes
+    (grown,) = ptcompile.diff(mpijob(), mpijob(3)).objects
+    assert grown.changes

@@ -1,0 +1,70 @@
+"""What each operator's webhook refused, as recorded, is refused here, by the same authority; nothing that
+it took is refused. What the CRD's schema or its decoder refused is the structure's business."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from ptcompile.kubernetes.untyped import kind_of
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.common.verdict import webhook_of
+from tests.operators.admission import admission, said
+from tests.oracle import rows
+
+NOT_OURS = ("metadata.name: ", "cannot unmarshal")
+"""Said by the API server's own rules, or by the structure."""
+
+
+def asked(row: dict[str, Any]) -> bool:
+    if row["accepted"]:
+        return True
+    ours = [e for e in row.get("errors", []) if not e.startswith(NOT_OURS[0]) and NOT_OURS[1] not in e]
+    return row.get("stage") == "webhook" and bool(ours)
+
+
+@pytest.mark.parametrize("operator", ["pytorchjob", "volcano", "jobset", "trainjob"])
+def test_verdicts(operator: str) -> None:
+    wrong, total = [], 0
+    for row, manifest in rows(operator):
+        if webhook_of(kind_of(manifest)) is None or not asked(row):
+            continue
+        total += 1
+        found = [p for p in said(manifest) if p.stage == "apply"]
+        if bool(found) == row["accepted"]:
+            wrong.append(
+                (row.get("n"), row.get("base"), row.get("path"), row.get("errors"), [p.message for p in found])
+            )
+    assert total > 300
+    assert len(wrong) <= 0.015 * total, wrong[:5]
+
+
+def test_never_changes_and_never_raises() -> None:
+    for operator in ("pytorchjob", "volcano", "jobset", "trainjob"):
+        for _, manifest in rows(operator):
+            webhook = webhook_of(kind_of(manifest))
+            if webhook is None:
+                continue
+            before = json.dumps(manifest)
+            list(webhook.later(webhook.default(manifest), Versions()))
+            assert json.dumps(manifest) == before
+
+
+@pytest.mark.parametrize("operator", ["volcano", "jobset", "trainjob"])
+def test_defaulting_is_that_of_the_webhook(operator: str) -> None:
+    """The fields that our defaulting decides are as the operator's `mutated` object has them."""
+    keys = ("queue", "schedulerName", "maxRetry", "minAvailable", "plugins", "network", "successPolicy",
+            "startupPolicy", "runtimeRef", "suspend", "managedBy")  # fmt: skip
+    compared = 0
+    for row, manifest in rows(operator):
+        theirs = (row.get("mutated") or {}).get("spec")
+        if not isinstance(theirs, dict):
+            continue
+        ours = admission(manifest).default(manifest)["spec"]
+        for key in keys:
+            if key in theirs or key in ours:
+                compared += 1
+                assert ours.get(key) == theirs.get(key), (row.get("n"), row.get("path"), key)
+    assert compared > 100

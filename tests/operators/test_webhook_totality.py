@@ -1,0 +1,71 @@
+"""Law 7 for the webhooks: whatever the data, they end, never raise, and never change it."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from ptcompile.kubernetes.versions import Versions
+from tests.operators.admission import admission
+from tests.operators.making import (
+    Json,
+    container,
+    jobset,
+    node,
+    pytorchjob,
+    replicated,
+    runtime,
+    task,
+    trainjob,
+    volcano,
+)
+from tests.operators.test_pods_totality import GARBAGE
+from tests.places import places
+
+POLICY = [{"event": "PodFailed", "action": "RestartJob"}]
+WHOLE: list[Json] = [
+    pytorchjob(1, 2, elasticPolicy={"nProcPerNode": 1, "rdzvConf": []}, runPolicy={"managedBy": "x"}),
+    volcano(
+        task("master", 1, container(env=[{"name": "A"}], resources={"limits": {"cpu": "1e1.5"}}), policies=POLICY),
+        task("worker", 2, dependsOn={"name": ["master"]}, partitionPolicy={"totalPartitions": 1, "partitionSize": 2}),
+        plugins={"pytorch": ["--port=1"], "mpi": []},
+        volumes=[{"mountPath": "/a", "volumeClaimName": "b"}],
+        networkTopology={"mode": "hard"},
+    ),
+    jobset(
+        replicated("a"),
+        replicated("b", dependsOn=[{"name": "a", "status": "Ready"}]),
+        coordinator={"replicatedJob": "a"},
+        failurePolicy={"rules": [{"action": "FailJobSet", "onJobFailureReasons": ["x"]}]},
+        volumeClaimPolicies=[{"templates": [{"metadata": {"name": "v"}, "spec": {}}]}],
+        network={"subdomain": "x"},
+    ),
+    trainjob(
+        trainer={"numNodes": 1, "env": [{"name": "A"}], "command": ["tune", "run"], "args": ["a"]},
+        initializer={"dataset": {}},
+        runtimePatches=[{"manager": "a.b/c", "trainingRuntimeSpec": {"template": {"spec": {"replicatedJobs": []}}}}],
+    ),
+    runtime({"torch": {}}, {**node(), "replicas": 2}),
+]
+
+
+@pytest.mark.parametrize("manifest", WHOLE, ids=lambda m: m["kind"])
+def test_garbage_at_every_place(manifest: Json) -> None:
+    webhook = admission(manifest)
+    for path in places(manifest):
+        if path in {("apiVersion",), ("kind",)}:
+            continue
+        for value in GARBAGE:
+            broken: Any = copy.deepcopy(manifest)
+            at = broken
+            for key in path[:-1]:
+                at = at[key]
+            at[path[-1]] = value
+            before = json.dumps(broken)
+            seen = webhook.default(broken)
+            list(webhook.check(seen, Versions()))
+            list(webhook.later(seen, Versions()))
+            assert json.dumps(broken) == before

@@ -1,0 +1,42 @@
+"""Who may use this, and whose work it is made of. That the wheel carries both files is asked in .ci/run."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+
+import pytest
+
+from tests import recorded
+from tests.conftest import ROOT
+
+NOTICE = (ROOT / "NOTICE").read_text(encoding="utf-8")
+APACHE = "cfc7749b96f63bd31c3c42b5c471bf756814053e847c10f3eb003417bc523d30"
+"""The text at https://www.apache.org/licenses/LICENSE-2.0.txt."""
+SCHEMAS = {
+    "kubernetes": "Kubernetes",
+    "kubeflow.org": "Kubeflow Training Operator",
+    "trainer.kubeflow.org": "Kubeflow Trainer",
+    "batch.volcano.sh": "Volcano",
+    "scheduling.volcano.sh": "Volcano",
+    "jobset.x-k8s.io": "JobSet",
+    "scheduling.x-k8s.io": "scheduler-plugins",
+}
+
+
+def test_the_licence_is_whole_and_the_project_says_it() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert hashlib.sha256((ROOT / "LICENSE").read_bytes()).hexdigest() == APACHE
+    assert (project["license"], project["license-files"]) == ("Apache-2.0", ["LICENSE", "NOTICE"])
+
+
+def test_every_folder_of_schemas_has_its_project_in_the_notice() -> None:
+    assert {path.name for path in (ROOT / "schemas").iterdir() if path.is_dir() and path.name[0] != "_"} == set(SCHEMAS)
+    for project in SCHEMAS.values():
+        assert f"\n{project} (https://" in NOTICE
+
+
+@pytest.mark.parametrize("name", ["apiserver/real", "apiserver/surface/real"])
+def test_every_project_whose_manifests_are_recorded_is_in_the_notice(name: str) -> None:
+    sources = {row["source"].split()[0] for row in recorded.rows(name)} - {"bases"}
+    assert [source for source in sources if f"https://github.com/{source}" not in NOTICE] == []

@@ -1,0 +1,24 @@
+"""The recorded answers are all there, each named with its origin, and packed without a name or a time."""
+
+from __future__ import annotations
+
+import re
+
+from tests import recorded
+
+README = (recorded.HERE / "README.md").read_text(encoding="utf-8")
+FILES = sorted(recorded.HERE.rglob("*.gz"))
+
+
+def name(path: object) -> str:
+    return str(path).removeprefix(f"{recorded.HERE}/").removesuffix(".jsonl.gz")
+
+
+def test_every_file_is_named_with_its_rows() -> None:
+    told = {row: int(count) for row, count in re.findall(r"^\| ([\w./-]+) \| (\d+) \|", README, re.MULTILINE)}
+    assert told == {name(path): sum(1 for _ in recorded.rows(name(path))) for path in FILES}
+
+
+def test_no_file_says_when_it_was_packed() -> None:
+    """Bytes 4 to 7 of gzip's header are a time, and flag 8 says that a name follows."""
+    assert {(path.read_bytes()[3], path.read_bytes()[4:8]) for path in FILES} == {(0, b"\0\0\0\0")}

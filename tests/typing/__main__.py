@@ -1,0 +1,72 @@
+"""Ask mypy --strict and pyright (basedpyright, in pyright's strict mode) about `right.py`, `wrong.py` and the README.
+
+No plugin, and no configuration of this project: what a user's checker sees. Exit status 1 where a line of `wrong.py`
+that ends in `# wrong` has no error, or any other line has one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).parent
+README = HERE.parents[1] / "README.md"
+Errors = set[tuple[str, int]]
+
+
+def laid_out(folder: Path) -> list[str]:
+    """Copy the programs, and every Python program of the README, to a folder that is no part of this project."""
+    shutil.copy(HERE / "pyrightconfig.json", folder)
+    programs = {path.name: path.read_text(encoding="utf-8") for path in (HERE / "right.py", HERE / "wrong.py")}
+    blocks = re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    programs |= {f"readme_{at}.py": block for at, block in enumerate(blocks)}
+    for name, text in programs.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    return list(programs)
+
+
+def mypy(folder: Path, names: list[str]) -> Errors:
+    """File and line of each error of mypy; what it said goes to standard output."""
+    words = [sys.executable, "-m", "mypy", "--config-file=", "--strict", "--cache-dir=/dev/null", "--no-error-summary"]
+    done = subprocess.run([*words, *names], cwd=folder, capture_output=True, text=True, check=False)
+    print(done.stdout + done.stderr)
+    return {(file, int(line)) for file, line in re.findall(r"^(?:.*/)?(\w+\.py):(\d+): error:", done.stdout, re.M)}
+
+
+def pyright(folder: Path, _names: list[str]) -> Errors:
+    """The same of pyright."""
+    words = [sys.executable, "-m", "basedpyright", "--outputjson", "--pythonpath", sys.executable, "-p", str(folder)]
+    done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)
+    found = [one for one in json.loads(done.stdout)["generalDiagnostics"] if one["severity"] == "error"]
+    for one in found:
+        print(f"{Path(one['file']).name}:{one['range']['start']['line'] + 1}: {one['message']}")
+    return {(Path(one["file"]).name, one["range"]["start"]["line"] + 1) for one in found}
+
+
+def wanted() -> Errors:
+    """The lines that are marked."""
+    lines = (HERE / "wrong.py").read_text(encoding="utf-8").splitlines()
+    return {("wrong.py", at) for at, line in enumerate(lines, 1) if line.endswith("  # wrong")}
+
+
+def main() -> int:
+    """Both checkers; what is too much and what is missing goes to standard error."""
+    wrong = []
+    with tempfile.TemporaryDirectory() as place:
+        names = laid_out(Path(place))
+        for checker in (mypy, pyright):
+            found = checker(Path(place), names)
+            wrong += [(checker.__name__, "an error at", *one) for one in sorted(found - wanted())]
+            wrong += [(checker.__name__, "no error at", *one) for one in sorted(wanted() - found)]
+    for name, words, file, line in wrong:
+        sys.stderr.write(f"{name}: {words} {file}:{line}\n")
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,117 @@
+"""An ordinary program of a user, every word of the vocabulary in it: type checkers find nothing, and it runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ptcompile
+from ptcompile import (
+    Accelerator,
+    ClusterProfile,
+    ClusterTopology,
+    CompileError,
+    Defaults,
+    Diagnostic,
+    Elastic,
+    EnvSource,
+    Fabric,
+    Gpu,
+    JobSpec,
+    Metadata,
+    NodeRequirement,
+    OperatorVersions,
+    ProfileMetadata,
+    ProfileSpec,
+    ResourceList,
+    Resources,
+    Result,
+    RoleSpec,
+    RunPolicy,
+    SideRole,
+    Spec,
+    Spot,
+    Toleration,
+    Topology,
+    TopologyLevel,
+    Volcano,
+)
+
+common: dict[str, str] = {"NCCL_DEBUG": "INFO"}
+cards: dict[str, int] = {"rdma/hca": 1}
+waits: dict[str, int] = {"timeout": 1200}
+mounts = [{"name": "data", "mountPath": "/data"}]
+
+elastic = Spec(
+    metadata=Metadata(name="llama-sft", namespace="research", labels={"team": "nlp"}),
+    spec=JobSpec(
+        image="ghcr.io/acme/llama:2.1",
+        script="train.py",
+        args=["--epochs", "3"],
+        elastic=Elastic(nnodes="2:4", nproc_per_node=8, max_restarts=3, rdzv_configs=waits),
+        resources=Resources(cpu=32, memory="256Gi", gpu=8, ephemeral_storage=1.5e9, devices=cards),
+        shared_memory="64Gi",
+        env=common,
+        volumes=[{"name": "data", "persistentVolumeClaim": {"claimName": "corpus"}}],
+        volume_mounts=mounts,
+        run_policy=RunPolicy(clean_pod_policy="Running", ttl_seconds_after_finished=600, backoff_limit=3),
+        queue="research",
+        topology=Topology(preferred="rack"),
+    ),
+)
+roles = Spec(
+    metadata=Metadata(name="roles"),
+    spec=JobSpec(
+        image="img:1",
+        command=["python", "train.py"],
+        target="pytorchjob",
+        master=RoleSpec(env={"TOKEN": EnvSource(secret_key_ref={"name": "hf", "key": "token"})}),
+        worker=RoleSpec(replicas=3, resources=Resources(requests=ResourceList(cpu=4), limits=ResourceList(cpu="8"))),
+        shared_memory=False,
+        volcano=Volcano(master_task="first"),
+    ),
+)
+sides = Spec(
+    metadata=Metadata(name="sides"),
+    spec=JobSpec(
+        image="img:1", module="acme.train", nodes=2, roles={"loader": SideRole(command=["python", "load.py"])}
+    ),
+)
+profile = ClusterProfile(
+    metadata=ProfileMetadata(name="prod"),
+    spec=ProfileSpec(
+        versions=OperatorVersions(kubernetes="1.34", training_operator="1.9"),
+        gpu=Gpu(tolerations=[Toleration(key="nvidia.com/gpu", operator="Exists", effect="NoSchedule")]),
+        accelerators={"h100": Accelerator(node_labels={"gpu": "h100"})},
+        fabrics={"ib": Fabric(resources={"rdma/hca": 1}, env={"NCCL_IB_HCA": "mlx5"})},
+        spot=Spot(match_expressions=[NodeRequirement(key="spot", operator="In", values=["yes"])]),
+        defaults=Defaults(limits={"cpu": 8, "memory": "64Gi"}, env={"A": "b"}),
+        queue_system="kueue",
+        topology=ClusterTopology(levels={"rack": TopologyLevel(node_label="acme.com/rack")}),
+    ),
+)
+
+
+def compiled(spec: Spec) -> list[dict[str, Any]]:
+    """Manifests, or an exception that says why there are none."""
+    result: Result = ptcompile.compile(spec, cluster=profile, target=spec.spec.target)
+    told: list[str] = [f"{one.code} {one.severity} {one.stage}: {one.message}" for one in result.diagnostics]
+    if not result.ok:
+        raise CompileError(result.diagnostics)
+    first: Diagnostic | None = next(iter(result.diagnostics), None)
+    if first is not None and first.span is not None:
+        told.append(f"line {first.span.line}")
+    return list(result.unwrap())
+
+
+def main() -> None:
+    """What a program does with what it made."""
+    for spec in (elastic, roles, sides):
+        manifests = compiled(spec)
+        report = ptcompile.lint(ptcompile.compile(spec, cluster=profile).yaml(), cluster=profile)
+        world = ptcompile.simulate(manifests[-1])
+        assert report.documents == len(manifests), report.diagnostics
+        assert all(pod.env is not None for pod in world.pods)
+
+
+if __name__ == "__main__":
+    main()
