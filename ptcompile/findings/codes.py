@@ -193,6 +193,7 @@ CODES: dict[str, str] = {
     "half-told-script": "PTC480",
     "host-interface": "PTC481",
     "taken-port": "PTC482",
+    "launch-not-understood": "PTC483",
     "processes-differ-from-slots": "PTC495",
     # 5xx: what the API server answers, by the server's own kinds of error
     "unknown-field": "PTC501",

@@ -42,11 +42,13 @@ def _pod_template(data: Mapping[str, Any]) -> bool:
     return not named and not (containers and whole)
 
 
-_PLACEHOLDER = Pattern(r"\$\{[A-Za-z_]\w*(?::?[-=?+][^{}]*)?\}|(?<![\w$])__[A-Z][A-Z0-9_]*__(?!\w)|<[A-Za-z][\w.-]*>")
+_PLACEHOLDER = Pattern(
+    r"\$\{[A-Za-z_]\w*(?::?[-=?+][^{}]*)?\}|(?<![\w$])__[A-Z][A-Z0-9_]*__(?!\w)|<[A-Za-z][\w.-]*>|\{\{.*?\}\}"
+)
 _WHOLE = Pattern(r"\$[A-Za-z_]\w*").fullmatch
 _SHELLS_OWN: Final = frozenset({"command", "args", "env", "data", "stringData", "annotations", "binaryData", "script"})
 """Where a text may have such signs for a reason of its own."""
-_SCALARS: Final = ("${", "__", "<", "$")
+_SCALARS: Final = ("$", "__", "<", "{{")
 
 
 def placeholder(value: object) -> str | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ptcompile import streams
 from ptcompile.documents.source import Source
-from ptcompile.findings.diagnostics import Diagnostic, Problem
+from ptcompile.findings.diagnostics import Diagnostic, Path, Problem, field_path
 from ptcompile.findings.selection import Selection, selection
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.linting import Stream, run
@@ -114,8 +114,48 @@ def _all(
         if problems is None:
             unchecked.append(streams.resource(manifest) or "a document without kind")
             problems = [_unknown(manifest)] if unknown_kinds == "error" else []
-        for problem in problems:
+        for problem in (*problems, *_inside(manifest, everything, asked)):
             yield streams.stamp(problem, document, filename, at, manifest)
+
+
+_MAKES_OTHERS = ("CronJob", "Deployment", "StatefulSet", "Ray", "LeaderWorkerSet", "ConfigMap", "Workflow")
+
+
+def _inside(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterator[Problem]:
+    """What is found in the jobs and pods inside an object, at their places in it."""
+    kind = manifest.get("kind")
+    if not isinstance(kind, str) or not any(name in kind for name in _MAKES_OTHERS):
+        return
+    from ptcompile.linting.inside import inside, texts_inside
+
+    for path, inner, only in inside(manifest):
+        if only is None:
+            found = _judge(inner, others, asked) or ()
+            beside = [one for one in found if not (supported(manifest) and one.stage == "apply")]
+        else:
+            wanted = only if asked.selection.select is None else only & asked.selection.select
+            beside = list(run(inner, versions=asked.versions, others=others, only=wanted))
+        yield from (_moved(one, path) for one in beside)
+    for path, content in texts_inside(manifest):
+        yield from _in_text(path, content, asked)
+
+
+def _moved(problem: Problem, under: Path) -> Problem:
+    """A problem of an object inside another one, as one of the other."""
+    said = problem.message.replace(field_path(problem.path), field_path((*under, *problem.path)), 1)
+    return problem._replace(path=(*under, *problem.path), message=said, fix=None)
+
+
+def _in_text(path: Path, content: str, asked: _Asked) -> Iterator[Problem]:
+    """What is found in manifests that stand in a text, at the text; nothing of its placeholders."""
+    documents = streams.read(content, None).documents
+    objects = [one for document in documents for _, one in streams.objects(document.data)]
+    everything = Stream(objects)
+    for one in objects:
+        for problem in (_judge(one, everything, asked) or ()) if supported(one) else ():
+            if judgeable(problem, one):
+                message = f"{field_path(path)}: in {streams.resource(one)}: {problem.message}"
+                yield problem._replace(path=path, message=message, fix=None, on_key=False, span=None)
 
 
 def _of_the_text(read: Source, unchecked: list[str]) -> Iterator[Problem]:

@@ -54,5 +54,6 @@ RULES: Final[dict[str, str]] = {
     "processes_on_mig": f"{LAUNCHED} mig",
     "host_interface": "IFNAME",
     "taken_port": f"{MEETS}",
+    "launch_not_understood": VENDORS,
 }
 """The modules in the order in which they are asked, each with the words that it needs (`words`)."""

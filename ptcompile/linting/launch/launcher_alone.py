@@ -73,10 +73,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     if count(found) < 2:
         return
     for one in found:
-        options = _SAYS.get(one.seen.launcher)
-        # accelerate and deepspeed take ACCELERATE_* variables and a host file of the image too
-        told = any(name.startswith(("ACCELERATE_", "DLTS_HOSTFILE")) for name in one.launch.env)
-        if options and not told and not one.unsure and not _given(one, options):
+        if untold(one) and not one.unsure:
             yield Found(
                 one.line,
                 f"{field_path(one.line)}: {one.seen.launcher} reads no variables of the operator, and is told nothing "
@@ -85,8 +82,11 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _given(one: Trainer, options: tuple[str, ...]) -> bool:
-    return any(word.startswith(options) for word in one.launch.entry)
+def untold(one: Trainer) -> bool:
+    """Whether accelerate or deepspeed is told nothing of other machines, by options, variables or a host file."""
+    options = _SAYS.get(one.seen.launcher)
+    told = any(name.startswith(("ACCELERATE_", "DLTS_HOSTFILE")) for name in one.launch.env)
+    return options is not None and not told and not any(word.startswith(options) for word in one.launch.entry)
 
 
 RULE = Rule("launcher-alone", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,7 +1,8 @@
 """No replicatedJob of the runtime is the trainer.
 
 What: the runtime has an mlPolicy, and no replicatedJob carries the label trainer.kubeflow.org/trainjob-ancestor-step:
-trainer in its Job template.
+trainer in its Job template. A note where no TrainJob of the stream names the runtime; nothing where those that do say
+nothing of their trainer.
 
 Why: Trainer finds by that label where a TrainJob's image, command, env and number of nodes belong. Without it they are
 dropped, and no PET_* variable is set.
@@ -86,6 +87,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         "reaches no pod",
         f"set the label {LABEL}: trainer in its template.metadata",
         Fix("label it as the trainer", (edit,), safe=False) if unlabelled else None,
+        severity="warning" if asked else None,
     )
 
 
@@ -100,4 +102,4 @@ def _asked(subject: Subject) -> bool | None:
     return any(at(one, "spec", "trainer") for one in named) if named else None
 
 
-RULE = Rule("missing-trainer-step", _check, severity="warning", stage="run", authority="trainer")
+RULE = Rule("missing-trainer-step", _check, severity="note", stage="run", authority="trainer")
