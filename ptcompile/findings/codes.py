@@ -194,6 +194,8 @@ CODES: dict[str, str] = {
     "host-interface": "PTC481",
     "taken-port": "PTC482",
     "launch-not-understood": "PTC483",
+    "unknown-host": "PTC484",
+    "unset-shell-variable": "PTC485",
     "processes-differ-from-slots": "PTC495",
     # 5xx: what the API server answers, by the server's own kinds of error
     "unknown-field": "PTC501",

@@ -161,7 +161,7 @@ def _other(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvous:
         backend=backend,
         endpoint=f"{host}:{port}" if host else "",
         nodes=nodes,
-        node_rank=found.get("node-rank", NO_RANK) if backend == "static" else AT_RENDEZVOUS,
+        node_rank=found.get("node-rank", "0") if backend == "static" else AT_RENDEZVOUS,
         processes=processes,
         processes_text=shown or seen.processes_text,
         max_restarts=found.get("max-restarts", "0"),

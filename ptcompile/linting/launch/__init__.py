@@ -23,7 +23,7 @@ RULES: Final[dict[str, str]] = {
     "contradicting_launch_option": f"{TORCHRUN} nproc/nnodes/rdzv/restarts/interval PET/PyTorchJob/TrainJob",
     "reserved_env": "env PyTorchJob/volcano",
     "literal_variable": "$",
-    "more_processes_than_gpus": f"{TORCHRUN} {NPROC}",
+    "more_processes_than_gpus": f"{LAUNCHED} {NPROC}/num/processes/n",
     "idle_gpus": f"{TORCHRUN} {VENDORS}",
     "gpu_processes_without_gpu": f"{TORCHRUN} gpu/xpu {NPROC}",
     "miscounted_devices": f"{TORCHRUN} google/amazon/mig",
@@ -55,5 +55,7 @@ RULES: Final[dict[str, str]] = {
     "host_interface": "IFNAME",
     "taken_port": f"{MEETS}",
     "launch_not_understood": VENDORS,
+    "unknown_host": "",
+    "unset_shell_variable": f"{LAUNCHED} $",
 }
 """The modules in the order in which they are asked, each with the words that it needs (`words`)."""

@@ -73,13 +73,28 @@ def _check(subject: Subject) -> Iterator[Found]:
     if count(found) < 2:
         return
     for one in found:
-        if untold(one) and not one.unsure:
+        if _starts_all(one) and not one.unsure:
+            path = one.place("nnodes")
+            yield Found(
+                path,
+                f"{field_path(path)}: deepspeed starts all nodes from one pod, over ssh, and each of "
+                f"{count(found)} pods starts it",
+                "start it in one pod, or give each its --node_rank with --no_ssh and --master_addr",
+                severity="error",
+            )
+        elif untold(one) and not one.unsure:
             yield Found(
                 one.line,
                 f"{field_path(one.line)}: {one.seen.launcher} reads no variables of the operator, and is told nothing "
                 f"of the {count(found)} pods: each trains for itself",
                 "start the script by torchrun, or give the launcher its machines",
             )
+
+
+def _starts_all(one: Trainer) -> bool:
+    """Whether every pod of a role is a deepspeed that starts several nodes by itself."""
+    several = one.launch.options.get("nnodes", "1") not in ("", "1")
+    return one.seen.launcher == "deepspeed" and several and "no-ssh" not in one.launch.options and one.role.count > 1
 
 
 def untold(one: Trainer) -> bool:

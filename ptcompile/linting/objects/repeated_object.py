@@ -47,6 +47,8 @@ from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject
 
 _PATH = ("metadata", "name")
+_MADE_ONCE = ("Job", "JobSet", "PyTorchJob", "TrainJob", "Pod")
+"""Kinds that are created rather than applied again: the second one is refused even where it is the same."""
 _Key = tuple[tuple[str, str], str, str]
 
 
@@ -61,7 +63,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             f"{field_path(_PATH)}: an earlier document is {subject.kind[1]}/{subject.name} too"
             + (", with the same content" if same else ": this one is applied over it"),
             "give one of them another name, or remove it",
-            severity="warning" if same else None,
+            severity="warning" if same and subject.kind[1] not in _MADE_ONCE else None,
         )
 
 
