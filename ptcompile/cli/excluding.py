@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from ptcompile.cli.config import Config
 
-DEFAULT: Final = (".git/", "node_modules/", "venv/", "__pycache__/")
-"""Left out where the configuration has no `exclude` of its own."""
+DEFAULT: Final = frozenset({"node_modules", "venv", "__pycache__"})
+"""Folders that are left out where the configuration has no `exclude` of its own."""
 _KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
@@ -23,9 +23,11 @@ def excluding(config: Config) -> Callable[[str], bool]:
     Patterns are those of .gitignore, from the folder of the configuration, or of the .gitignore file, on. A kustomize
     patch is a part of an object, and is judged in what `kustomize build` prints.
     """
-    patterns = (*(DEFAULT if config.exclude is None else config.exclude), *config.extend_exclude)
+    patterns = (*(config.exclude or ()), *config.extend_exclude)
 
     def excluded(path: str) -> bool:
+        if config.exclude is None and path.endswith(os.sep) and os.path.basename(path.rstrip(os.sep)) in DEFAULT:
+            return True
         full = os.path.abspath(path) + (os.sep if path.endswith(os.sep) else "")
         if patterns and _matches(patterns, os.path.abspath(config.folder), full):
             return True

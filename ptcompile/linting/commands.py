@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ptcompile.kubernetes.wrappers import SHELLS, base, unwrapped
+from ptcompile.kubernetes.wrappers import SHELLS, base
 from ptcompile.linting.subject import Container, Word
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def script(container: Container) -> Script | None:
 
 def shell_at(container: Container) -> int | None:
     """The index of the word that starts a shell, behind wrappers such as tini; None where none is started."""
-    start = unwrapped([word.text for word in container.argv]).start
+    start = container.start
     return start if start < len(container.argv) and base(container.argv[start].text) in SHELLS else None
 
 

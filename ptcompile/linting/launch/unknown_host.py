@@ -102,7 +102,8 @@ _HOSTS = Pattern(r"(?<![\w./@$-])[a-z][a-z0-9-]*-[0-9]+\.[a-z][a-z0-9-]*(?:\.[a-
 
 def _check(subject: Subject) -> Iterator[Found]:
     written = {one.path: one for one in subject.containers}
-    if not any(_HOSTS.search(value) for one in written.values() for _, value in _values(one)):
+    values = [value for one in written.values() for _, value in _values(one) if "." in value and "-" in value]
+    if not any(_HOSTS.search(value) for value in values):
         return
     endpoints = {one.seen.host for one in subject.trainers}
     for path, _, _, pod in views(subject):

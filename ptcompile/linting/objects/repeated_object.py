@@ -53,7 +53,7 @@ _Key = tuple[tuple[str, str], str, str]
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    if not subject.name:
+    if not subject.name or len(subject.others) < 2:
         return
     first = subject.stream.once(_firsts).get(_key(subject.manifest))
     if first is not None and first is not subject.manifest:
