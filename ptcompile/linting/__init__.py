@@ -23,7 +23,7 @@ from ptcompile.linting.subject import Subject
 from ptcompile.linting.words import Needs, needs, words_of
 from ptcompile.operators.all import KINDS
 
-__all__ = ["FAMILIES", "Found", "Rule", "Stream", "Subject", "every_rule", "rules_of", "run"]
+__all__ = ["FAMILIES", "Found", "Rule", "Stream", "Subject", "every_rule", "rule_named", "rules_of", "run"]
 
 FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
     **{key: ("linting.objects", *kind.rules) for key, (_, kind) in KINDS.items() if kind.rules},
@@ -48,6 +48,13 @@ def rules_of(kind: tuple[str, str]) -> tuple[Rule, ...]:
 def every_rule() -> tuple[Rule, ...]:
     """All rules, each once, in the order of their codes' families."""
     return tuple(dict.fromkeys(rule for kind in FAMILIES for rule in rules_of(kind)))
+
+
+def rule_named(name: str) -> Rule | None:
+    """The rule of a name, which alone is loaded; None for a name that is no rule's."""
+    found = (module for kind in FAMILIES for one, module, _ in _table(kind) if one == name)
+    module = next(found, None)
+    return None if module is None else _loaded(module)
 
 
 @cache

@@ -74,7 +74,8 @@ from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer
 
-_UNSET = Pattern(r"\$\{?(RANK|NODE_RANK|WORLD_SIZE|NNODES|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+)\b")
+_NAMES = "RANK|NODE_RANK|WORLD_SIZE|NNODES|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+"
+_UNSET = Pattern(rf"\$\{{?({_NAMES})\b")
 
 
 def _check(subject: Subject) -> Iterator[Found]:
