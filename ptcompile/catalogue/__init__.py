@@ -1,1 +1,1 @@
-"""What ptcompile knows of hardware by name, as data with sources: accelerators, and the fabrics between their nodes."""
+"""What ptcompile knows by name, as data with sources: accelerators, fabrics between their nodes, torch's options."""

@@ -6,6 +6,7 @@ Exit status: 0 clean, 1 findings or a spec that does not compile, 2 usage, unrea
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
@@ -17,6 +18,8 @@ from ptcompile.cli.options import add_output_format
 
 if TYPE_CHECKING:
     import argparse
+
+    from ptcompile.cli.sets import Set
 
     _Add = Callable[[argparse._SubParsersAction[argparse.ArgumentParser]], None]
     """Puts a command and its options into the parser."""
@@ -43,6 +46,8 @@ examples:
   ptcompile spec.yaml --target volcano     the same job for another operator
   ptcompile spec.yaml --cluster prod.yaml  with the platform's profile
   ptcompile specs/ -o manifests/           one file of manifests for each file of specs
+  ptcompile spec.yaml --target all -o out/ a folder of manifests for each target
+  ptcompile spec.yaml --name sft-7         the job under another name, for this run
   ptcompile lint manifests/                what an API server would say of any manifest, offline
   helm template . | ptcompile lint -       the same for rendered templates
   ptcompile simulate spec.yaml             what every pod would see, on every operator
@@ -65,10 +70,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"ptcompile: this version has no command {words[0]!r} yet (a file: ./{words[0]})\n")
         return 2
     if not words or words[0] not in (*COMMANDS, "-h", "--help", "--version"):
+        if words and (near := _meant(words[0])):
+            files.say(f"ptcompile: no command and no file {words[0]!r}; did you mean {near}?\n")
+            return 2
         words.insert(0, "compile")
     options = _parser(words[0]).parse_args(words)
     command: Callable[[argparse.Namespace], int] = options.run
     return command(options)
+
+
+def _meant(word: str) -> str | None:
+    """The command that a first word was meant to be, which is none and names no file."""
+    if not word.isalpha() or os.path.exists(word):
+        return None
+    from ptcompile.kubernetes.names import suggest
+
+    return suggest(word, COMMANDS)
 
 
 def _parser(first: str) -> argparse.ArgumentParser:
@@ -95,17 +112,48 @@ def _parser(first: str) -> argparse.ArgumentParser:
 def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     one = commands.add_parser("compile", help="specs into manifests (the default)", allow_abbrev=False)
     one.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, or - for standard input")
-    one.add_argument("--target", metavar="T", help="the operator's API to write (see ptcompile targets)")
     one.add_argument(
-        "--set", action="append", default=[], metavar="PATH=VALUE", help="such as spec.nodes=4, repeatable"
+        "--target",
+        action="append",
+        default=[],
+        metavar="T",
+        help="the operator's API to write (see ptcompile targets); several, or all, with -o DIR/ or --format json",
     )
+    one.add_argument("--name", metavar="NAME", help="the job's name in this run, before any is derived from it")
+    one.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        type=_set,
+        metavar="PATH=VALUE",
+        help='set a value before compiling, such as spec.nodes=4 or metadata.labels."a.b/c"=d (repeatable)',
+    )
+    one.add_argument(
+        "--set-string", action="append", default=[], dest="set", type=_set_string, metavar="PATH=TEXT",
+        help="the same, with the value as text, whatever it looks like",
+    )  # fmt: skip
     one.add_argument("-o", "--output", metavar="OUT", help="a file, or a directory with / at its end")
     one.add_argument(
         "--check", action="store_true", help="write nothing: 1 with a diff where OUT is not what would be written"
     )
     one.add_argument("--format", choices=("yaml", "json"), default="yaml", help="of the manifests (yaml)")
+    one.add_argument("--no-lint", action="store_true", help="do not ask the rules about what was compiled")
     _add_common(one)
     one.set_defaults(run=_compile)
+
+
+def _set(text: str) -> Set:
+    """What --set reads."""
+    from ptcompile.cli import sets
+
+    return sets.yaml(text)
+
+
+def _set_string(text: str) -> Set:
+    """What --set-string reads."""
+    from ptcompile.cli import sets
+
+    return sets.string(text)
 
 
 def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -4,37 +4,46 @@ from __future__ import annotations
 
 import argparse
 import os
+from typing import TYPE_CHECKING
 
-from ptcompile.cli import files
-from ptcompile.cli.files import UsageError
+from ptcompile.cli import files, sets
+from ptcompile.cli.config import Config, load
+from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import check_target
-from ptcompile.documents import source
 from ptcompile.documents.emit import emit_all
-from ptcompile.findings.diagnostics import Path
-from ptcompile.secrets.names import masked
 from ptcompile.verbs import compile
+
+if TYPE_CHECKING:
+    from ptcompile.findings.diagnostics import Diagnostic
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+    Manifests = list[dict[str, object]]
+    Outputs = dict[str, dict[str, Manifests]]
+    """By target, and by the file of specs; the target of one run is the empty name."""
+
+ALL = "all"
+"""The --target that stands for every one that can express the job."""
 
 
 def run(options: argparse.Namespace) -> int:
     """Compile every spec of every file. One error anywhere, and nothing is written."""
-    if not options.paths:
-        raise UsageError("no spec given; ptcompile --help shows how (- reads standard input)")
-    if options.check and options.output is None:
-        raise UsageError("--check compares with what is there: say where with -o FILE or -o DIR/")
-    check_target(options.target)
-    overrides = [_override(text) for text in options.set]
+    targets = _targets(options)
+    config = load(None, isolated=options.no_lint)
     findings = Findings(options.output_format)
+    if options.set:
+        findings.text(sets.NAME, sets.texts(options.set))
+    if options.name is not None:
+        findings.text(sets.RUN, options.name)
     inputs, unreadable = files.read_all(options.paths)
+    if options.name is not None and len(inputs) > 1:
+        raise UsageError(f"--name names one job, and here are {len(inputs)} files")
     findings.unreadable(unreadable)
     profile = findings.profile(options.cluster)
-    outputs: dict[str, list[dict[str, object]]] = {}
+    outputs: Outputs = {}
     for file in inputs if profile is not None else ():
-        result = compile.compile(
-            file.content, target=options.target, cluster=profile, filename=file.name, overrides=overrides
-        )
-        if findings.compiled(file, result):
-            outputs[file.name] = list(result.manifests)
+        for target, manifests in _compiled(file, targets, options, config, profile, findings).items():
+            outputs.setdefault(target, {})[file.name] = manifests
     status = findings.finish()
     if status:
         return status
@@ -48,38 +57,103 @@ def run(options: argparse.Namespace) -> int:
     return _write(outputs, options.output, options.format)
 
 
-def _override(text: str) -> tuple[Path, object]:
-    """`spec.elastic.nnodes=2:4` as a path and a value; the value is read as in a YAML file, quotes and lists too."""
-    path, equals, value = text.partition("=")
-    if not equals or not path:
-        raise UsageError(f"--set {text}: it must be PATH=VALUE, such as spec.nodes=4")
-    parts = tuple(int(part) if part.isascii() and part.isdigit() else part for part in path.split("."))
-    read = source.read(f"value: {value}")
-    if read.problems or not read.documents or read.documents[0].data.keys() != {"value"}:
-        shown = masked(path.rpartition(".")[2], value)
-        message = f"{shown!r} is not a YAML value; a text with special characters wants quotes"
-        raise UsageError(f"--set {path}={shown}: {message}")
-    return parts, read.documents[0].data["value"]
+def _targets(options: argparse.Namespace) -> list[str | None]:
+    """The targets to compile for. Raises `UsageError` for options that do not go together."""
+    if not options.paths:
+        raise UsageError("no spec given; ptcompile --help shows how (- reads standard input)")
+    if options.check and options.output is None:
+        raise UsageError("--check compares with what is there: say where with -o FILE or -o DIR/")
+    named: list[str] = list(dict.fromkeys(options.target))
+    for name in named:
+        check_target(None if name == ALL else name, beside=(ALL,))
+    if ALL in named:
+        from ptcompile.operators.targets import TARGETS
+
+        named = list(TARGETS)
+    whole = options.output is None and options.format == "json"
+    if len(named) > 1 and not (whole or (options.output is not None and _is_folder(options.output))):
+        raise UsageError("several targets need -o DIR/, with a folder for each, or --format json")
+    return [*named] or [None]
 
 
-def _write(outputs: dict[str, list[dict[str, object]]], output: str | None, form: str) -> int:
+def _compiled(
+    file: File,
+    targets: list[str | None],
+    options: argparse.Namespace,
+    config: Config,
+    profile: ClusterProfile | None,
+    findings: Findings,
+) -> dict[str, Manifests]:
+    """The manifests of a file by target, with what there is to say added to the findings, each once."""
+    overrides = [(one.path, one.value) for one in options.set]
+    results: dict[str | None, compile.Result] = {}
+    for target in targets:
+        result = compile.compile(
+            file.content,
+            target=target,
+            cluster=profile,
+            name=options.name,
+            filename=file.name,
+            overrides=overrides,
+            lint=not options.no_lint,
+            select=config.selected(),
+            ignore=[*config.ignore, *config.ignored_in(file.name)],
+        )
+        pointed = sets.pointed(result.diagnostics, options.set, options.name)
+        results[target] = result._replace(diagnostics=tuple(pointed))
+    if ALL in options.target and any(one.ok for one in results.values()):
+        results = {target: one for target, one in results.items() if one.ok or not _unable(target, one)}
+    said: dict[Diagnostic, None] = dict.fromkeys(d for one in results.values() for d in one.diagnostics)
+    manifests = [made for one in results.values() for made in one.manifests]
+    if not findings.compiled(file, compile.Result(tuple(manifests), tuple(said))):
+        return {}
+    return {target or "" if len(targets) > 1 else "": list(one.manifests) for target, one in results.items()}
+
+
+def _unable(target: str | None, result: compile.Result) -> bool:
+    """Whether a target cannot express a job that others can, which is then said and no error."""
+    errors = [one for one in result.diagnostics if one.severity == "error"]
+    if any(one.name != "unsupported-by-target" for one in errors):
+        return False
+    files.say(f"ptcompile: not for {target}: {errors[0].message}\n")
+    return True
+
+
+def _write(outputs: Outputs, output: str | None, form: str) -> int:
     if output is None:
-        return files.write_stdout(_text([one for manifests in outputs.values() for one in manifests], form))
+        return files.write_stdout(_whole(outputs, form))
     files.write_files(_contents(outputs, output, form)[0])
     return 0
 
 
-def _contents(outputs: dict[str, list[dict[str, object]]], output: str, form: str) -> tuple[dict[str, str], str | None]:
+def _whole(outputs: Outputs, form: str) -> str:
+    """All manifests as one text; of several targets a JSON object by target."""
+    by_target = {target: [one for made in by_file.values() for one in made] for target, by_file in outputs.items()}
+    if [*by_target] == [""]:
+        return _text(by_target[""], form)
+    import json
+
+    return json.dumps({target: _json(made) for target, made in by_target.items()}, indent=2) + "\n"
+
+
+def _is_folder(output: str) -> bool:
+    return output.endswith(os.sep) or os.path.isdir(output)
+
+
+def _contents(outputs: Outputs, output: str, form: str) -> tuple[dict[str, str], str | None]:
     """The texts by the files that they belong in, and the directory of these where one was named."""
-    if output.endswith(os.sep) or os.path.isdir(output):
-        return _in_folder(outputs, output, form), output
-    return {output: _text([one for manifests in outputs.values() for one in manifests], form)}, None
+    if not _is_folder(output):
+        return {output: _whole(outputs, form)}, None
+    contents: dict[str, str] = {}
+    for target, by_file in outputs.items():
+        contents |= _in_folder(by_file, os.path.join(output, target), form)
+    return contents, output if [*outputs] == [""] else None
 
 
-def _in_folder(outputs: dict[str, list[dict[str, object]]], folder: str, form: str) -> dict[str, str]:
+def _in_folder(by_file: dict[str, Manifests], folder: str, form: str) -> dict[str, str]:
     """What is written to each file of a directory: one for each file of specs, called like it."""
     contents: dict[str, str] = {}
-    for name, manifests in outputs.items():
+    for name, manifests in by_file.items():
         stem = os.path.splitext(os.path.basename(name))[0].strip("<>")
         path = os.path.join(folder, f"{stem}.{form}")
         if path in contents:
@@ -88,10 +162,14 @@ def _in_folder(outputs: dict[str, list[dict[str, object]]], folder: str, form: s
     return contents
 
 
-def _text(manifests: list[dict[str, object]], form: str) -> str:
+def _text(manifests: Manifests, form: str) -> str:
     if form == "yaml":
         return emit_all(manifests)
     import json
 
-    whole = manifests[0] if len(manifests) == 1 else {"apiVersion": "v1", "kind": "List", "items": manifests}
-    return json.dumps(whole, indent=2) + "\n"
+    return json.dumps(_json(manifests), indent=2) + "\n"
+
+
+def _json(manifests: Manifests) -> dict[str, object]:
+    """One object as it is, several as a List."""
+    return manifests[0] if len(manifests) == 1 else {"apiVersion": "v1", "kind": "List", "items": manifests}

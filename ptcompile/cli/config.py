@@ -29,6 +29,10 @@ class Config(NamedTuple):
     exclude: tuple[str, ...] | None = None
     extend_exclude: tuple[str, ...] = ()
 
+    def selected(self) -> list[str] | None:
+        """The selectors of what is looked for; None for everything."""
+        return None if self.select is None else [*self.select, *self.extend_select]
+
     def ignored_in(self, path: str) -> list[str]:
         """The selectors that are ignored in one file, by its path from the folder or by its name alone."""
         if not self.per_file_ignores:

@@ -68,6 +68,10 @@ class Findings:
             self.add(File(path, content, True), found)
         return profile
 
+    def text(self, name: str, text: str) -> None:
+        """Keep the text of what is no file, for findings that stand in it."""
+        self._texts[name] = text
+
     def add(
         self, file: File, found: Sequence[Diagnostic], *, documents: int = 1, unchecked: Sequence[str] = ()
     ) -> None:

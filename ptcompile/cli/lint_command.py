@@ -103,7 +103,7 @@ def _report(file: File, config: Config, profile: ClusterProfile | None, options:
         kubernetes=config.kubernetes_version,
         webhooks=not options.no_webhooks,
         unknown_kinds=options.unknown_kinds,
-        select=None if config.select is None else [*config.select, *config.extend_select],
+        select=config.selected(),
         ignore=[*config.ignore, *config.ignored_in(file.name)],
     )
 

@@ -18,11 +18,15 @@ def add_output_format(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--output-format", choices=FORMATS, default="full", help="of the findings (full)")
 
 
-def check_target(name: str | None) -> None:
-    """Raises `UsageError` for a target that there is not."""
+def check_target(name: str | None, *, beside: tuple[str, ...] = ()) -> None:
+    """Raises `UsageError` for a target that does not exist. `beside`: other words that the option takes."""
     if name is None:
         return
     from ptcompile.operators.targets import TARGETS  # manifests alone do without
 
     if name not in TARGETS:
-        raise UsageError(f"no target {name!r}; the targets are {', '.join(TARGETS)}")
+        from ptcompile.kubernetes.names import suggest
+
+        near = suggest(name, [*TARGETS, *beside])
+        known = f"did you mean {near}?" if near else f"the targets are {', '.join([*TARGETS, *beside])}"
+        raise UsageError(f"no target {name!r}; {known}")

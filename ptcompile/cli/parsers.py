@@ -8,8 +8,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Iterator
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 _COLUMNS: Final = 80
 """Of what is no terminal."""
@@ -20,6 +21,29 @@ class Parser(argparse.ArgumentParser):
 
     def __init__(self, *, formatter_class: Any = argparse.HelpFormatter, **given: Any) -> None:
         super().__init__(formatter_class=partial(formatter_class, width=_columns() - 2), **given)
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the command line, with the options that were meant; exit status 2."""
+        super().error(message + "".join(self._meant(message)))
+
+    def _meant(self, message: str) -> Iterator[str]:
+        """The near options of those that argparse does not know."""
+        known, found, unknown = message.partition("unrecognized arguments: ")
+        if known or not found:
+            return
+        from ptcompile.kubernetes.names import suggest
+
+        options = sorted({name for parser in self._with_commands() for name in parser._option_string_actions})
+        for word in unknown.split():
+            near = suggest(word.partition("=")[0], options) if word.startswith("--") else None
+            if near:
+                yield f"; did you mean {near}?"
+
+    def _with_commands(self) -> Iterator[argparse.ArgumentParser]:
+        yield self
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                yield from action.choices.values()
 
 
 def _columns() -> int:

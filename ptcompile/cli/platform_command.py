@@ -61,6 +61,8 @@ def platform(options: argparse.Namespace) -> int:
     findings = Findings(options.output_format)
     profile = findings.profile(options.cluster)
     specs = _specs(options.paths, profile, None, findings) if profile is not None else []
+    if profile is not None:
+        _check_releases(specs, profile, None, options.cluster, findings)
     status = findings.finish()
     if status or profile is None:
         return status
@@ -88,6 +90,8 @@ def requires(options: argparse.Namespace) -> int:
     findings = Findings(options.output_format)
     profile = findings.profile(options.cluster)
     specs = _specs(options.paths, profile, options.target, findings) if profile is not None else []
+    if profile is not None:
+        _check_releases(specs, profile, options.target, options.cluster, findings)
     status = findings.finish()
     if status or profile is None:
         return status
@@ -99,6 +103,23 @@ def requires(options: argparse.Namespace) -> int:
     return files.write_stdout("".join(f"{one}\n" for one in found))
 
 
+def _check_releases(
+    specs: list[Spec], profile: ClusterProfile, target: str | None, path: str | None, findings: Findings
+) -> None:
+    """Warn where an operator of these jobs asks for a newer Kubernetes than the profile's."""
+    from ptcompile import streams
+    from ptcompile.prerequisites.oldest import too_old
+    from ptcompile.prerequisites.requirements import operators_of, target_of
+
+    jobs = [(target_of(one, profile, target), one) for one in specs]
+    problems = list(too_old(operators_of(jobs, profile, () if jobs else ("pytorchjob",)), profile))
+    if problems and path is not None:
+        content = files.read(path)
+        documents = streams.profiles(streams.read(content, path))
+        found = [streams.stamp(one, documents[0] if documents else None, path) for one in problems]
+        findings.add(files.File(path, content, True), found)
+
+
 def _specs(paths: list[str], profile: ClusterProfile, target: str | None, findings: Findings) -> list[Spec]:
     """Every job of the files that compiles; what stands in the way of the others becomes a finding."""
     from ptcompile.documents import source
@@ -108,7 +129,7 @@ def _specs(paths: list[str], profile: ClusterProfile, target: str | None, findin
     findings.unreadable(unreadable)
     out = []
     for file in inputs:
-        result = compile.compile(file.content, target=target, cluster=profile, filename=file.name)
+        result = compile.compile(file.content, target=target, cluster=profile, filename=file.name, lint=False)
         if findings.compiled(file, result) and result.ok:
             read = (read_spec(document.data)[0] for document in source.read(file.content).documents)
             out += [spec for spec in read if spec is not None]

@@ -14,7 +14,8 @@ def import_argparse() -> None:
     if "argparse" in sys.modules or "gettext" in sys.modules:
         return
     stand_in = ModuleType("gettext")
-    stand_in.__dict__.update(gettext=str, ngettext=lambda one, many, count: one if count == 1 else many)
+    # argparse translates a missing description too: it stays None
+    stand_in.__dict__.update(gettext=lambda text: text, ngettext=lambda one, many, count: one if count == 1 else many)
     sys.modules["gettext"] = stand_in
     try:
         import argparse  # noqa: F401 - the commands use it

@@ -10,7 +10,7 @@ from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.compiling.needed import needed
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends import checks, checks_fabric
-from ptcompile.frontends.origin import Places, locate, moved, settle
+from ptcompile.frontends.origin import Places, locate, moved, settle, value_at
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.job.model import Context, Job, Target
 from ptcompile.kubernetes import names
@@ -96,10 +96,11 @@ def traced(found: Iterable[tuple[Json, Problem]], data: Mapping[str, Any], *, ca
     for manifest, problem in found:
         path = locate(problem.path, manifest, data, places=places)
         exact = path != ("spec",)
-        if causes and not exact:
+        if causes and not (exact and value_at(path, data) is not None):
             from ptcompile.frontends.nearest import nearest
 
-            path = nearest(problem, manifest, data)
+            near = nearest(problem, manifest, data)
+            path = path if exact and near == ("spec",) else near
         named = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
         there = problem._replace(on_key=problem.on_key or named, fix=None)
         there = there._replace(path=path) if path == ("spec",) else moved(there, path)
@@ -107,6 +108,24 @@ def traced(found: Iterable[tuple[Json, Problem]], data: Mapping[str, Any], *, ca
         if cause not in seen:
             seen.add(cause)
             yield there
+
+
+def advised(compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile) -> Iterator[Problem]:
+    """What the rules find in the manifests of a document, each finding once, at the line of the spec that caused it."""
+    from ptcompile import linting
+
+    manifests, versions = compiled.manifests, cluster.versions()
+    stream = linting.Stream(manifests)
+    found = ((one, each) for one in manifests for each in linting.run(one, versions=versions, others=stream))
+    told = {(problem.name, problem.path) for problem in compiled.problems}
+    for problem in traced(found, data):
+        if (problem.name, problem.path) not in told and not _of_a_pass(problem):
+            yield problem
+
+
+def _of_a_pass(problem: Problem) -> bool:
+    """Whether a finding asks the user to remove a variable that a pass wrote, for a script without torchrun."""
+    return problem.name == "env-that-torchrun-sets" and problem.path[-2:-1] != ("env",)
 
 
 def not_ours(data: Any) -> Problem | None:

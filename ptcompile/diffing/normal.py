@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from ptcompile.diffing.values import Path
-from ptcompile.job.pod_template import MERGE_KEYS
 from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.merge_keys import MERGE_KEYS
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.untyped import Json
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ptcompile import streams
 from ptcompile.explaining.leaves import MISSING
-from ptcompile.explaining.model import Cause, Change, Input
-
-if TYPE_CHECKING:
-    from ptcompile.explaining.explanation import Explained, Explanation
+from ptcompile.explaining.model import Cause, Change, Explained, Input, Told
 
 VERSION = 1
 
 
-def to_dict(explanation: Explanation) -> dict[str, Any]:
+def to_dict(explanation: Told) -> dict[str, Any]:
     """The whole explanation. Manifests are named only: `ptcompile compile` writes them."""
     return {
         "version": VERSION,

@@ -9,7 +9,7 @@ from ptcompile import streams
 from ptcompile.compiling.compiler import compile_document
 from ptcompile.documents.source import Document, Source
 from ptcompile.explaining.hiding import hidden
-from ptcompile.explaining.model import Cause, Input, Step
+from ptcompile.explaining.model import Cause, Explained, Input, Text
 from ptcompile.explaining.provenance import provenance
 from ptcompile.explaining.shown import matches, words
 from ptcompile.explaining.trace import trace
@@ -19,27 +19,6 @@ from ptcompile.secrets.names import HIDDEN, secret_paths
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 Json = dict[str, Any]
-
-
-class Text(NamedTuple):
-    """The spec or the profile as it was given."""
-
-    filename: str | None
-    lines: tuple[str, ...]
-    """Without their ends, secrets masked; none where it was no text."""
-
-
-class Explained(NamedTuple):
-    """One job: who wrote its manifests, and what the passes did on the way."""
-
-    resource: str
-    """`TrainingJob/name`."""
-    target: str
-    chosen_by: str
-    """ "caller", "spec", or "default": what the job needs."""
-    manifests: tuple[int, ...]
-    """Indexes among the manifests of the explanation."""
-    steps: tuple[Step, ...]
 
 
 class Explanation(NamedTuple):
@@ -134,7 +113,9 @@ def explain(
         texts["cluster"] = _text(cluster_source, cluster_source.filename)
     sources = [read] if cluster_source is None else [read, cluster_source]
     whole = Explanation(tuple(jobs), tuple(manifests), tuple(causes), tuple(diagnostics), texts)
-    return hidden(whole, (document.data for source in sources for document in source.documents))
+    documents = (document.data for source in sources for document in source.documents)
+    shown_jobs, shown_causes, texts = hidden(whole, documents)
+    return whole._replace(jobs=shown_jobs, causes=shown_causes, texts=texts)
 
 
 def _placed(one: Input, spec: Document, cluster: Document | None) -> Input:

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ptcompile.explaining.model import Cause, Step
+from ptcompile.explaining.model import Cause, Explained, Step, Text, Told
+from ptcompile.explaining.variants import File
 from ptcompile.secrets.masking import Hide, hide_of
 from ptcompile.simulation.hidden import without
 
-if TYPE_CHECKING:
-    from ptcompile.explaining.explanation import Explanation
 
-
-def hidden(explanation: Explanation, documents: Iterable[Any]) -> Explanation:
-    """The explanation with the secrets of these documents hidden; its manifests stay as they are."""
+def hidden(told: Told, documents: Iterable[Any]) -> tuple[tuple[Explained, ...], tuple[Cause, ...], dict[File, Text]]:
+    """The jobs, causes and texts of an explanation with the secrets of these documents hidden."""
     hide = hide_of(documents)
     if hide is None:
-        return explanation
-    jobs = (job._replace(steps=tuple(_step(one, hide) for one in job.steps)) for job in explanation.jobs)
-    texts = {file: text._replace(lines=tuple(map(hide, text.lines))) for file, text in explanation.texts.items()}
-    causes = tuple(_cause(one, hide) for one in explanation.causes)
-    return explanation._replace(jobs=tuple(jobs), causes=causes, texts=texts)
+        return told.jobs, told.causes, dict(told.texts)
+    jobs = tuple(job._replace(steps=tuple(_step(one, hide) for one in job.steps)) for job in told.jobs)
+    texts = {file: text._replace(lines=tuple(map(hide, text.lines))) for file, text in told.texts.items()}
+    return jobs, tuple(_cause(one, hide) for one in told.causes), texts
 
 
 def _step(step: Step, hide: Hide) -> Step:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path
-from ptcompile.job.pod_template import MERGE_KEYS
+from ptcompile.kubernetes.merge_keys import MERGE_KEYS
 
 Missing = type("Missing", (), {"__slots__": (), "__repr__": lambda _self: "MISSING"})
 MISSING: Final = Missing()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, Protocol
 
 from ptcompile.explaining.leaves import MISSING
 from ptcompile.explaining.variants import File
-from ptcompile.findings.diagnostics import Path, Span
+from ptcompile.findings.diagnostics import Diagnostic, Path, Span
 
 
 class Input(NamedTuple):
@@ -73,3 +74,48 @@ class Step(NamedTuple):
 
     name: str
     changes: tuple[Change, ...]
+
+
+class Text(NamedTuple):
+    """The spec or the profile as it was given."""
+
+    filename: str | None
+    lines: tuple[str, ...]
+    """Without their ends, secrets masked; none where it was no text."""
+
+
+class Explained(NamedTuple):
+    """One job: who wrote its manifests, and what the passes did on the way."""
+
+    resource: str
+    """`TrainingJob/name`."""
+    target: str
+    chosen_by: str
+    """ "caller", "spec", or "default": what the job needs."""
+    manifests: tuple[int, ...]
+    """Indexes among the manifests of the explanation."""
+    steps: tuple[Step, ...]
+
+
+class Told(Protocol):
+    """What an explanation tells, for those who write it down."""
+
+    @property
+    def jobs(self) -> tuple[Explained, ...]:
+        """One for each spec that compiles."""
+
+    @property
+    def manifests(self) -> tuple[dict[str, Any], ...]:
+        """What `compile` gives, unmasked."""
+
+    @property
+    def causes(self) -> tuple[Cause, ...]:
+        """One for each value of the manifests."""
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        """What was found in the files."""
+
+    @property
+    def texts(self) -> Mapping[File, Text]:
+        """The files, secrets masked."""

@@ -69,8 +69,8 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
         "schedulerName": "Pods that Volcano or KAI places name it as their scheduler, where their operator does not.",
     },
     "tolerations": {
-        "": "Pods that ask for an accelerator tolerate the taints of its nodes, as the profile names them; so do those "
-        "of spot jobs and of resources with taints of their own. Yours stand first.",
+        "": "Pods that ask for an accelerator tolerate the taints of its nodes: the profile's, else the taint of the "
+        "resource's own name; so do those of spot jobs and of resources with taints of their own. Yours stand first.",
     },
     "shm": {
         "volumeMounts": "Without a volume /dev/shm has 64 MiB, too few for DataLoader workers and NCCL: the main "

@@ -11,7 +11,7 @@ from typing import Any
 from ptcompile.documents import emit
 from ptcompile.explaining.leaves import identity
 from ptcompile.findings.diagnostics import Path, field_path
-from ptcompile.job.pod_template import MERGE_KEYS
+from ptcompile.kubernetes.merge_keys import MERGE_KEYS
 from ptcompile.report.common import printable
 
 _WORD = re.compile(r"\[([^\[\]]*)\]|([^.\[\]]+)")

@@ -5,23 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
-from typing import TYPE_CHECKING
 
 from ptcompile import streams
-from ptcompile.explaining.model import Cause, Change, Input, Step
+from ptcompile.explaining.model import Cause, Change, Explained, Input, Step, Told
 from ptcompile.explaining.shown import Named, shown_path, shown_value
 from ptcompile.findings.diagnostics import Path, field_path
 from ptcompile.report.common import printable
-
-if TYPE_CHECKING:
-    from ptcompile.explaining.explanation import Explained, Explanation
 
 _WHY = {"caller": "you asked for it", "spec": "spec.target", "default": "what the job needs"}
 _MANY = 6
 """Lines of the spec that are shown of one value; JSON has all."""
 
 
-def trace_text(explanation: Explanation) -> str:
+def trace_text(explanation: Told) -> str:
     """Each job: its target and manifests, what the passes did, and what the target wrote on its own account."""
     of_manifest: defaultdict[int, list[Cause]] = defaultdict(list)
     for one in explanation.causes:
@@ -31,7 +27,7 @@ def trace_text(explanation: Explanation) -> str:
     return "\n".join("".join(f"{line}\n" for line in block) for block in blocks)
 
 
-def _job(job: Explained, own: Sequence[Cause], explanation: Explanation) -> Iterator[str]:
+def _job(job: Explained, own: Sequence[Cause], explanation: Told) -> Iterator[str]:
     made = ", ".join(streams.resource(explanation.manifests[i]) or "" for i in job.manifests)
     yield printable(f"{job.resource} -> {made}  (target {job.target}: {_WHY[job.chosen_by]})")
     yield ""
@@ -49,7 +45,7 @@ def _job(job: Explained, own: Sequence[Cause], explanation: Explanation) -> Iter
         yield f"  + {printable(shown)}: {shown_value(values[0] if len(values) == 1 else values)}"
 
 
-def _above(cause: Cause, explanation: Explanation, named: Named, *, several: bool) -> str:
+def _above(cause: Cause, explanation: Told, named: Named, *, several: bool) -> str:
     """A cause's path, or that of the list whose plain item it is; with its object where there are several."""
     manifest = explanation.manifests[cause.manifest]
     path = cause.path[:-1] if isinstance(cause.path[-1], int) else cause.path
@@ -72,7 +68,7 @@ def _change(change: Change, roles: int) -> str:
     return f"{'+' if added else '-'} {path}: {shown_value(change.after if added else change.before)}"
 
 
-def causes_text(explanation: Explanation, causes: Sequence[Cause]) -> str:
+def causes_text(explanation: Told, causes: Sequence[Cause]) -> str:
     """The causes in their order; those that stand together and have the same reasons are one paragraph."""
     several = len({one.manifest for one in causes}) > 1
     targets = {i: job.target for job in explanation.jobs for i in job.manifests}
@@ -93,7 +89,7 @@ def _line(one: Input) -> tuple[object, ...]:
 
 
 def _paragraph(
-    causes: Sequence[Cause], explanation: Explanation, targets: Mapping[int, str], *, several: bool
+    causes: Sequence[Cause], explanation: Told, targets: Mapping[int, str], *, several: bool
 ) -> Iterator[str]:
     first = causes[0]
     if several:
@@ -116,7 +112,7 @@ def _paragraph(
     yield from _inputs((one for one in others.values() if not one.left_out), "said at", explanation)
 
 
-def _inputs(inputs: Iterable[Input], label: str, explanation: Explanation) -> Iterator[str]:
+def _inputs(inputs: Iterable[Input], label: str, explanation: Told) -> Iterator[str]:
     """The lines, each once, with the paths on it."""
     by_line: dict[tuple[object, ...], list[Input]] = {}
     for one in inputs:
@@ -131,7 +127,7 @@ def _inputs(inputs: Iterable[Input], label: str, explanation: Explanation) -> It
         yield f"  {'':<10}  and {len(by_line) - _MANY} lines more"
 
 
-def _place(inputs: Sequence[Input], explanation: Explanation) -> str:
+def _place(inputs: Sequence[Input], explanation: Told) -> str:
     """Where lines stand, and what they say where there is no line to show."""
     first, text = inputs[0], explanation.texts.get(inputs[0].file)
     if not first.given:

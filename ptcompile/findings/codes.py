@@ -27,6 +27,8 @@ CODES: dict[str, str] = {
     "unsupported-by-target": "PTC026",
     "name-too-long": "PTC027",
     "unknown-target": "PTC028",
+    "same-image-beside": "PTC064",
+    "kubernetes-too-old": "PTC065",
     # 1xx: resources and devices
     "request-above-limit": "PTC101",
     "gpu-request-differs-from-limit": "PTC102",
@@ -61,6 +63,7 @@ CODES: dict[str, str] = {
     "uncounted-gpus": "PTC144",
     "slots-differ-from-gpus": "PTC195",
     "launcher-without-gpus": "PTC196",
+    "several-mig-slices": "PTC164",
     # 2xx: scheduling, queues, topology
     "host-network-dns": "PTC201",
     "node-name-set": "PTC202",
@@ -197,6 +200,8 @@ CODES: dict[str, str] = {
     "unknown-host": "PTC484",
     "unset-shell-variable": "PTC485",
     "processes-differ-from-slots": "PTC495",
+    "unknown-rdzv-option": "PTC464",
+    "nccl-without-gpu": "PTC465",
     # 5xx: what the API server answers, by the server's own kinds of error
     "unknown-field": "PTC501",
     "wrong-type": "PTC502",
@@ -215,6 +220,8 @@ CODES: dict[str, str] = {
     "webhook-refusal": "PTC551",
     "refused-child": "PTC552",
     "controller-failure": "PTC553",
+    "invalid-image": "PTC564",
+    "image-placeholder": "PTC565",
     # 6xx: conversion
     "not-carried-over": "PTC601",
     # 7xx: restarts and ends

@@ -15,7 +15,7 @@ from ptcompile.flyte.amounts import Amounts, plain, spread, to_spec
 from ptcompile.flyte.found import FlyteError, FlyteWarning, changed, wrong
 from ptcompile.flyte.knobs import Knobs, deadline, sound, task_amounts
 from ptcompile.flyte.launch import launch
-from ptcompile.flyte.roles import Shape, shape
+from ptcompile.flyte.roles import CONFIG, Shape, shape
 from ptcompile.flyte.verdict import read
 from ptcompile.secrets.names import masked
 
@@ -52,7 +52,8 @@ class Converted:
         if not self.ok:
             raise FlyteError(self.problems)
         for problem in self.problems:
-            warnings.warn(problem.message, FlyteWarning, stacklevel=3)
+            if problem.severity == "warning":
+                warnings.warn(problem.message, FlyteWarning, stacklevel=3)
         return Spec.model_validate(self.document)
 
     def yaml(self) -> str:
@@ -101,6 +102,7 @@ def convert(config: Any, name: str, knobs: Knobs, *, module: str | None = None) 
         found.append(changed(("pod_template_name",), message, "give its content as pod_template"))
     spec = {**_pods(knobs, template, found), **starts, **form.job}
     _place(spec, knobs, amounts, form, found)
+    _left(spec, found)
     spec["runPolicy"] = deadline(spec.get("runPolicy") or {}, knobs, found)
     labels = {"labels": spec["podLabels"], "annotations": spec["podAnnotations"]}
     document = {
@@ -109,8 +111,15 @@ def convert(config: Any, name: str, knobs: Knobs, *, module: str | None = None) 
         "metadata": _said({"name": name, "namespace": knobs.get("namespace"), **labels}),
         "spec": _said(in_order(spec)),
     }
-    return Converted(document, (*found, *read(document, found)), platform)
+    found += read(document, found)
+    if any(one.severity == "error" for one in found):
+        found = [one for one in found if one.severity != "note"]  # there is no job that they could be about
+    return Converted(document, tuple(found), platform)
 
+
+GPU_TAINT = {"key": "flyte/gpu", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"}
+"""What pods with GPUs tolerate where no platform is given: the taint of flytekit's documents and of Flyte's sample
+configuration (1.16). A platform's own `resource-tolerations` stand in its profile."""
 
 _ORDER = (
     "target", "image", "command", "script", "module", "args", "elastic", "master", "worker", "resources", "accelerator",
@@ -144,6 +153,10 @@ def _place(spec: dict[str, Any], knobs: Knobs, amounts: Amounts, form: Shape, fo
         spec[key] = _said({**role.fields, "resources": to_spec(own)})
     spec["resources"] = to_spec(common)
     spec["spot"] = knobs.get("interruptible") or None
+    if knobs.get("platform") is None:
+        blocks = {key: spec[key] for key, own in zip(form.roles, of_roles, strict=True) if "gpu" in own}
+        for block in (spec,) if "gpu" in common else blocks.values():
+            block["tolerations"] = [GPU_TAINT]
     device = foreign.device(knobs.get("accelerator"), found)
     if device is None:
         return
@@ -153,6 +166,23 @@ def _place(spec: dict[str, Any], knobs: Knobs, amounts: Amounts, form: Shape, fo
     else:
         # Flyte 1.16 looks at accelerators only where a container has a limit of one
         found.append(changed(("accelerator",), "no pod asks for a GPU, so it means nothing", "ask for gpu, or drop it"))
+
+
+def _left(spec: dict[str, Any], found: list[Problem]) -> None:
+    """Write out what a Flyte task without a clean_pod_policy means, and say what that holds.
+
+    Flyte 1.16 leaves the field out then, and the operator's default is None: pods that still run when the job is over
+    stay. A spec's own default is Running.
+    """
+    policy = spec.get("runPolicy") or {}
+    if spec.get("target") != "pytorchjob" or policy.get("cleanPodPolicy") is not None:
+        return
+    spec["runPolicy"] = {**policy, "cleanPodPolicy": "None"}
+    blocks = (spec, spec.get("master", {}), spec.get("worker", {}))
+    gpus = "their GPUs" if any("gpu" in block.get("resources", {}) for block in blocks) else "what they asked for"
+    message = f"is not given, and Flyte deletes no pod then: when the job is over, pods that still run hold {gpus}"
+    help = "give run_policy=RunPolicy(clean_pod_policy=CleanPodPolicy.RUNNING)"
+    found.append(changed((*CONFIG, "run_policy", "clean_pod_policy"), message, help)._replace(severity="note"))
 
 
 def _said(values: Mapping[str, Any]) -> dict[str, Any]:

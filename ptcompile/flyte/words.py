@@ -90,7 +90,7 @@ class Elastic:
     nnodes: int | str = 1
     nproc_per_node: int = 1
     start_method: str = "spawn"
-    monitor_interval: int = 5
+    monitor_interval: float = 5
     max_restarts: int = 0
     rdzv_configs: Mapping[str, Any] = field(default_factory=lambda: {"timeout": 900, "join_timeout": 900})
     increase_shared_mem: bool = True

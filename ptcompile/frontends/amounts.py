@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from ptcompile.job import model
 from ptcompile.kubernetes import quantity
+from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.fields import Beside, as_text_or_null
 
 if TYPE_CHECKING:
@@ -31,12 +32,12 @@ def effective(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> model
 
 def gpus_per_node(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> int:
     """How many accelerators a node of this block has; 0 where it asks for none."""
-    return cluster.accelerators_in(effective(job, fields, cluster).limits)
+    return hardware.accelerators_in(cluster, effective(job, fields, cluster).limits)
 
 
 def processes_per_node(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> int:
     """How many processes the accelerators of a node of this block take; 0 where it asks for none."""
-    return cluster.processes_in(effective(job, fields, cluster).limits, job.accelerator)
+    return hardware.processes_in(cluster, effective(job, fields, cluster).limits, job.accelerator)
 
 
 def amount(text: str) -> quantity.Quantity:

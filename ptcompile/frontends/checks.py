@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from ptcompile.catalogue.rdzv_options import why_not_option
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.frontends import checks_fabric
 from ptcompile.frontends.checks_amounts import amounts_of, nodes_of
 from ptcompile.frontends.checks_endings import endings_of
+from ptcompile.frontends.checks_images import images_of
 from ptcompile.frontends.checks_roles import roles_of
-from ptcompile.frontends.errors import bad, conflict, problem
+from ptcompile.frontends.errors import bad, conflict, problem, such_as
 from ptcompile.job.model import Job, PodTemplate, Target
 from ptcompile.kubernetes import names
 from ptcompile.vocabulary.checks import split_endpoint
+from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.cluster.pod_base import MAIN
 
 if TYPE_CHECKING:
@@ -27,9 +30,10 @@ _WORDS = frozenset({"true", "false", "null"})
 def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
     """Every contradiction in a spec that has the right shape."""
     if reason := names.why_not_dns_label(spec.metadata.name):
-        yield bad(("metadata", "name"), f"{spec.metadata.name!r} {reason}", "such as 'llama-sft'")
+        yield bad(("metadata", "name"), f"{spec.metadata.name!r} {reason}", such_as(spec.metadata.name, "llama-sft"))
     if spec.metadata.namespace is not None and (reason := names.why_not_dns_label(spec.metadata.namespace)):
-        yield bad(("metadata", "namespace"), f"{spec.metadata.namespace!r} {reason}", "such as 'research'")
+        help = such_as(spec.metadata.namespace, "research")
+        yield bad(("metadata", "namespace"), f"{spec.metadata.namespace!r} {reason}", help)
     job = spec.spec
     yield from _start(job)
     yield from _shape(job)
@@ -45,6 +49,7 @@ def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
             roles_train = job.master is not None or job.worker is not None  # then the job need not have one
             if len(path) == 2 or roles_train == (len(path) == 3):
                 yield problem("spec-missing-field", (*path, "image"), "is missing: every node needs one", "add image")
+    yield from images_of(parts)
     yield from amounts_of(job, parts, cluster)
     yield from checks_fabric.check(job, nodes_of(parts), cluster)
     yield from endings_of(job, parts)
@@ -56,7 +61,7 @@ def only_too_long(name: str) -> bool:
 
 
 def reserved_env(spec: Spec, job: Job, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
-    """Variables whose value the operator overwrites: refused, with the operator named."""
+    """Variables whose value the operator overwrites: this target has no way to give them."""
     for where, env in _of_profile(job, cluster):
         for name in _overwritten(env, target):
             yield _reserved(("spec",), f"the profile's {where} sets {name}", name, target)
@@ -109,10 +114,8 @@ def _said(job: JobSpec, role: str, name: str) -> Path:
 
 
 def _reserved(path: Path, text: str, name: str, target: Target) -> Problem:
-    message = f"{text}: on the target {target.name} the operator sets {name} itself, and its value wins"
-    return problem(
-        "reserved-env", path, message, f"remove {name}", stage="run", authority=target.authority, on_key=True
-    )
+    message = f"{text}: the target {target.name} cannot give it to the pods: the operator sets {name} itself"
+    return problem("unsupported-by-target", path, message, f"remove {name}", on_key=True)
 
 
 def blocks(job: JobSpec) -> list[tuple[Path, PodFields]]:
@@ -174,10 +177,12 @@ def _torchrun(job: JobSpec) -> Iterator[Problem]:
         if "," in f"{key}{value}" or "=" in key:
             message = "torchrun splits its --rdzv-conf at commas and '=', so neither may stand here"
             yield bad((*at, "rdzvConfigs", key), message, None)
+        elif why := why_not_option(key, str(value), elastic.rdzv_backend):
+            yield bad((*at, "rdzvConfigs", key), f"{value!r} {why}, or torchrun does not start", None)
 
 
 def _profile(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
-    if job.accelerator is not None and cluster.accelerator(job.accelerator) is None:
+    if job.accelerator is not None and hardware.accelerator(cluster, job.accelerator) is None:
         from ptcompile.frontends.checks_devices import unknown
 
         yield unknown(job.accelerator, cluster)
@@ -192,7 +197,7 @@ def _profile(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
 def _queue(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
     for field, name in {"queue": job.queue, "priority": job.priority}.items():
         if name is not None and (reason := names.why_not_dns_subdomain(name)):
-            yield bad(("spec", field), f"{name!r} {reason}", "such as team-a")
+            yield bad(("spec", field), f"{name!r} {reason}", such_as(name, "team-a"))
     given = {} if job.topology is None else job.topology.given()
     levels = cluster.spec.topology.levels
     for how, level in given.items():
@@ -207,7 +212,7 @@ def _volcano(job: JobSpec) -> Iterator[Problem]:
     tasks = {"masterTask": job.volcano.master_task, "workerTask": job.volcano.worker_task}
     for field, name in tasks.items():
         if reason := names.why_not_dns_label(name):
-            yield bad(("spec", "volcano", field), f"{name!r} {reason}", "such as master")
+            yield bad(("spec", "volcano", field), f"{name!r} {reason}", such_as(name, "master"))
     if len(set(tasks.values())) == 1:
         yield conflict(("spec", "volcano", "workerTask"), "both tasks have one name", "give them different names")
 

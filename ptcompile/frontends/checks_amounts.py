@@ -10,6 +10,7 @@ from ptcompile.frontends.amounts import amount, effective, lowered
 from ptcompile.frontends.checks_devices import devices_of
 from ptcompile.frontends.errors import bad, conflict, problem
 from ptcompile.kubernetes.names import never_shared
+from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.fields import Beside
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ Block = tuple[Path, "PodFields"]
 
 def amounts_of(job: JobSpec, blocks: Sequence[Block], cluster: ClusterProfile) -> Iterator[Problem]:
     """Every contradiction between the amounts of a spec. `blocks` are the job and its roles, with their paths."""
-    gpu = cluster.gpu_resource(job.accelerator)
+    gpu = hardware.gpu_resource(cluster, job.accelerator)
     for path, fields in blocks:
         for resources, at in _levels(fields.resources, (*path, "resources")):
             if resources.gpu is not None and gpu in resources.devices:

@@ -11,6 +11,7 @@ from ptcompile.frontends.amounts import effective, gpus_per_node
 from ptcompile.frontends.errors import bad, conflict, problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.accelerators import is_cuda
+from ptcompile.vocabulary.cluster import hardware
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -74,7 +75,7 @@ def devices_of(
     `pods` are the blocks that decide what a node has; the roles `beside` may have accelerators too.
     """
     nodes = [_node(path, job, fields, cluster) for path, fields in pods]
-    if cluster.accelerator(job.accelerator) is not None:
+    if hardware.accelerator(cluster, job.accelerator) is not None:
         others = (gpus_per_node(job, fields, cluster) for _, fields in beside)
         if not any((*(node.devices for node in nodes), *others)):
             message = f"{job.accelerator} is named, and no node asks for a GPU"
@@ -86,9 +87,9 @@ def devices_of(
 
 def _node(path: Path, job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> _Node:
     limits = effective(job, fields, cluster).limits
-    devices = {name: amount for name, amount in limits.items() if cluster.is_accelerator(name)}
-    processes = cluster.processes_in(devices, job.accelerator)
-    return _Node(path, cluster.accelerators_in(devices), processes, frozenset(devices))
+    devices = {name: amount for name, amount in limits.items() if hardware.is_accelerator(cluster, name)}
+    processes = hardware.processes_in(cluster, devices, job.accelerator)
+    return _Node(path, hardware.accelerators_in(cluster, devices), processes, frozenset(devices))
 
 
 def _processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
@@ -101,12 +102,12 @@ def _processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) ->
             help = "add elastic.nprocPerNode, or give both roles the same"
             yield _run("more-processes-than-gpus", (*nodes[0].path, "resources"), message, help)
         return
-    nproc, known = job.elastic.nproc_per_node, cluster.accelerator(job.accelerator) is not None
+    nproc, known = job.elastic.nproc_per_node, hardware.accelerator(cluster, job.accelerator) is not None
     if job.accelerator is not None and not known and isinstance(nproc, int):
         return  # nobody knows how many processes a device takes
     least, most = min(nodes, key=lambda node: node.processes), max(node.processes for node in nodes)
     if nproc == "gpu":
-        yield from _counted(nodes, cluster.gpu_resource(job.accelerator))
+        yield from _counted(nodes, hardware.gpu_resource(cluster, job.accelerator))
     elif isinstance(nproc, int) and most and nproc > least.processes:
         message = f"{nproc} {_plural(nproc, 'process', 'es')} on {_shown(least)}"
         each = least.processes // least.devices if least.devices else 1
@@ -133,15 +134,15 @@ def _counted(nodes: Sequence[_Node], gpu: str) -> Iterator[Problem]:
 
 
 def _one_drives_all(job: JobSpec, nproc: int, cluster: ClusterProfile) -> bool:
-    entry = cluster.accelerator(job.accelerator)
+    entry = hardware.accelerator(cluster, job.accelerator)
     return nproc == 1 and entry is not None and entry.one_drives_all
 
 
 def _slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
     """Several MIG slices in one pod: CUDA shows a process the first alone (NVIDIA MIG user guide, R570)."""
-    entry = cluster.accelerator(job.accelerator)
+    entry = hardware.accelerator(cluster, job.accelerator)
     labels = entry.node_labels if entry is not None else {}
-    resource = cluster.gpu_resource(job.accelerator)
+    resource = hardware.gpu_resource(cluster, job.accelerator)
     for node in nodes:
         names = {resource if name == "gpu" else name for name in node.limits}
         mig = any(name.startswith("nvidia.com/mig-") for name in names)
@@ -150,12 +151,12 @@ def _slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> It
         if (mig or cut) and node.devices > 1 and wanted != 1:
             message = f"{node.devices} MIG slices in a pod, and CUDA shows each of its processes the first alone"
             help = "ask for one slice a node, and for more nodes"
-            yield _run("more-processes-than-gpus", (*node.path, "resources"), message, help, severity="warning")
+            yield _run("several-mig-slices", (*node.path, "resources"), message, help, severity="warning")
 
 
 def _topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
     """The chips of a TPU slice, which starts only when every one of its hosts runs (GKE, plan TPUs)."""
-    entry = cluster.accelerator(job.accelerator)
+    entry = hardware.accelerator(cluster, job.accelerator)
     shape = entry.node_labels.get("cloud.google.com/gke-tpu-topology") if entry is not None else None
     sides = (shape or "").split("x")
     if entry is None or len(nodes) != 1 or not all(side.isdecimal() and side.isascii() for side in sides):

@@ -13,6 +13,7 @@ from ptcompile.frontends.origin import locate
 from ptcompile.job import pod_template
 from ptcompile.job.model import Job
 from ptcompile.kubernetes import names
+from ptcompile.vocabulary.cluster import hardware
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -24,7 +25,7 @@ def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: Cluster
     if job.fabric is None:
         return
     at: Path = ("spec", "fabric")
-    if cluster.fabric(job.fabric) is None:
+    if hardware.fabric(cluster, job.fabric) is None:
         from ptcompile.catalogue.fabrics import FABRICS
 
         known = sorted({*cluster.spec.fabrics, *FABRICS})
@@ -32,8 +33,8 @@ def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: Cluster
         message = f"{job.fabric!r} is no fabric of the profile {cluster.metadata.name!r}, and none that is built in"
         yield bad(at, message, f"did you mean {near}?" if near else f"there are {', '.join(known)}")
         return
-    counted, entry = cluster.counted(job.fabric), cluster.accelerator(job.accelerator)
-    least = cluster.fabric_amounts(job.fabric, None, 0).get(counted or "")
+    counted, entry = hardware.counted(cluster, job.fabric), hardware.accelerator(cluster, job.accelerator)
+    least = hardware.fabric_amounts(cluster, job.fabric, None, 0).get(counted or "")
     for _, fields in pods:
         whole = entry.devices_per_node if entry is not None and job.fabric in entry.fabric_devices else None
         said = counted in effective(job, fields, cluster).limits

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.frontends.errors import problem
+from ptcompile.frontends.errors import problem, such_as
 from ptcompile.kubernetes import names
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def roles_of(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
         elif name in tasks:
             yield _bad(path, f"spec.volcano gives the name {name!r} to a task that trains", "choose another name")
         elif reason := names.why_not_dns_1035_label(name):
-            yield _bad(path, f"{name!r} {reason}", "such as loader")
+            yield _bad(path, f"{name!r} {reason}", such_as(name.lstrip("0123456789-_."), "loader"))
         elif len(name) > _MOST:
             message = f"{name!r} has {len(name)} characters and leaves too few for the job's name in those of its pods"
             yield _bad(path, message, f"at most {_MOST} characters, such as loader")

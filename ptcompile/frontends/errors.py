@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings import value_fixes
-from ptcompile.findings.diagnostics import Authority, Fix, Path, Problem, Severity, Stage, field_path
+from ptcompile.findings.diagnostics import Authority, Edit, Fix, Path, Problem, Severity, Stage, field_path
 from ptcompile.kubernetes import names, quantity
 
 if TYPE_CHECKING:
@@ -34,6 +34,11 @@ def problem(
 def bad(path: Path, message: str, help: str | None) -> Problem:
     """A value that means nothing."""
     return problem("spec-invalid-value", path, message, help)
+
+
+def such_as(name: str, example: str) -> str:
+    """The help for a name that is no DNS label: the user's own made valid, an example where nothing of it is left."""
+    return f"such as {(value_fixes.label(name) or example)!r}"
 
 
 def conflict(path: Path, message: str, help: str) -> Problem:
@@ -112,10 +117,17 @@ def _problem(path: Path, details: list[ErrorDetails], data: Any, model: type[Bas
         given = detail["input"]
         help = _in_quotes(given) if "a string" in wanted else None
         cure = value_fixes.typed(_TYPES.get(wanted[0], ""), given) if len(wanted) == 1 else None
+        help, cure = _reshaped(path, given) or (help, cure)
         said = f"{_shown(given)} is not {' or '.join(wanted)}"
         return problem("spec-wrong-type", path, said, help, fix=cure and cure.at(path))
     message = detail["msg"]
     return bad(path, f"{message[:1].lower()}{message[1:]}", None)
+
+
+def _reshaped(path: Path, value: Any) -> tuple[str, value_fixes.Cure | None] | None:
+    from ptcompile.frontends.shapes import reshaped
+
+    return reshaped(path, value)
 
 
 def _literal(path: Path, detail: ErrorDetails, details: list[ErrorDetails]) -> Problem:
@@ -132,18 +144,43 @@ def _literal(path: Path, detail: ErrorDetails, details: list[ErrorDetails]) -> P
 
 
 def _unknown(path: Path, data: Any, model: type[BaseModel]) -> Problem:
-    key = str(path[-1])
-    siblings = _fields(model, path[:-1])
-    near = names.suggest(key, siblings)
+    from ptcompile.frontends.elsewhere import elsewhere, same, slip
+
+    key, block = str(path[-1]), _model_at(model, path[:-1])
+    siblings = _fields(block)
     message = "no such field" + (f" in {field_path(path[:-1])}" if len(path) > 1 else "")
-    if near:
-        help = f"did you mean {near}?"
-    elif siblings:
-        help = f"the fields are {', '.join(sorted(siblings))}"
-    else:
-        help = "remove it"
+    near = names.suggest(key, siblings)
+    other = elsewhere(key, path, block, model) if block is not None and not same(near, key) else None
+    if other is not None:
+        fix = _move(path, other.path, data) if other.path else None
+        return problem("spec-unknown-field", path, message, other.help, on_key=True, fix=fix)
     cure = value_fixes.named(key, near, _at(data, path[:-1]))
+    help = f"did you mean {near}?" if near else (block and slip(key, path, block, model)) or _known(siblings, path)
     return problem("spec-unknown-field", path, message, help, on_key=True, fix=cure and cure.at(path))
+
+
+def _move(path: Path, home: Path, data: Any) -> Fix | None:
+    """The change that takes a value to where it belongs; None where something stands there."""
+    there: Any = data
+    for part in home:
+        if not isinstance(there, Mapping):
+            return None
+        if part not in there:
+            edits = (Edit("set", home, _at(data, path[:-1])[str(path[-1])]), Edit("remove", path))
+            return Fix(f"move it to {field_path(home)}", edits, safe=False)
+        there = there[part]
+    return None
+
+
+_MOST_LISTED = 12
+"""Fields that are named in a help; more of them nobody reads."""
+
+
+def _known(siblings: Sequence[str], path: Path) -> str:
+    """What there is instead, where that is not too much to read."""
+    if len(siblings) > _MOST_LISTED:
+        return f"ptcompile schema spec lists the fields of {field_path(path[:-1])}"
+    return f"the fields are {', '.join(sorted(siblings))}" if siblings else "remove it"
 
 
 def _at(data: Any, path: Path) -> Mapping[str, Any]:
@@ -152,29 +189,34 @@ def _at(data: Any, path: Path) -> Mapping[str, Any]:
     return data if isinstance(data, Mapping) else {}
 
 
-def _fields(model: type[BaseModel], path: Path) -> list[str]:
-    """The YAML names of the fields that the model at a path has."""
+def _model_at(model: type[BaseModel], path: Path) -> type[BaseModel] | None:
+    """The model at a path of a document; None where the vocabulary has none there."""
     parts = iter(path)
     for part in parts:
         field = next((f for f in model.model_fields.values() if f.alias == part), None)
-        inner = None if field is None else _model_in(field.annotation)
+        inner = None if field is None else model_in(field.annotation)
         if inner is None and field is not None:
-            inner = _model_in(field.annotation, into_values=True)
+            inner = model_in(field.annotation, into_values=True)
             next(parts, None)  # a key of a mapping is no field
         if inner is None:
-            return []
+            return None
         model = inner
-    return [field.alias or name for name, field in model.model_fields.items()]
+    return model
 
 
-def _model_in(annotation: Any, *, into_values: bool = False) -> type[BaseModel] | None:
+def _fields(model: type[BaseModel] | None) -> list[str]:
+    """The YAML names of the fields of a model."""
+    return [] if model is None else [field.alias or name for name, field in model.model_fields.items()]
+
+
+def model_in(annotation: Any, *, into_values: bool = False) -> type[BaseModel] | None:
     """The model that a field's annotation names, through `| None` and, if asked, `dict[str, ...]`."""
     if isinstance(annotation, type) and hasattr(annotation, "model_fields"):
         return annotation
     if getattr(annotation, "__origin__", None) is dict and not into_values:
         return None
     for inner in getattr(annotation, "__args__", ()):
-        found = _model_in(inner, into_values=into_values)
+        found = model_in(inner, into_values=into_values)
         if found is not None:
             return found
     return None

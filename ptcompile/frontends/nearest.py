@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.frontends.origin import about, inside
+from ptcompile.frontends.origin import about, inside, value_at
 
 _STARTS: tuple[Path, ...] = (("command",), ("script",), ("module",), ("args",), ("image",))
 _NODES: tuple[Path, ...] = (("nodes",), ("elastic", "nnodes"), ("worker", "replicas"), ("worker",))
@@ -15,6 +15,7 @@ _SHM: tuple[Path, ...] = (("sharedMemory",),)
 
 _RULES: dict[str, tuple[Path, ...]] = {
     "missing-shm": _SHM,
+    "nccl-without-gpu": (("args",), ("command",), ("env",)),
     **dict.fromkeys(("more-processes-than-gpus", "idle-gpus", "miscounted-devices", "host-core-processes"), _PROCESSES),
 }
 """What findings are about that stand at a whole container, or wherever their number comes from."""
@@ -36,6 +37,7 @@ _OBJECT: dict[str, tuple[Path, ...]] = {
     "queue": (("queue",),),
     "managedBy": (("queue",),),
     "networkTopology": (("topology",),),
+    "restartPolicy": (("restartPolicy",),),
     "schedulingPolicy": (("queue",), ("topology",), *_NODES),
     **dict.fromkeys(
         ("backoffLimit", "podFailurePolicy", "successPolicy", "failurePolicy", "maxRetry", "policies"),
@@ -78,7 +80,7 @@ def _of_pod(path: Path, rest: Path, manifest: Mapping[str, Any]) -> Iterator[Pat
     contained = rest[:2] == ("spec", "containers")
     field = next(iter(rest[3:4] if contained else rest[1:2]), "")
     inner = max(0, len(rest) - (5 if contained else 3))  # parts of the path that are below the item of a list
-    item = _value(path[: len(path) - inner], manifest)
+    item = value_at(path[: len(path) - inner], manifest)
     name = item.get("name") if isinstance(item, Mapping) else None
     if field in ("command", "args") and isinstance(item, str) and item.startswith("--"):
         yield from _torchrun(_camel(item[2:].partition("=")[0]))
@@ -88,16 +90,6 @@ def _of_pod(path: Path, rest: Path, manifest: Mapping[str, Any]) -> Iterator[Pat
         yield from _SHM
     elif field == "resources":
         yield from (("resources",), ("accelerator",))
-
-
-def _value(path: Path, manifest: Any) -> Any:
-    """What stands at a path; None where nothing does."""
-    for part in path:
-        fits = isinstance(manifest, Mapping) if isinstance(part, str) else isinstance(manifest, list)
-        if not fits or (isinstance(part, int) and part >= len(manifest)):
-            return None
-        manifest = manifest.get(part) if isinstance(part, str) else manifest[part]
-    return manifest
 
 
 def _camel(option: str) -> str:

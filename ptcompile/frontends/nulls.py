@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ptcompile.job.pod_template import MERGE_KEYS
+from ptcompile.kubernetes.merge_keys import MERGE_KEYS
 
 if TYPE_CHECKING:
     from ptcompile.findings.diagnostics import Path

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
-from ptcompile.job.pod_template import MERGE_KEYS
 from ptcompile.job.queues import KAI_PRIORITY, KAI_QUEUE, KUEUE_PRIORITY, KUEUE_QUEUE
+from ptcompile.kubernetes.merge_keys import MERGE_KEYS
 
 _CONTAINER = {
     "image": "image",
@@ -115,6 +115,16 @@ def moved(problem: Problem, path: Path) -> Problem:
         here = [edit.path for edit in fix.edits] == [problem.path] and path[-1:] == problem.path[-1:]
         fix = fix._replace(edits=(fix.edits[0]._replace(path=path),)) if here else None
     return problem._replace(path=path, message=message, fix=fix)
+
+
+def value_at(path: Path, data: Any) -> Any:
+    """What stands at a path; None where nothing does."""
+    for part in path:
+        fits = isinstance(data, Mapping) if isinstance(part, str) else isinstance(data, list)
+        if not fits or (isinstance(part, int) and part >= len(data)):
+            return None
+        data = data.get(part) if isinstance(part, str) else data[part]
+    return data
 
 
 def settle(problem: Problem, spec: Mapping[str, Any]) -> Problem:

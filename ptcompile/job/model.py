@@ -127,7 +127,7 @@ class Launch(NamedTuple):
     rdzv_endpoint: str | None
     """HOST:PORT of an etcd server; None where node 0 is the meeting point."""
     rdzv_conf: Mapping[str, str]
-    monitor_interval: int | None
+    monitor_interval: float | None
     """Seconds; None leaves it to torchrun."""
     max_restarts: int
     start_method: str

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ptcompile.job.model import Container, Json, PodTemplate, Resources
+from ptcompile.kubernetes.merge_keys import MERGE_KEYS
 
 _CONTAINER_ORDER = (
     "name", "image", "imagePullPolicy", "command", "args", "workingDir", "ports", "envFrom", "env", "resources",
@@ -18,22 +19,6 @@ _POD_FIRST = (
     "hostNetwork", "dnsPolicy", "terminationGracePeriodSeconds", "activeDeadlineSeconds", "imagePullSecrets",
     "securityContext", "nodeSelector", "affinity", "tolerations", "initContainers", "containers", "volumes",
 )  # fmt: skip
-
-MERGE_KEYS = {
-    "containers": "name",
-    "initContainers": "name",
-    "env": "name",
-    "volumes": "name",
-    "volumeMounts": "mountPath",
-    "volumeDevices": "devicePath",
-    "ports": "containerPort",
-    "imagePullSecrets": "name",
-    "hostAliases": "ip",
-    "resourceClaims": "name",
-    "schedulingGates": "name",
-    "topologySpreadConstraints": "topologyKey",
-}
-"""The key by which a patch finds the item it means, as strategic merge patch does (Kubernetes 1.36, core/v1)."""
 
 
 def read(template: Json, main: str) -> PodTemplate:

@@ -64,9 +64,8 @@ def why_not_dns_label(text: str) -> str | None:
     """Why a text is not a DNS label."""
     if is_dns_label(text):
         return None
-    if long := _too_long(text, DNS_LABEL_MAX):
-        return long
-    return "must not contain dots" if _is_subdomain(text) else _LOWER
+    letters = None if _is_label(text) else "must not contain dots" if _is_subdomain(text) else _LOWER
+    return " and ".join(filter(None, (_too_long(text, DNS_LABEL_MAX), letters)))
 
 
 def is_dns_1035_label(text: str) -> bool:

@@ -97,6 +97,19 @@ ANSWERS: Final[dict[str, Answer]] = {
     "webhook-refusal": Answer(
         "The operator's admission webhook refuses the object.", "the message says what the operator wants"
     ),
+    "refused-queue-label": Answer(
+        "Kueue's webhook refuses the queue's name or the time limit: a label that the API server itself takes.",
+        "write the name of the LocalQueue as it is in the namespace, and seconds as a number above 0",
+    ),
+    "refused-topology-request": Answer(
+        "Kueue's webhook refuses how near to each other the pods shall run: two topology requests for one set of pods, "
+        "slices without their topology or their size, or slices of more pods than there are.",
+        "keep one request; give slices both a topology and a size",
+    ),
+    "unpaired-pod-group": Answer(
+        "Kueue's webhook refuses a Pod of a group whose name or size is missing: it has to know how many to wait for.",
+        "give every Pod of the group the label pod-group-name and the annotation pod-group-total-count, a text",
+    ),
     "refused-child": Answer(
         "The object is accepted, and the API server refuses what the operator makes of it: a pod, a Service or a Job.",
         "mend the field that the finding stands on; nothing would start",
@@ -107,6 +120,19 @@ ANSWERS: Final[dict[str, Answer]] = {
     "request-above-limit": Answer("A request is above its limit.", "lower the request or raise the limit"),
     "gpu-request-differs-from-limit": Answer(
         "Request and limit of a device differ, and devices are not shared.", "ask for it once"
+    ),
+    "kubernetes-too-old": Answer(
+        "The profile names an older Kubernetes than the documentation of one of its operators asks for.",
+        "correct the one or the other of spec.versions, or upgrade",
+    ),
+    "same-image-beside": Answer(
+        "A pod template patch adds a container beside the main one, with the same image: most likely the main one is "
+        "meant, which a patch finds by its name.",
+        "call it pytorch, or in a role beside the trainers like the role",
+    ),
+    "several-mig-slices": Answer(
+        "A pod asks for several MIG slices, and CUDA shows a process the first alone.",
+        "ask for one slice a node, and for more nodes",
     ),
     "queued-differently": Answer(
         "An operator or a queue system means something else by a queue, a gang or a topology than the spec does.",

@@ -79,9 +79,16 @@ def listed() -> str:
 
 
 def as_dicts() -> list[dict[str, str]]:
-    """Every rule as plain data, in the order of the codes."""
+    """Every rule as plain data, in the order of the codes: its code and name, its verdict, its page."""
     return [
-        {"code": _code(rule), **rule._asdict(), "check": rule.check.__module__, **page(rule)._asdict()}
+        {
+            "code": _code(rule),
+            "name": rule.name,
+            "severity": rule.severity,
+            "stage": rule.stage,
+            "authority": rule.authority,
+            **page(rule)._asdict(),
+        }
         for rule in sorted(every_rule(), key=_code)
     ]
 

@@ -85,7 +85,7 @@ def _placeholders(value: object, path: Path) -> Iterator[tuple[Path, str, bool]]
             yield path, name, False
     elif isinstance(value, Mapping):
         for key, one in value.items():
-            if key in _SHELLS_OWN:
+            if key in _SHELLS_OWN or key == "image":  # of an image a rule speaks
                 continue
             name = placeholder(key)
             if name is not None:

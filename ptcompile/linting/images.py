@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.images import is_placeholder, why_not_image
+from ptcompile.kubernetes.untyped import at
 from ptcompile.linting.amounts import accelerators
 from ptcompile.linting.commands import trains
 from ptcompile.linting.subject import Container, Subject
-
-_PLACEHOLDER = Pattern(r"[$<>{}]|__\w+__")
-"""What something else fills in."""
+from ptcompile.linting.views import TRAINJOB
 
 
 def split(image: str) -> tuple[str, str]:
@@ -24,7 +24,18 @@ def split(image: str) -> tuple[str, str]:
 
 def moves(image: str) -> bool:
     """Whether an image is another one after the next push: it has no tag, or the tag latest."""
-    return bool(image) and not _PLACEHOLDER.search(image) and split(image)[1] in ("", "latest")
+    return split(image)[1] in ("", "latest") and not is_placeholder(image) and why_not_image(image) is None
+
+
+def references(subject: Subject) -> Iterator[tuple[Path, str]]:
+    """The images that an object names, each with its path: of its containers, and of a TrainJob's trainer."""
+    places = [(one.path, one.spec) for one in subject.containers]
+    if subject.kind == TRAINJOB:
+        places.append((("spec", "trainer"), at(subject.spec, "trainer")))
+    for path, container in places:
+        image = container.get("image")
+        if isinstance(image, str) and image:
+            yield (*path, "image"), image
 
 
 def ranks(subject: Subject) -> Iterator[Container]:

@@ -33,5 +33,7 @@ class Rule(NamedTuple):
     """A key of `codes.CODES`; the module is called the same, with underscores."""
     check: Callable[[Subject], Iterable[Found]]
     severity: Severity
+    """Error: no cluster could run it as written. Warning: it hangs on something outside the files. Note: neither."""
     stage: Stage
+    """When it shows. "apply" is an operator's webhook that looks at other objects, and so may be satisfied already."""
     authority: Authority

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
+from ptcompile.catalogue.rdzv_options import KNOWN, why_not_option
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.patterns import Pattern
 
@@ -46,8 +47,8 @@ def given(words: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def why_not_conf(conf: str) -> str | None:
-    """Why torchrun refuses a --rdzv-conf, or None."""
+def why_not_conf(conf: str, backend: str) -> str | None:
+    """Why torchrun refuses a --rdzv-conf, or None. The backend reads the values."""
     if not conf.strip():
         return None
     for pair in conf.split(","):
@@ -56,7 +57,15 @@ def why_not_conf(conf: str) -> str | None:
             return f"{pair!r} has no key"
         if not value.strip():
             return f"{key.strip()!r} has no value"
+        if why := why_not_option(key, value, backend):
+            return f"{key.strip()} {why}"
     return None
+
+
+def unknown_conf(conf: str) -> list[str]:
+    """The options of a --rdzv-conf that no rendezvous reads."""
+    names = [pair.partition("=")[0].strip() for pair in conf.split(",")]
+    return [name for name in names if name and name not in KNOWN]
 
 
 def why_not_endpoint(endpoint: str, *, static: bool) -> str | None:

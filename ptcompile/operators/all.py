@@ -8,7 +8,7 @@ from typing import Any, Final
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.record import Key, Kind, Operator, resolve
 
-_PODS: Final = ("linting.containers", "linting.pods")
+_PODS: Final = ("linting.containers", "linting.pods", "linting.image")
 _LAUNCH: Final = ("linting.launch", "operators.kueue.rules")
 _TRAINER: Final = "trainer.kubeflow.org/v1alpha1"
 _RUNTIME: Final[dict[str, Any]] = {
@@ -68,6 +68,13 @@ OPERATORS: Final = (
         defaults="defaults:DEFAULTS",
         changes="changes:CHANGES",
         software="training-operator",
+        kubernetes=(  # README, Version Matrix; from 1.8 on kubeflow.org, legacy v1, Installation
+            ((1, 0), (1, 16)),
+            ((1, 3), (1, 18)),
+            ((1, 4), (1, 23)),
+            ((1, 7), (1, 25)),
+            ((1, 8), (1, 28)),
+        ),
         crds=("pytorchjobs.kubeflow.org/v1",),
         kinds=(
             Kind(
@@ -97,6 +104,7 @@ OPERATORS: Final = (
         defaults="defaults:DEFAULTS",
         changes="changes:CHANGES",
         software="volcano",
+        kubernetes=(((1, 0), (1, 16)),),  # README: CRDs of apiextensions.k8s.io/v1
         crds=(
             "jobs.batch.volcano.sh/v1alpha1",
             "podgroups.scheduling.volcano.sh/v1beta1",
@@ -130,6 +138,7 @@ OPERATORS: Final = (
         defaults="defaults:DEFAULTS",
         changes="changes:CHANGES",
         software="trainer",
+        kubernetes=(((2, 0), (1, 31)),),  # kubeflow.org, Trainer, Installation
         crds=(
             "trainjobs.trainer.kubeflow.org/v1alpha1",
             "clustertrainingruntimes.trainer.kubeflow.org/v1alpha1",
@@ -141,7 +150,7 @@ OPERATORS: Final = (
                 _TRAINER,
                 "TrainJob",
                 schema="trainer.kubeflow.org/trainjob_v1alpha1.json",
-                rules=("operators.trainer.rules.trainjob", *_LAUNCH),
+                rules=("operators.trainer.rules.trainjob", "linting.image", *_LAUNCH),
                 pods="pods:expand",
                 crd="crd:train_job_rules",
                 default="webhook:default",
@@ -176,6 +185,7 @@ OPERATORS: Final = (
         sentences="sentences:SENTENCES",
         defaults="defaults:DEFAULTS",
         software="jobset",
+        kubernetes=(((0, 1), (1, 21)),),  # site, Installation
         crds=("jobsets.jobset.x-k8s.io/v1alpha2",),
         kinds=(
             Kind(
@@ -221,6 +231,7 @@ OPERATORS: Final = (
         version="kueue",
         changes="changes:CHANGES",
         software="kueue",
+        kubernetes=(((0, 11), (1, 29)),),  # site, Installation
         crds=("clusterqueues.{kueue_api}", "localqueues.{kueue_api}", "workloads.{kueue_api}"),
     ),
     Operator(

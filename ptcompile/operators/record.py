@@ -8,6 +8,8 @@ from functools import cache
 from importlib import import_module
 from typing import Any, NamedTuple
 
+from ptcompile.kubernetes.versions import Version
+
 Key = tuple[str, str]
 """apiVersion and kind."""
 
@@ -73,6 +75,8 @@ class Operator(NamedTuple):
     """What each of its releases changed, by name (`common.changes.Change`)."""
     software: str = ""
     """The name of the release that a cluster installs; empty where Kubernetes brings it along."""
+    kubernetes: tuple[tuple[Version, Version], ...] = ()
+    """The oldest Kubernetes that its documentation asks for, each from one of its releases on; the oldest first."""
     crds: tuple[str, ...] = ()
     """Its CRDs, `plural.group/version`."""
     beside: str = ""

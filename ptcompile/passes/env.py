@@ -9,17 +9,18 @@ for its children then (PyTorch 2.13), and the manifest shows what will run. Pods
 from __future__ import annotations
 
 from ptcompile.job.model import Context, Job, Json, Launch, PodTemplate, map_templates
+from ptcompile.vocabulary.cluster import hardware
 
 
 def env(job: Job, context: Context) -> Job:
     """Each role's main container gets the variables that the profile and torchrun's habits give it."""
     defaults = context.cluster.spec.defaults.env
-    accelerator = context.cluster.accelerator(job.accelerator)
+    accelerator = hardware.accelerator(context.cluster, job.accelerator)
 
     def add(template: PodTemplate) -> PodTemplate:
         own = template.main.env
         names = {entry.get("name") for entry in own}
-        devices = accelerator and context.cluster.accelerators_in(template.main.resources.limits)
+        devices = accelerator and hardware.accelerators_in(context.cluster, template.main.resources.limits)
         ours = {**defaults, **(accelerator.env if accelerator and devices else {})}
         front: list[Json] = [{"name": k, "value": v} for k, v in ours.items() if k not in names]
         return template._replace(main=template.main._replace(env=(*front, *own))) if front else template
@@ -39,5 +40,5 @@ def _several(launch: Launch, template: PodTemplate, context: Context) -> bool:
     """Whether more than one process runs on a node; `auto`, `gpu` and `cpu` count devices or cores there."""
     if isinstance(launch.nproc_per_node, int):
         return launch.nproc_per_node > 1
-    one = context.cluster.accelerators_in(template.main.resources.limits) == 1
+    one = hardware.accelerators_in(context.cluster, template.main.resources.limits) == 1
     return not (one and launch.nproc_per_node in {"auto", "gpu"})

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from ptcompile.job import pod_template
 from ptcompile.job.model import Container, Context, Job, Json, PodTemplate, Resources, map_templates, unchanged
+from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.cluster.pod_base import MAIN
 
 if TYPE_CHECKING:
@@ -25,14 +26,16 @@ _INTERFACE = "NCCL_SOCKET_IFNAME"
 
 def fabric(job: Job, context: Context) -> Job:
     """Each role's pods get the devices, capabilities, annotations, variables and daemons of the job's fabric."""
-    found = context.cluster.fabric(job.fabric)
+    found = hardware.fabric(context.cluster, job.fabric)
     if found is None:
         return job
     theirs = context.cluster.spec.defaults.env
 
     def attach(template: PodTemplate) -> PodTemplate:
         limits = template.main.resources.limits
-        amounts = context.cluster.fabric_amounts(job.fabric, job.accelerator, context.cluster.accelerators_in(limits))
+        amounts = hardware.fabric_amounts(
+            context.cluster, job.fabric, job.accelerator, hardware.accelerators_in(context.cluster, limits)
+        )
         host = bool(template.extra.get("hostNetwork"))
         env = {k: v for k, v in found.env.items() if k not in theirs and not (host and k == _INTERFACE)}
         main = _with_env(_with_capabilities(template.main, found), env)

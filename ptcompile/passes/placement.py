@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.job import pod_template
 from ptcompile.job.model import Context, Job, Json, PodTemplate, map_templates
+from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.cluster.pod_base import MAIN
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 def placement(job: Job, context: Context) -> Job:
     """Pods get the node affinity, node selector and identity that the profile gives them."""
     profile = context.cluster.spec
-    accelerator = context.cluster.accelerator(job.accelerator)
+    accelerator = hardware.accelerator(context.cluster, job.accelerator)
     defaults = profile.defaults
     extra = {
         "serviceAccountName": defaults.service_account_name,
@@ -39,7 +40,7 @@ def placement(job: Job, context: Context) -> Job:
     everywhere = bool(gaps or base or defaults.node_selector)
 
     def place(template: PodTemplate) -> PodTemplate:
-        devices = accelerator and context.cluster.accelerators_in(template.main.resources.limits)
+        devices = accelerator and hardware.accelerators_in(context.cluster, template.main.resources.limits)
         wanted = _wanted(profile, accelerator if devices else None, spot=job.spot)
         if not (wanted or everywhere):
             return template

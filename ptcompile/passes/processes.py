@@ -10,12 +10,15 @@ Where roles differ one number would be wrong for some, so there `auto` stays too
 from __future__ import annotations
 
 from ptcompile.job.model import Context, Job
+from ptcompile.vocabulary.cluster import hardware
 
 
 def processes(job: Job, context: Context) -> Job:
     """The job's launch with a number for `auto`, where the devices are such that nobody on the node counts them."""
     if job.launch is None or job.launch.nproc_per_node != "auto":
         return job
-    found = {context.cluster.uncounted(r.template.main.resources.limits, job.accelerator) for r in job.trainers}
+    found = {
+        hardware.uncounted(context.cluster, r.template.main.resources.limits, job.accelerator) for r in job.trainers
+    }
     number = found.pop() if len(found) == 1 else None
     return job if number is None else job._replace(launch=job.launch._replace(nproc_per_node=number))

@@ -15,12 +15,13 @@ from collections.abc import Mapping
 from ptcompile.job.model import Context, Job, PodTemplate, Resources, map_templates
 from ptcompile.job.model import resources as amounts
 from ptcompile.kubernetes import quantity
+from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.fields import as_text_or_null
 
 
 def resources(job: Job, context: Context) -> Job:
     """Each role's main container gets all its requests and limits."""
-    gpu = context.cluster.gpu_resource(job.accelerator)
+    gpu = hardware.gpu_resource(context.cluster, job.accelerator)
     defaults = context.cluster.spec.defaults
     profile = _named(amounts(as_text_or_null(defaults.requests), as_text_or_null(defaults.limits)), gpu)
     of_a_node = _named(job.resources, gpu).over(profile)

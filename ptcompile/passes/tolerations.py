@@ -1,14 +1,22 @@
 """Tolerations: the profile's, beside the user's.
 
-GPU pods, and only they, get the profile's GPU tolerations and those of the accelerator that the job names; pods that
-ask for a resource, in any container, get those of the resource; spot jobs get the spot nodes'; every pod gets the
-profile's defaults. The user's stand first as written; what is added follows, sorted, without what is there already.
+GPU pods, and only they, get the profile's GPU tolerations and those of the accelerator that the job names. A profile
+that says nothing of GPU tolerations means the taint NoSchedule with the resource's own name as its key, by which nodes
+with devices are kept free; Kubernetes' admission plugin ExtendedResourceToleration (1.36) adds the same.
+Pods that ask for a resource, in any container, get those of the resource; spot jobs get the spot nodes'; every pod gets
+the profile's defaults. The user's stand first as written; what is added follows, sorted, without what is there already.
 """
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ptcompile.job.model import Context, Job, Json, PodTemplate, map_templates
 from ptcompile.kubernetes import quantity
+from ptcompile.vocabulary.cluster import hardware
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 
 def tolerations(job: Job, context: Context) -> Job:
@@ -16,15 +24,17 @@ def tolerations(job: Job, context: Context) -> Job:
     profile = context.cluster.spec
     everywhere = [*profile.defaults.tolerations, *(profile.spot.tolerations if job.spot else ())]
     in_template: list[Json] = profile.defaults.pod_template.get("spec", {}).get("tolerations", [])
-    accelerator = context.cluster.accelerator(job.accelerator)
-    on_gpu = [*profile.gpu.tolerations, *(accelerator.tolerations if accelerator else ())]
+    accelerator = hardware.accelerator(context.cluster, job.accelerator)
+    of_gpu = profile.gpu.tolerations
+    named = accelerator.tolerations if accelerator else ()
 
     def tolerate(template: PodTemplate) -> PodTemplate:
-        gpu = context.cluster.accelerators_in(template.main.resources.limits)
+        devices = _devices(template, context.cluster)
+        own = [_own_name(name) for name in devices] if of_gpu is None else ()
+        on_gpu = [*(of_gpu or ()), *named] if devices else []
         asked = _asked(template) if profile.resource_tolerations else set()
         of_resources = [one for name in asked for one in profile.resource_tolerations.get(name, ())]
-        ours = (*everywhere, *(on_gpu if gpu else ()), *of_resources)
-        added = [*in_template, *(one.given() for one in ours)]
+        added = [*in_template, *own, *(one.given() for one in (*everywhere, *on_gpu, *of_resources))]
         there = {_meaning(one) for one in template.tolerations}
         new = {meaning: one for one in added if (meaning := _meaning(one)) not in there}
         if not new:
@@ -32,6 +42,19 @@ def tolerations(job: Job, context: Context) -> Job:
         return template._replace(tolerations=(*template.tolerations, *(new[key] for key in sorted(new))))
 
     return map_templates(job, tolerate)
+
+
+def _devices(template: PodTemplate, cluster: ClusterProfile) -> list[str]:
+    """The accelerators, by resource name, of which the container that trains asks for more than none."""
+    limits = template.main.resources.limits
+    return [
+        name for name, amount in limits.items() if hardware.is_accelerator(cluster, name) and quantity.parse(amount)
+    ]
+
+
+def _own_name(resource: str) -> Json:
+    """The toleration of the taint that carries a resource's own name."""
+    return {"key": resource, "operator": "Exists", "effect": "NoSchedule"}
 
 
 def _asked(template: PodTemplate) -> set[str]:

@@ -13,14 +13,15 @@ from ptcompile.documents import emit
 from ptcompile.operators.trainer import runtimes
 from ptcompile.prerequisites.requirements import (
     Requirement,
-    gang_software,
+    kubernetes,
     kueue_api,
     namespaces,
+    operators_of,
     pods_of,
     priority_classes,
     queue_of,
-    queue_software,
     queue_system,
+    requires,
     software,
     target_of,
 )
@@ -57,19 +58,27 @@ def platform(cluster: ClusterProfile, specs: Sequence[Spec] = (), *, targets: It
     jobs = [(target_of(one, cluster), one) for one in specs]
     wanted = list(dict.fromkeys((*targets, *(name for name, _ in jobs)))) or ["pytorchjob"]
     values = operator_values(cluster) if _runs_operator(wanted, cluster) else {}
-    needs = [one for name in wanted for one in software(name, cluster)]
-    needs += [one for name, spec in jobs for one in queue_software(name, spec, cluster)]
-    needs += [one for _, spec in jobs for one in gang_software(spec, cluster)]
-    needs += [Requirement("resource", name, "", "on its nodes") for name in _catalogue(cluster)]
     queues = _queues(jobs, cluster)
-    needs += [_cluster_queue(one) for one in queues if one["kind"] == "LocalQueue"]
     manifests = (
         *_namespaces(specs, cluster, by_chart=bool(values)),
         *_priorities(jobs, cluster),
         *queues,
         *_runtimes(jobs, cluster),
     )
+    needs = [kubernetes(operators_of(jobs, cluster, wanted), jobs, cluster)]
+    needs += [one for name in wanted for one in software(name, cluster)]
+    needs += [one for name, spec in jobs for one in _besides(requires(spec, cluster, name), manifests)]
+    needs += [Requirement("resource", name, "", "on its nodes") for name in _catalogue(cluster)]
+    needs += [_cluster_queue(one) for one in queues if one["kind"] == "LocalQueue"]
     return Setup(manifests, values, tuple(dict.fromkeys(needs)))
+
+
+def _besides(needs: Iterable[Requirement], manifests: Sequence[Json]) -> Iterator[Requirement]:
+    """What a job needs, without the namespaces and objects that are made here; Kubernetes is said once for all jobs."""
+    made = {f"{one['kind']}/{one['metadata']['name']}" for one in manifests}
+    for one in needs:
+        if one.kind not in ("kubernetes", "namespace") and not (one.kind == "object" and one.name in made):
+            yield one
 
 
 def operator_values(cluster: ClusterProfile) -> Json:

@@ -1,16 +1,18 @@
 """What a cluster must have for one job: software with its versions, CRDs, objects that the job names, node resources.
 
-Pure: a spec and a profile in, plain data out. Versions are those that ptcompile knows, or the profile's.
+Pure: a spec and a profile in, plain data out. Versions of operators are those that ptcompile knows, or the profile's;
+that of Kubernetes is the oldest that will do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile.kubernetes import untyped
 from ptcompile.operators.all import BY_FOLDER, OPERATORS
 from ptcompile.operators.record import Operator
+from ptcompile.prerequisites import oldest
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -41,13 +43,45 @@ def requires(spec: Spec, cluster: ClusterProfile, target: str | None = None) -> 
     `target` is the name of a target, the spec's own or what a job without one gets, where it is absent.
     """
     chosen = target_of(spec, cluster, target)
-    out = [*software(chosen, cluster), *queue_software(chosen, spec, cluster), *gang_software(spec, cluster)]
+    out = [kubernetes(operators_of([(chosen, spec)], cluster), [(chosen, spec)], cluster)]
+    out += [*software(chosen, cluster), *queue_software(chosen, spec, cluster), *gang_software(spec, cluster)]
     out = list(dict.fromkeys(out))
     out += [Requirement("namespace", name) for name in namespaces([spec])]
     pods = pods_of(spec, chosen, cluster)
     out += [Requirement("object", f"{kind}/{name}") for kind, name in _objects(pods, spec, chosen, cluster)]
     out += [Requirement("resource", name, "", "on its nodes") for name in _devices(pods)]
     return tuple(out)
+
+
+Jobs = Sequence[tuple[str, "Spec"]]
+"""Jobs, each with the name of its target."""
+
+
+def kubernetes(operators: Iterable[Operator], jobs: Jobs, cluster: ClusterProfile) -> Requirement:
+    """The oldest Kubernetes that will do for these operators and jobs, as the profile's releases have them written."""
+    asked = [version for one in operators if (version := oldest.asked_for(one, cluster)) is not None]
+    taken = [oldest.taken_by(spec, cluster, target) for target, spec in jobs]
+    major, minor = max([*asked, *taken, oldest.first_known()])
+    return Requirement("kubernetes", "kubernetes", f"{major}.{minor}", "or newer")
+
+
+def operators_of(jobs: Jobs, cluster: ClusterProfile, targets: Iterable[str] = ()) -> list[Operator]:
+    """The operators that jobs, and targets without a job, need: their own, their queues' and their gang schedulers'."""
+    found = [one for target in (*targets, *(name for name, _ in jobs)) for one in _operators(target)]
+    for target, spec in jobs:
+        if queue_of(spec, cluster):
+            found.append(BY_FOLDER[queue_system(target, cluster)])
+        placer = _placer(spec, cluster)
+        found += [BY_FOLDER[placer]] if placer in BY_FOLDER else []
+    return list(dict.fromkeys(found))
+
+
+def _operators(target: str) -> Iterator[Operator]:
+    """A target's operator, and the one that it cannot work without."""
+    operator = next(one for one in OPERATORS if one.target == target)
+    for one in (operator, BY_FOLDER.get(operator.beside)):
+        if one is not None and one.software:
+            yield one
 
 
 def target_of(spec: Spec, cluster: ClusterProfile, target: str | None = None) -> str:
@@ -71,12 +105,8 @@ def pods_of(spec: Spec, target: str, cluster: ClusterProfile) -> list[untyped.Js
 
 
 def software(target: str, cluster: ClusterProfile) -> list[Requirement]:
-    """Kubernetes and the operators of a target, with their CRDs."""
-    out = [Requirement("kubernetes", "kubernetes", _version(cluster, "kubernetes"))]
-    operator = next(one for one in OPERATORS if one.target == target)
-    for one in (operator, BY_FOLDER.get(operator.beside)):
-        if one is not None and one.software:
-            out += _of(one, cluster)
+    """The operators of a target, with their CRDs."""
+    out = [requirement for one in _operators(target) for requirement in _of(one, cluster)]
     if target == "trainjob":
         out.append(Requirement("runtime", BUILT_IN, "", "a ClusterTrainingRuntime of Trainer's release"))
     return out
@@ -92,16 +122,20 @@ def queue_software(target: str, spec: Spec, cluster: ClusterProfile) -> list[Req
 
 def gang_software(spec: Spec, cluster: ClusterProfile) -> list[Requirement]:
     """Who places the job's pods together, where the profile names a gang scheduler."""
-    from ptcompile.frontends.spec import lower
-    from ptcompile.job import queues
-
-    placer = queues.gang(lower(spec, cluster), cluster)
+    placer = _placer(spec, cluster)
     if placer == "none":
         return []
     if placer in BY_FOLDER:
         return _of(BY_FOLDER[placer], cluster)
     operator = Requirement("operator", placer, "", "places the pods of a job together")
     return [operator, Requirement("crd", "podgroups.scheduling.x-k8s.io/v1alpha1", "", placer)]
+
+
+def _placer(spec: Spec, cluster: ClusterProfile) -> str:
+    from ptcompile.frontends.spec import lower
+    from ptcompile.job import queues
+
+    return queues.gang(lower(spec, cluster), cluster)
 
 
 def queue_system(target: str, cluster: ClusterProfile) -> str:

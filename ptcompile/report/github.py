@@ -12,7 +12,7 @@ _COMMANDS: Final = {"error": "error", "warning": "warning", "note": "notice"}
 
 
 def github(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
-    """`::error file=...,line=...::message` for each finding, escaped as the toolkit of GitHub Actions does."""
+    """`::error file=...,line=...::message` (or warning, notice) a finding, escaped as GitHub Actions' toolkit does."""
     return "".join(f"{_command(d)}\n" for d in in_order(diagnostics))
 
 

@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
+from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.kubernetes.untyped import Json, at, items, kind_of, object_name, text
 from ptcompile.simulation import amounts
 from ptcompile.simulation.hidden import firsts, hiding_of, shown_entry, shown_env, without
 from ptcompile.simulation.meeting import claims, meeting
 from ptcompile.simulation.pod import Job, Pod, owner_of
-from ptcompile.simulation.world import World
 
 VERSION = 1
 
 
-def world_to_dict(world: World, *, all_pods: bool = False) -> dict[str, Any]:
-    """The whole world; wide roles folded unless `all_pods`, secrets hidden."""
-    hide = hiding_of(firsts(world.jobs))
-    pods = list(world.pods if all_pods else world.pods.folded())
+def world_to_dict(
+    jobs: Sequence[Job], pods: Sequence[Pod], total: int, skipped: Sequence[str], diagnostics: Sequence[Diagnostic]
+) -> dict[str, Any]:
+    """The whole world, of whose pods, `total` in all, these are shown; secrets hidden."""
+    hide = hiding_of(firsts(jobs))
     return {
         "version": VERSION,
-        "jobs": without([job_to_dict(job) for job in world.jobs], hide),
+        "jobs": without([job_to_dict(job) for job in jobs], hide),
         "pods": without([pod_to_dict(pod) for pod in pods], hide),
-        "podsTotal": world.pods.total,
-        "folded": len(pods) < world.pods.total,
-        "skipped": list(world.skipped),
-        "diagnostics": [d.to_dict() for d in world.diagnostics],
+        "podsTotal": total,
+        "folded": len(pods) < total,
+        "skipped": list(skipped),
+        "diagnostics": [d.to_dict() for d in diagnostics],
     }
 
 

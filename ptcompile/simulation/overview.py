@@ -10,7 +10,7 @@ from ptcompile.operators.pods import Role
 from ptcompile.secrets.names import HIDDEN
 from ptcompile.simulation import folding
 from ptcompile.simulation.amounts import is_accelerator
-from ptcompile.simulation.as_json import node_requirements
+from ptcompile.simulation.as_json import env_from, node_requirements
 from ptcompile.simulation.hidden import firsts, hiding_of, shown_env
 from ptcompile.simulation.layout import finished, labelled, quoted, shortened, table
 from ptcompile.simulation.meeting import Meeting, claims, meeting
@@ -184,6 +184,9 @@ def _environment(job: Job, found: Meeting) -> Iterator[str]:
     lead = found.roles[0][0]
     first = job.pod(lead, 0)
     yield from env_table(first, cut=VALUE)
+    unknown = dict.fromkeys(source for _, pod in job.firsts() for source in env_from(pod))
+    if unknown:
+        yield f"  envFrom adds the names of {', '.join(unknown)}, which only the cluster knows"
     for pods, differences in others(job, lead):
         same = "but " + ", ".join(shortened(one, 60) for one in differences) if differences else "in all"
         yield f"  {pods}: as {first.shown} {same}"

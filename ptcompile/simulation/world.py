@@ -110,7 +110,8 @@ class World(NamedTuple):
         """
         from ptcompile.simulation.as_json import world_to_dict
 
-        return world_to_dict(self, all_pods=all_pods)
+        pods = list(self.pods if all_pods else self.pods.folded())
+        return world_to_dict(self.jobs, pods, self.pods.total, self.skipped, self.diagnostics)
 
 
 def joined(worlds: Iterable[World]) -> World:

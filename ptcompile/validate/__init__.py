@@ -54,14 +54,27 @@ def validate(
     releases = versions or Versions()
     context = Context(parse_version(kubernetes) if kubernetes else releases.kubernetes)
     if kind in BUILT_IN:
-        return _merged(structure(manifest, kind, known_version(context.kubernetes)), KINDS[kind](manifest, context))
-    return _custom(manifest, kind, context, releases, _webhook(kind) if webhooks else None, others)
+        found = _merged(structure(manifest, kind, known_version(context.kubernetes)), KINDS[kind](manifest, context))
+    else:
+        found = _custom(manifest, kind, context, releases, _webhook(kind) if webhooks else None, others)
+    return _first_told([found, _queued(manifest, kind)]) if webhooks else found
 
 
 def _webhook(kind: Kind) -> Webhook | None:
     from ptcompile.operators.common.verdict import webhook_of
 
     return webhook_of(kind)
+
+
+def _queued(manifest: Mapping[str, Any], kind: Kind) -> Iterable[Problem]:
+    """What Kueue's webhook refuses, which looks at the kinds of other operators."""
+    from ptcompile.operators.kueue.marks import QUEUED
+
+    if kind not in QUEUED:
+        return ()
+    from ptcompile.operators.kueue.webhook import check
+
+    return check(manifest, kind)
 
 
 def _kind(manifest: Mapping[str, Any]) -> Kind | None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import streams
 from ptcompile.documents import emit
+from ptcompile.documents.source import Source
 from ptcompile.findings.diagnostics import Diagnostic, Path, Problem
+from ptcompile.findings.selection import Selection, selection
 
 if TYPE_CHECKING:
     from ptcompile.explaining.explanation import Explanation
@@ -53,32 +55,82 @@ def compile(
     *,
     target: str | None = None,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    name: str | None = None,
     filename: str | None = None,
-    overrides: Sequence[tuple[Path, Any]] = (),
+    overrides: Sequence[tuple[str | Path, Any]] = (),
+    lint: bool = True,
+    select: Iterable[str] | None = None,
+    ignore: Iterable[str] = (),
 ) -> Result:
     """Compile every TrainingJob of a stream into manifests.
 
-    `target` overrides the spec's own; `cluster` is a ClusterProfile in any form, the built-in one where absent.
-    `filename` is for the positions in diagnostics only. `overrides` are values by path, laid over each document before
-    it is looked at. Raises nothing for what a user may have written.
-    """
-    from ptcompile.compiling.compiler import compile_document
+    `target` overrides the spec's own; `cluster` is a ClusterProfile in any form, the built-in one where absent. `name`
+    is the job's name in this run: set before any name or address is derived from it, and only for one job.
+    `filename` is for the positions in diagnostics only. `overrides` are values by place, such as ("spec.args[1]", "x")
+    or (("spec", "args", 1), "x"), laid over each document before it is looked at; what is wrong with one of them is
+    found in the file `overrides[N]`.
 
+    `lint` asks the rules about what was compiled, as the function `lint` does of a spec: a document with an error among
+    their findings gives no manifest. `select` and `ignore` are codes, beginnings of codes, or names, and choose among
+    the findings of the rules; so do comments in the file.
+
+    Raises nothing for what a user may have written, and ValueError for a selector that selects nothing.
+    """
+    from ptcompile.compiling import overrides as laying
+    from ptcompile.compiling.compiler import advised
+    from ptcompile.compiling.further import compile_whole
+
+    asked = selection(select, ignore) if lint else None
     read = streams.read(spec, filename)
     profile, found = read_cluster(cluster)
     found += [streams.stamp(problem, None, filename) for problem in read.problems]
-    manifests: list[dict[str, Any]] = []
-    if profile is None:
+    given = laying.read(overrides, name)
+    found += given.diagnostics
+    if profile is None or given.diagnostics:
         return Result((), tuple(found))
-    for document in read.documents:
-        data = document.data
-        for path, value in overrides:
-            data = _laid_over(data, path, value)
-        compiled = compile_document(data, profile, target)
-        manifests += compiled.manifests
-        found += [streams.stamp(problem, document, filename) for problem in compiled.problems]
+    made: list[_Made] = []
+    for index, document in enumerate(read.documents):
+        laid = laying.lay(document, given)
+        if name is not None and index:
+            found.append(laid.second_of_a_name(name))
+            continue
+        compiled = compile_whole(laid.data, profile, target)
+        problems = advised(compiled, laid.data, profile) if asked is not None and not laid.refused else ()
+        advice = [laid.stamp(problem, filename) for problem in problems]
+        advice = [one for one in advice if asked is not None and asked.tells(one.name, one.stage)]
+        found += [*laid.told(compiled.problems, filename), *advice]
+        made.append(_Made(() if laid.refused else compiled.manifests, advice))
     if not read.documents and not read.problems:
         found.append(streams.stamp(streams.nothing(), None, filename))
+    return _result(made, found, read, filename, asked)
+
+
+class _Made(NamedTuple):
+    """What one document was compiled to, and what the rules say of it."""
+
+    manifests: tuple[dict[str, Any], ...]
+    advice: Sequence[Diagnostic]
+
+
+def _result(
+    made: Sequence[_Made], found: list[Diagnostic], read: Source, filename: str | None, asked: Selection | None
+) -> Result:
+    """The result without what comments in the file say is meant, and without manifests that a rule calls an error."""
+    meant: tuple[Diagnostic, ...] = ()
+    if asked is not None and "ptcompile:" in read.text:
+        from ptcompile.documents.suppression import suppress
+
+        left, meant, problems = suppress(read, found, asked)
+        advice = {id(one) for document in made for one in document.advice}
+        refused = [one for one in meant if one.severity == "error" and id(one) not in advice]  # it did not compile
+        found = [*left, *refused, *(streams.stamp(problem, None, filename) for problem in problems)]
+    fine = {id(one) for one in meant}
+    manifests = [
+        manifest
+        for document in made
+        if not any(one.severity == "error" and id(one) not in fine for one in document.advice)
+        for manifest in document.manifests
+    ]
     return Result(tuple(manifests), tuple(found))
 
 
@@ -111,7 +163,7 @@ def read_cluster(
 ) -> tuple[ClusterProfile | None, list[Diagnostic]]:
     """A ClusterProfile in any form, the built-in one for None; or None and what is wrong with it."""
     from ptcompile.compiling.kubernetes_parts import freeform_cluster, read_profile
-    from ptcompile.vocabulary.cluster.questions import Profile
+    from ptcompile.vocabulary.fields import Profile
     from ptcompile.vocabulary.from_schema import default_cluster
 
     if cluster is None:
@@ -130,14 +182,3 @@ def read_cluster(
         return None, [*found, streams.stamp(problem, None, filename)]
     profile, problems = read_profile(documents[0].data)
     return profile, [*found, *(streams.stamp(problem, documents[0], filename) for problem in problems)]
-
-
-def _laid_over(data: Any, path: Path, value: Any) -> Any:
-    """A copy of the data with one value changed; what is missing on the way there is made."""
-    if not path:
-        return value
-    head, *rest = path
-    if isinstance(data, list) and isinstance(head, int) and head < len(data):
-        return [_laid_over(item, tuple(rest), value) if i == head else item for i, item in enumerate(data)]
-    below = data if isinstance(data, Mapping) else {}
-    return {**below, str(head): _laid_over(below.get(str(head)), tuple(rest), value)}

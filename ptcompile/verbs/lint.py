@@ -191,10 +191,17 @@ def _templates(read: Source) -> dict[int, Problem]:
 def _nameless(manifest: Mapping[str, Any]) -> list[Problem]:
     """Why nobody can tell what an object is: every Kubernetes client refuses one without apiVersion and kind."""
     missing = [key for key in ("apiVersion", "kind") if not isinstance(manifest.get(key), str) or not manifest[key]]
-    return [
-        Problem("required-value", (key,), f"{key}: Required value: every object says what it is", f"add {key}")
-        for key in missing
-    ]
+    return [_nothing_at(key, manifest) for key in missing]
+
+
+def _nothing_at(key: str, manifest: Mapping[str, Any]) -> Problem:
+    from ptcompile.kubernetes.names import suggest
+
+    message = f"{key}: Required value: every object says what it is"
+    near = suggest(key, [one for one in manifest if one not in ("apiVersion", "kind")])
+    if near is None:
+        return Problem("required-value", (key,), message, f"add {key}")
+    return Problem("required-value", (near,), message, f"did you mean {key}?", on_key=True)
 
 
 def _judge(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterable[Problem] | None:
@@ -214,33 +221,25 @@ def _judge(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterab
 def _advised(
     manifest: Mapping[str, Any], refused: Sequence[Problem], others: Stream, asked: _Asked
 ) -> Iterator[Problem]:
-    """What the rules find, without what they say of a place that is refused already."""
+    """What the rules find, without what they say of a place that is refused already.
+
+    Those of stage "apply" speak for a webhook.
+    """
     said = {problem.path for problem in refused}
-    for problem in run(manifest, versions=asked.versions, others=others, only=asked.selection.select):
-        if problem.path not in said:
+    for problem in run(manifest, versions=asked.versions, others=others):
+        if problem.path not in said and (asked.webhooks or problem.stage != "apply"):
             yield problem
 
 
 def _judge_spec(document: Mapping[str, Any], asked: _Asked) -> Iterable[Problem]:
     """The problems of a TrainingJob, and what the rules find in its manifests, at the lines of the spec."""
-    from ptcompile.compiling.compiler import compile_document, traced
+    from ptcompile.compiling.compiler import advised
+    from ptcompile.compiling.further import compile_whole
     from ptcompile.vocabulary.from_schema import default_cluster
 
     profile = asked.profile or default_cluster()
-    compiled = compile_document(document, profile)
-    said = {(problem.name, problem.path) for problem in compiled.problems}
-    found = (
-        (one, problem)
-        for one in compiled.manifests
-        for problem in run(one, versions=profile.versions(), others=compiled.manifests, only=asked.selection.select)
-    )
-    advised = (problem for problem in traced(found, document) if (problem.name, problem.path) not in said)
-    return [*compiled.problems, *(problem for problem in advised if not _ours(problem))]
-
-
-def _ours(problem: Problem) -> bool:
-    """Whether a finding asks the user to remove a variable that a pass wrote, for a script without torchrun."""
-    return problem.name == "env-that-torchrun-sets" and problem.path[-2:-1] != ("env",)
+    compiled = compile_whole(document, profile)
+    return [*compiled.problems, *advised(compiled, document, profile)]
 
 
 def _versions(profile: "ClusterProfile | None", kubernetes: str | None) -> Versions:

@@ -8,14 +8,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
 from ptcompile.kubernetes import quantity
 from ptcompile.vocabulary.cluster import pod_base
 
 if TYPE_CHECKING:
-    from ptcompile.vocabulary.cluster.model import ProfileSpec
-    from ptcompile.vocabulary.spec import Topology
+    Topology = TypeVar("Topology", bound="_Topology")
+    ProfileSpec = TypeVar("ProfileSpec", bound="_ProfileSpec")
+
+
+class _Topology(Protocol):
+    def given(self) -> dict[str, Any]: ...
+
+
+class _ProfileSpec(Protocol):
+    @property
+    def queue_system(self) -> str | None: ...
+    @property
+    def gang_scheduler(self) -> str | None: ...
+
 
 OWN_SCHEDULER: Final = frozenset({"volcano", "kai"})
 """Queue systems that are schedulers: what they admit they also place."""
@@ -41,6 +53,15 @@ def nnodes(value: Any) -> int | str:
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError("must be a number of nodes or a range MIN:MAX")
     nnodes_range(value)
+    return value
+
+
+def interval(value: Any) -> int | float:
+    """Seconds above 0, of which torchrun takes fractions."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("must be a number of seconds")
+    if not 0 < value < float("inf"):
+        raise ValueError("must be above 0, and finite")
     return value
 
 
@@ -83,6 +104,7 @@ def other_than_the_queues(system: str | None, scheduler: str | None) -> None:
 CHECKS: Final[dict[str, Callable[[Any], Any]]] = {
     "nnodes": nnodes,
     "quantity": amount,
+    "interval": interval,
     "pod-template": pod_base.check,
     "one-level": one_level,
     "own-scheduler": own_scheduler,

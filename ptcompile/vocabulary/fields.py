@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cache
-from typing import TYPE_CHECKING, Any, Self, cast
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, Protocol, Self, cast
 
+from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.vocabulary.checks import nnodes_range
 
-if TYPE_CHECKING:
-    from ptcompile.vocabulary.spec import Elastic, RoleSpec
+
+class _Elastic(Protocol):
+    @property
+    def nnodes(self) -> int | str | None: ...
+
+
+class _Role(Protocol):
+    @property
+    def replicas(self) -> int: ...
 
 
 class Fields:
@@ -77,9 +85,9 @@ class Nodes(Fields):
 
     if TYPE_CHECKING:
         nodes: int | None
-        elastic: Elastic | None
-        master: RoleSpec | None
-        worker: RoleSpec | None
+        elastic: _Elastic | None
+        master: _Role | None
+        worker: _Role | None
 
     def node_range(self) -> tuple[int, int]:
         """Fewest and most nodes, whichever way they are given."""
@@ -89,6 +97,25 @@ class Nodes(Fields):
         if self.elastic is not None and self.elastic.nnodes is not None:
             return nnodes_range(self.elastic.nnodes)
         return self.nodes or 1, self.nodes or 1
+
+
+class Profile(Fields):
+    """A cluster profile."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:
+        spec: Any
+
+    def versions(self) -> Versions:
+        """The versions in force: those given, else the newest known."""
+        given = vars(self.spec.versions)
+        return _releases(tuple([(name, text) for name, text in given.items() if text is not None]))
+
+
+@lru_cache(256)
+def _releases(given: tuple[tuple[str, str], ...]) -> Versions:
+    return Versions(**{name: parse_version(text) for name, text in given})
 
 
 class Plain(Fields):

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from ptcompile.documents.schema_files import Schema, load
 from ptcompile.vocabulary.checks import CHECKS
-from ptcompile.vocabulary.cluster.questions import Profile
-from ptcompile.vocabulary.fields import Amounts, Beside, Nodes, Plain
+from ptcompile.vocabulary.fields import Amounts, Beside, Nodes, Plain, Profile
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from ptcompile.vocabulary import checks
 from ptcompile.vocabulary.fields import Amounts, Fields, yaml_name
@@ -141,6 +141,12 @@ Nnodes = Annotated[
     ),
 ]
 NprocPerNode = Annotated[int, Field(ge=1)] | Literal["auto", "cpu", "gpu"]
+Interval = Annotated[
+    int | float,
+    BeforeValidator(checks.interval),
+    WithJsonSchema({"x-check": "interval", "type": "number", "exclusiveMinimum": 0, "examples": [5, 0.1]}),
+]
+"""Seconds, or a part of one."""
 Port = Annotated[int, Field(ge=1, le=65535)]
 Seconds = Annotated[int, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]

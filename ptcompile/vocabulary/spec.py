@@ -18,6 +18,7 @@ from ptcompile.vocabulary.model import (
     Dict,
     DnsLabel,
     DnsSubdomain,
+    Interval,
     Json,
     Metadata,
     Model,
@@ -53,8 +54,8 @@ class Elastic(Model):
     start_method: Literal["spawn", "fork", "forkserver"] = Field(
         default="spawn", description="How torchrun starts processes of a Python function."
     )
-    monitor_interval: int | None = Field(
-        default=5, ge=1, description="Seconds between two looks at the processes; null leaves it to torchrun."
+    monitor_interval: Interval | None = Field(
+        default=5, description="Seconds between two looks at the processes; null leaves it to torchrun."
     )
     max_restarts: Count = Field(default=0, description="How often torchrun restarts the whole group of processes.")
     rdzv_backend: Literal["c10d", "static", "etcd", "etcd-v2"] | None = Field(
@@ -87,7 +88,9 @@ class RunPolicy(Model):
     )
 
     clean_pod_policy: Literal["None", "All", "Running"] | None = Field(
-        default=None, description="Which pods to delete at the end."
+        default=None,
+        description="Which pods to delete when the job is over. Default: Running, those that still run and would hold "
+        "their GPUs, on every target.",
     )
     ttl_seconds_after_finished: Seconds | None = Field(
         default=None, description="Delete the job this long after its end."

@@ -16,6 +16,7 @@ from ptcompile.catalogue.vendors import ANYWHERE, VENDORS
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.accelerators import is_accelerator
 from ptcompile.operators.targets import TARGETS
+from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.cluster.model import ProfileSpec
 from tests import making
 
@@ -120,10 +121,10 @@ def test_what_a_pod_gets(
 
 def test_the_profile_s_own_entry_wins() -> None:
     own = making.profile({"cloud": "gke", "accelerators": {"nvidia-h100": {"nodeLabels": {"card": "mine"}}}})
-    entry = own.accelerator("nvidia-h100")
+    entry = hardware.accelerator(own, "nvidia-h100")
     assert entry is not None
     assert entry.node_labels == {"card": "mine"}
-    assert own.gpu_resource("nvidia-h100") == "nvidia.com/gpu"
+    assert hardware.gpu_resource(own, "nvidia-h100") == "nvidia.com/gpu"
 
 
 @pytest.mark.parametrize(

@@ -84,12 +84,30 @@ SETS = [
     (["spec.nodes=2", "spec.env.A=x=y"], lambda job: {"name": "A", "value": "x=y"} in main(job)["env"]),
     (["spec.nodes=2", 'spec.env.A="1"'], lambda job: {"name": "A", "value": "1"} in main(job)["env"]),
     (["spec.nodes=2", "spec.args.0=--lr"], lambda job: main(job)["args"] == ["--lr", "b"]),
+    (["spec.nodes=2", "spec.args[1]=--lr"], lambda job: main(job)["args"] == ["a", "--lr"]),
+    (["spec.nodes=2", "spec.args[2]=c"], lambda job: main(job)["args"] == ["a", "b", "c"]),
+    (
+        ["spec.volumes=[{name: d, emptyDir: {}}]", "spec.volumes[d].emptyDir.medium=Memory"],
+        lambda job: {"name": "d", "emptyDir": {"medium": "Memory"}} in pod(job)["volumes"],
+    ),
+    (['metadata.annotations."a.b/c"=x=y'], lambda job: job["metadata"]["annotations"] == {"a.b/c": "x=y"}),
+    (["metadata.annotations[a.b/c]=x"], lambda job: job["metadata"]["annotations"] == {"a.b/c": "x"}),
+    (
+        ['spec.resources.devices."vpc.amazonaws.com/efa"=4'],
+        lambda job: main(job)["resources"]["limits"] == {"vpc.amazonaws.com/efa": "4"},
+    ),
+    (["spec.nodes=2", "spec.elastic.monitorInterval=null"], lambda job: "interval" not in str(main(job)["command"])),
 ]
 
 
 def main(job: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = job["spec"]["template"]["spec"]["containers"][0]
+    found: dict[str, Any] = pod(job)["containers"][0]
     return found
+
+
+def pod(job: dict[str, Any]) -> dict[str, Any]:
+    spec: dict[str, Any] = job["spec"]["template"]["spec"] if "template" in job["spec"] else job["spec"]
+    return spec
 
 
 @pytest.mark.parametrize(("words", "wanted"), SETS, ids=[" ".join(words) for words, _ in SETS])
@@ -100,19 +118,90 @@ def test_set(words: list[str], wanted: object, tmp_path: Path, capsys: Capture) 
     assert wanted(list(yaml.safe_load_all(ran.out))[-1])  # type: ignore[operator]
 
 
-@pytest.mark.parametrize("word", ["spec.nodes", "=4", ""])
-def test_set_is_a_path_and_a_value(word: str, tmp_path: Path, capsys: Capture) -> None:
+@pytest.mark.parametrize("value", ["1", "true", "null", "[", "2026-01-01", "a: b", ""])
+def test_set_string_is_text_whatever_it_looks_like(value: str, tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "--set-string", f"spec.env.A={value}", spec(tmp_path))
+    assert ran.status == 0, ran.err
+    assert {"name": "A", "value": value} in main(list(yaml.safe_load_all(ran.out))[-1])["env"]
+
+
+def test_the_last_of_both_options_wins(tmp_path: Path, capsys: Capture) -> None:
+    words = ["--set-string", "spec.env.A=1", "--set", 'spec.env.A="2"', "--set-string", "spec.env.A=3"]
+    ran = here(capsys, *words, spec(tmp_path))
+    assert {"name": "A", "value": "3"} in main(list(yaml.safe_load_all(ran.out))[-1])["env"]
+
+
+BAD_SETS = [
+    # (option, the column of the caret below it, message)
+    ("spec.nodes", 10, "PATH=VALUE"),
+    ("=4", 0, "PATH=VALUE"),
+    ("", 0, "PATH=VALUE"),
+    ("spec..x=1", 5, "a key is missing"),
+    ('spec."a=1', 5, "not closed"),
+    ("spec.args[0=1", 9, "not closed"),
+    ("spec.args[0]x=1", 12, "a dot goes between"),
+    ("spec.nodes=[1", 11, "not a YAML value"),
+    (".".join("a" * 65) + "=1", 129, "at most 64 parts"),
+]
+
+
+@pytest.mark.parametrize(("word", "column", "message"), BAD_SETS, ids=[word[:20] for word, _, _ in BAD_SETS])
+def test_a_set_that_cannot_be_read_is_shown_with_a_caret(
+    word: str, column: int, message: str, tmp_path: Path, capsys: Capture
+) -> None:
     ran = here(capsys, "--set", word, spec(tmp_path))
     assert (ran.status, ran.out) == (2, "")
-    assert "PATH=VALUE" in ran.err
+    shown, caret, *rest = ran.err.split("\n")
+    assert (shown, rest) == (f"ptcompile: --set {word}", [""])
+    assert caret.index("^") == len("ptcompile: --set ") + column
+    assert message in caret
 
 
-@pytest.mark.parametrize(
-    "word", ["spec.nods=4", "spec.nodes=four", "spec.args.7=x", "spec.nodes.x=1", "spec.²=1", "kind=Pod", "spec..x=1"]
-)
-def test_a_wrong_set_is_a_finding(word: str, tmp_path: Path, capsys: Capture) -> None:
-    ran = here(capsys, "--set", word, spec(tmp_path, body="args: [a]"))
+WRONG_SETS = [
+    # (option, what the carets are under)
+    ("spec.nods=4", "spec.nods"),
+    ("spec.nodes=four", "four"),
+    ("spec.args.7=x", "spec.args.7"),
+    ("spec.nodes.x=1", "spec.nodes.x"),
+    ("spec.²=1", "spec.²"),
+    ("kind=Pod", "Pod"),
+    ("spec.elastic={nnodes: 2, nprocPerNode: many}", "many"),
+    ('metadata.labels."a b"=x', "x"),
+    ("spec.volumes[data].emptyDir={}", "spec.volumes[data].emptyDir"),
+]
+
+
+@pytest.mark.parametrize(("word", "under"), WRONG_SETS, ids=[word for word, _ in WRONG_SETS])
+def test_a_wrong_set_is_a_finding_at_the_option(word: str, under: str, tmp_path: Path, capsys: Capture) -> None:
+    body = "args: [a]\nvolumes: [{name: d, emptyDir: {}}]"
+    ran = here(capsys, "--set", "spec.workingDir=/app", "--set", word, spec(tmp_path, body=body))
     assert (ran.status, ran.out) == (1, "")
+    lines = ran.err.split("\n")
+    at = next(i for i, line in enumerate(lines) if line.startswith("  --> --set:2:"))
+    assert lines[at + 3] == f"2 | {word}"
+    caret = lines[at + 4]
+    start, end = caret.index("^"), caret.rindex("^") + 1
+    assert lines[at + 3][start:end] == under
+
+
+def test_what_the_file_says_wrong_stands_in_the_file(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "--set", "spec.workingDir=/app", spec(tmp_path, body="nods: 4"))
+    assert "--> --set" not in ran.err
+    assert "spec.yaml:" in ran.err
+
+
+def test_a_set_that_is_wrong_because_of_the_file_is_at_the_option(tmp_path: Path, capsys: Capture) -> None:
+    """worker is there by the option alone, and says the number of nodes again."""
+    ran = here(capsys, "--set", "spec.worker.replicas=2", spec(tmp_path, body="nodes: 2"))
+    assert ran.status == 1
+    assert "--> --set:1:1" in ran.err
+
+
+def test_a_secret_in_a_set_is_masked(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "--set", "spec.env.HF_TOKEN=[hf_secretsecretsecret]", spec(tmp_path))
+    assert ran.status == 1
+    assert "--set:1:" in ran.err
+    assert "hf_secret" not in ran.err
 
 
 def test_out_to_a_file(tmp_path: Path, capsys: Capture) -> None:
@@ -236,3 +325,68 @@ def test_a_fix_is_offered_by_the_command_that_makes_it(verb: str, tmp_path: Path
     offered = here(capsys, "lint", str(wrong))
     assert "(--fix)" in offered.out
     assert "1 fixable" in offered.err
+
+
+def test_the_name_of_a_run_is_set_before_anything_is_derived_from_it(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "--name", "run-7", "--target", "job", spec(tmp_path, body="nodes: 2", job="sft"))
+    assert (ran.status, ran.err) == (0, "")
+    service, job = yaml.safe_load_all(ran.out)
+    assert (service["metadata"]["name"], job["metadata"]["name"], pod(job)["subdomain"]) == ("run-7",) * 3
+    assert "--master-addr=run-7-0.run-7" in main(job)["command"]
+    assert "sft" not in ran.out
+
+
+def test_a_wrong_name_of_a_run_is_shown_at_the_option(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "--name", "Run_7", spec(tmp_path))
+    assert (ran.status, ran.out) == (1, "")
+    assert "  --> --name:1:1\n  |\n1 | Run_7\n  | ^^^^^\n" in ran.err
+
+
+def test_a_run_names_one_job(tmp_path: Path, capsys: Capture) -> None:
+    two = tmp_path / "two.yaml"
+    two.write_text(smallest(name="a") + "---\n" + smallest(name="b"), encoding="utf-8")
+    ran = here(capsys, "--name", "run-7", two)
+    assert (ran.status, ran.out) == (1, "")
+    assert "is the name of one job" in ran.err
+    ran = here(capsys, "--name", "run-7", spec(tmp_path, "c.yaml"), spec(tmp_path, "d.yaml"))
+    assert (ran.status, ran.out) == (2, "")
+    assert "2 files" in ran.err
+
+
+@pytest.mark.parametrize("targets", [("job", "jobset"), ("all",), ("all", "job")])
+def test_several_targets_are_a_folder_each(targets: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+    words = [word for target in targets for word in ("--target", target)]
+    path = spec(tmp_path, body="nodes: 2")
+    ran = here(capsys, *words, path, "-o", f"{tmp_path / 'out'}/")
+    assert (ran.status, ran.out) == (0, "")
+    found = {one.parent.name: one for one in (tmp_path / "out").rglob("spec.yaml")}
+    able = {"job", "jobset", "pytorchjob", "volcano", "trainjob"} if "all" in targets else set(targets)
+    assert found.keys() == able
+    for target, one in found.items():
+        assert one.read_text("utf-8") == ptcompile.compile(smallest("nodes: 2"), target=target).yaml()
+    assert ("not for pod: spec.nodes" in ran.err) == ("all" in targets)
+    assert here(capsys, *words, path, "-o", f"{tmp_path / 'out'}/", "--check").status == 0
+
+
+def test_several_targets_in_json_are_by_target(tmp_path: Path, capsys: Capture) -> None:
+    path = spec(tmp_path, body="nodes: 2")
+    ran = here(capsys, "--target", "job", "--target", "volcano", "--format", "json", path)
+    assert {target: one["kind"] for target, one in json.loads(ran.out).items()} == {"job": "List", "volcano": "Job"}
+
+
+def test_a_named_target_that_cannot_is_an_error(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "--target", "job", "--target", "pod", "--format", "json", spec(tmp_path, body="nodes: 2"))
+    assert (ran.status, ran.out) == (1, "")
+    assert "a Pod is one node" in ran.err
+
+
+def test_a_mistake_is_told_once_for_all_targets(tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "--target", "all", "--format", "json", spec(tmp_path, body="nods: 2"))
+    assert (ran.status, ran.out, ran.err.count("error[")) == (1, "", 1)
+
+
+@pytest.mark.parametrize("words", [(), ("-o", "out.yaml"), ("-o", "out.json", "--format", "json")])
+def test_several_targets_want_a_folder_or_json(words: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
+    ran = here(capsys, "--target", "job", "--target", "jobset", *words, spec(tmp_path))
+    assert (ran.status, ran.out) == (2, "")
+    assert "-o DIR/" in ran.err

@@ -16,7 +16,7 @@ from ptcompile.frontends.spec import lower, read_cluster, read_spec
 from ptcompile.job.model import Context
 from ptcompile.operators.targets import default_target, target_named
 from ptcompile.vocabulary.cluster.model import ClusterProfile
-from ptcompile.vocabulary.cluster.questions import Profile
+from ptcompile.vocabulary.fields import Profile
 
 Json = dict[str, Any]
 

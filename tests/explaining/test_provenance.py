@@ -170,7 +170,10 @@ def test_lines_of_the_profile() -> None:
         ("cluster", ("spec", "defaults", "env", "REGION"), True)
     ]
     toleration = _cause("resources: {gpu: 1}", "tolerations[0].key", "pod", cluster)
-    assert [(line.file, line.given) for line in toleration.inputs] == [("cluster", False), ("spec", True)]
+    assert [(line.file, line.path, line.given) for line in toleration.inputs] == [
+        ("cluster", ("spec", "gpu", "resourceName"), True),
+        ("spec", ("spec", "resources", "gpu"), True),
+    ]
     assert _lines(toleration, other_value=False) == ["gpu"]
 
 

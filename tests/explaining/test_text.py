@@ -38,8 +38,8 @@ def test_one_path() -> None:
 spec.tolerations[0].key: nvidia.com/gpu
 spec.tolerations[0].operator: Exists
   written by  the pass tolerations
-  rule        Pods that ask for an accelerator tolerate the taints of its nodes, as the profile names them; so do \
-those of spot jobs and of resources with taints of their own. Yours stand first.
+  rule        Pods that ask for an accelerator tolerate the taints of its nodes: the profile's, else the taint of the \
+resource's own name; so do those of spot jobs and of resources with taints of their own. Yours stand first.
   value from  prod.yaml:4:25  spec.gpu.tolerations[0].{key, operator}
               4 | tolerations: [{key: nvidia.com/gpu, operator: Exists}]
   there for   job.yaml:7:20  spec.resources.gpu
@@ -55,10 +55,11 @@ def test_the_lines_of_the_profile_are_those_of_its_document() -> None:
 
 
 def test_the_built_in_profile_has_values_and_no_lines() -> None:
-    text = _explain("resources: {gpu: 2}", "pod").text("tolerations")
-    assert "value from  the built-in profile  spec.gpu.tolerations[0]: {key: flyte/gpu, operator: Equal," in text
+    text = _explain("resources: {gpu: 2}", "pod").text("tolerations[0].key")
+    assert "value from  the built-in profile  spec.gpu.resourceName: nvidia.com/gpu" in text
     other = _explain("resources: {gpu: 2}", "pod", "kind: ClusterProfile\nspec: {queueSystem: kueue}\n")
-    assert "value from  the profile's default  spec.gpu.tolerations[0]: {key: flyte/gpu" in other.text("tolerations")
+    shown = other.text("tolerations[0].key")
+    assert "value from  the profile's default  spec.gpu.resourceName: nvidia.com/gpu" in shown
 
 
 def test_nobody_s_line() -> None:

@@ -34,7 +34,9 @@ def command(config: Any, role: str = "Worker", **knobs: Any) -> str:
 
 
 def policy(**fields: Any) -> Any:
-    return manifest(F.Elastic(nnodes=2, run_policy=F.RunPolicy(**fields)))["spec"].get("runPolicy")
+    policy = F.RunPolicy(**{"clean_pod_policy": F.CleanPodPolicy.ALL, **fields})
+    made = manifest(F.Elastic(nnodes=2, run_policy=policy))["spec"]["runPolicy"]
+    return {key: value for key, value in made.items() if (key, value) != ("cleanPodPolicy", "All")}
 
 
 def restarts(made: dict[str, Any]) -> list[str]:
@@ -103,9 +105,9 @@ ROWS: tuple[Row, ...] = (
     Row(
         "run policy without clean_pod_policy",
         "cleanPodPolicy: None is written",
-        "absent: the operator's default is None",
+        "the same, with a note on what that holds",
         "same",
-        lambda: policy(backoff_limit=1) == {"backoffLimit": 1},
+        lambda: policy(backoff_limit=1, clean_pod_policy=None) == {"backoffLimit": 1, "cleanPodPolicy": "None"},
     ),
     Row(
         "run policy on one node",
@@ -301,14 +303,14 @@ ROWS: tuple[Row, ...] = (
         "the engine starts the job again",
         "backoffLimit, unless the run policy has one",
         "ours",
-        lambda: document(two(), retries=2)["runPolicy"] == {"backoffLimit": 2},
+        lambda: document(two(), retries=2)["runPolicy"] == {"cleanPodPolicy": "None", "backoffLimit": 2},
     ),
     Row(
         "timeout",
         "the engine ends the job",
         "activeDeadlineSeconds, if it is the shorter one",
         "ours",
-        lambda: document(two(), timeout=60)["runPolicy"] == {"activeDeadlineSeconds": 60},
+        lambda: document(two(), timeout=60)["runPolicy"] == {"cleanPodPolicy": "None", "activeDeadlineSeconds": 60},
     ),
     Row(
         "cache, deprecated and other words for the engine",
@@ -343,7 +345,7 @@ ROWS: tuple[Row, ...] = (
     Row(
         "flyte/gpu=dedicated:NoSchedule",
         "only if configured",
-        "the built-in profile has it; a Flyte platform has what its configuration says",
+        "the job has it where no platform is given; a Flyte platform has what its configuration says",
         "ours",
         lambda: (
             pod(manifest(F.Elastic(), limits=F.Resources(gpu=1), cluster=None))["tolerations"][0]["key"] == "flyte/gpu"

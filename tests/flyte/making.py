@@ -53,8 +53,8 @@ def document(config: Any, **knobs: Any) -> dict[str, Any]:
 
 
 def messages(config: Any, **knobs: Any) -> list[str]:
-    """What is wrong with a task, in words."""
-    return [problem.message for problem in convert(config, **knobs).problems]
+    """What is wrong with a task, or lost of it, in words."""
+    return [problem.message for problem in convert(config, **knobs).problems if problem.severity != "note"]
 
 
 def manifest(config: Any, *, cluster: Any = NO_GPU_TAINTS, **knobs: Any) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def manifest(config: Any, *, cluster: Any = NO_GPU_TAINTS, **knobs: Any) -> dict
     platform = knobs.get("platform")
     converted = convert(config, **knobs)
     assert converted.ok, converted.problems
-    result = ptcompile.compile(converted.document, cluster=platform.profile if platform else cluster)
+    result = ptcompile.compile(converted.document, cluster=platform.profile if platform else cluster, lint=False)
     return dict(result.unwrap()[0])
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from ptcompile import compile, flyte
 from ptcompile.documents.emit import emit
+from ptcompile.flyte.convert import GPU_TAINT
 from ptcompile.flyte.settings import ENGINE, KNOWN
 from tests.flyte.making import OURS, document, manifest, pod
 from tests.flyte.test_tasks import ANYTHING
@@ -159,6 +160,7 @@ def test_the_profile_as_a_file_gives_the_same_manifests(accelerator: str | None,
     direct = job.compile("job", platform=where, accelerator=accelerator, interruptible=interruptible)
     assert compile(made.yaml(), cluster=emit(where.document)).unwrap() == direct.unwrap()
     alone = job.convert("job", accelerator=accelerator, interruptible=interruptible)
+    assert alone.document["spec"].pop("tolerations") == [GPU_TAINT], "it stands for a platform's"
     assert made.document == alone.document, "the platform adds nothing to the job"
     found = pod(dict(direct.manifests[0]))
     assert found["hostNetwork"] is True

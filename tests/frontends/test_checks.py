@@ -219,25 +219,24 @@ RESERVED = {
     "volcano": ["MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK"],
     "job": ["JOB_COMPLETION_INDEX"],
 }  # fmt: skip
-OPERATOR = {"pytorchjob": "training-operator", "volcano": "volcano", "job": "kube-apiserver"}
 
 
 @pytest.mark.parametrize(("target", "name"), [(target, name) for target, names in RESERVED.items() for name in names])
 def test_a_name_that_the_operator_overwrites_is_refused(target: str, name: str) -> None:
     """Issue 2; flyte.md 6.2 defect 22."""
     (problem,) = compiled(smallest(f"nodes: 2\nenv: {{{name}: '0'}}"), target).problems
-    assert (problem.name, problem.path) == ("reserved-env", ("spec", "env", name))
-    assert (problem.stage, problem.authority, problem.on_key) == ("run", OPERATOR[target], True)
+    assert (problem.name, problem.path) == ("unsupported-by-target", ("spec", "env", name))
+    assert (problem.stage, problem.authority, problem.on_key) == ("apply", "ptcompile", True)
 
 
 @pytest.mark.parametrize("target", RESERVED)
 def test_it_is_refused_under_a_role_and_in_the_patch_too(target: str) -> None:
     name = RESERVED[target][-1]
     role = f"master: {{env: {{{name}: '0'}}}}\nworker: {{env: {{{name}: '0'}}}}"
-    paths = [path for what, path in found(smallest(role), target) if what == "reserved-env"]
+    paths = [path for what, path in found(smallest(role), target) if what == "unsupported-by-target"]
     assert paths == [("spec", "master", "env", name), ("spec", "worker", "env", name)]
     patch = f"podTemplate: {{spec: {{containers: [{{name: pytorch, env: [{{name: {name}, value: '0'}}]}}]}}}}"
-    assert [what for what, _ in found(smallest(f"nodes: 2\n{patch}"), target)] == ["reserved-env"]
+    assert [what for what, _ in found(smallest(f"nodes: 2\n{patch}"), target)] == ["unsupported-by-target"]
 
 
 RANK_IN = {"spec": {"containers": [{"name": "pytorch", "env": [{"name": "RANK", "value": "0"}]}]}}
@@ -256,7 +255,7 @@ def test_it_is_refused_in_the_profile_too_with_the_word_that_gives_it(
 ) -> None:
     source = smallest(f"nodes: 2\nresources: {{gpu: 1}}\n{body}")
     problems = [p for p in compiled(source, "pytorchjob", making.profile(profile)).problems if p.severity == "error"]
-    assert [(p.name, p.path) for p in problems] == [("reserved-env", ("spec",))]
+    assert [(p.name, p.path) for p in problems] == [("unsupported-by-target", ("spec",))]
     assert f"the profile's {where} sets RANK" in problems[0].message
 
 

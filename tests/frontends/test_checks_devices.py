@@ -27,10 +27,10 @@ NPROC = ("spec", "elastic", "nprocPerNode")
         ("accelerator: aws-trainium1\nresources: {gpu: 16}\nelastic: {nprocPerNode: gpu}", "more-processes-than-gpus",
          NPROC, "aws.amazon.com/neuron is none of them"),
         # NVIDIA MIG user guide: a process sees one slice
-        ("resources: {devices: {nvidia.com/mig-1g.5gb: 2}}", "more-processes-than-gpus", ("spec", "resources"),
+        ("resources: {devices: {nvidia.com/mig-1g.5gb: 2}}", "several-mig-slices", ("spec", "resources"),
          "2 MIG slices in a pod"),
         ("accelerator: nvidia-a100-40gb/1g.5gb\nresources: {gpu: 3}\nelastic: {nprocPerNode: 3}",
-         "more-processes-than-gpus", ("spec", "resources"), "3 MIG slices"),
+         "several-mig-slices", ("spec", "resources"), "3 MIG slices"),
     ],
 )  # fmt: skip
 def test_processes_and_devices(body: str, name: str, path: tuple[Any, ...], message: str) -> None:
@@ -96,6 +96,6 @@ def test_slices_of_gke_have_the_whole_one_s_resource() -> None:
     body = "accelerator: nvidia-a100-40gb/1g.5gb\nresources: {gpu: %d}"
     assert compiled(smallest(body % 1), "pod", GKE).problems == ()
     (problem,) = compiled(smallest(body % 2), "pod", GKE).problems
-    assert (problem.name, problem.severity) == ("more-processes-than-gpus", "warning")
+    assert (problem.name, problem.severity) == ("several-mig-slices", "warning")
     whole = compiled(smallest("accelerator: nvidia-a100-40gb\nresources: {gpu: 2}"), "pod", GKE)
     assert whole.problems == ()

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptcompile.compiling.compiler import compile_document
-from ptcompile.job.pod_template import MERGE_KEYS
+from ptcompile.kubernetes.merge_keys import MERGE_KEYS
 from ptcompile.operators.targets import TARGETS
 from tests import strategies
 from tests.making import compiled, manifest, profile, smallest, text

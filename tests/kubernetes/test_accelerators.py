@@ -7,6 +7,7 @@ import pytest
 from ptcompile import Spec, simulate
 from ptcompile.kubernetes import accelerators
 from ptcompile.simulation import amounts
+from ptcompile.vocabulary.cluster import hardware
 from tests.making import DEFAULT_CLUSTER
 
 DEVICES = {
@@ -27,7 +28,7 @@ DEVICES = {
 @pytest.mark.parametrize("name", DEVICES)
 def test_one_answer_everywhere(name: str) -> None:
     assert accelerators.is_accelerator(name) is DEVICES[name]
-    assert DEFAULT_CLUSTER.is_accelerator(name) is DEVICES[name]
+    assert hardware.is_accelerator(DEFAULT_CLUSTER, name) is DEVICES[name]
     assert amounts.is_accelerator(name) is DEVICES[name]
 
 

@@ -17,6 +17,8 @@ MANIFESTS = sorted(
 _TARGETS = ("job", "jobset", "pytorchjob", "volcano")
 MEANT: dict[str, set[str]] = {
     "run-policy-zeros/job.yaml": {"ttl-zero"},
+    # 500m and a GPU
+    **{f"flyte-legacy-decorator/{target}.yaml": {"fewer-cpus-than-gpus"} for target in (*_TARGETS, "trainjob")},
     # a GPU, no cpu, no memory, and what the image starts is not known
     **{f"nccl-document-004/{target}.yaml": {"best-effort-gpus", "launch-not-understood"} for target in _TARGETS},
     # $(HOME) of an argument, which no container has

@@ -134,6 +134,17 @@ def test_findings_stand_below_their_lines() -> None:
     assert "spec.nodes" not in read.id("spec-11").text
 
 
+def test_errors_of_every_target_are_shown_once() -> None:
+    read = read_html(text(*golden("bad-types")))
+    message = "spec.nodes: '2' is not a whole number"
+    assert message in read.id("spec-10").text
+    for target in TARGETS:
+        shown = read.id(target).text
+        assert message not in shown
+        assert "It does not compile: " in shown
+        assert "errors, shown at the spec's lines." in shown
+
+
 def test_what_one_target_refuses_is_said_in_its_tab_and_at_the_line() -> None:
     read = read_html(text(*example()))
     assert "volcano cannot express this job." in read.id("volcano").text

@@ -53,7 +53,7 @@ def test_tolerations_and_placement_are_by_their_own_resources() -> None:
     assert not loader.tolerations
     assert not loader.affinity
     _, loader = after(making.template(limits={"gpu": "1", "rdma/hca": "1"}), PROFILE, accelerator="a100")
-    assert [one["key"] for one in loader.tolerations] == ["flyte/gpu", "rdma"]
+    assert [one["key"] for one in loader.tolerations] == ["nvidia.com/gpu", "rdma"]
     assert loader.affinity == node.affinity
 
 

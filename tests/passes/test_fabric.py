@@ -11,6 +11,7 @@ from ptcompile.catalogue.fabrics import FABRICS
 from ptcompile.job.model import PodTemplate
 from ptcompile.job.pod_template import write
 from ptcompile.passes.fabric import fabric
+from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from tests import making
 from tests.making import DEFAULT_CLUSTER
@@ -78,7 +79,7 @@ def test_as_many_devices_as_the_machine_has(
     accelerator: str | None, gpus: str, cluster: dict[str, Any], count: str
 ) -> None:
     profile = making.profile(cluster)
-    limits = {**SIZED, profile.gpu_resource(accelerator): gpus}
+    limits = {**SIZED, hardware.gpu_resource(profile, accelerator): gpus}
     assert run("efa", limits, profile, accelerator=accelerator).main.resources.limits[EFA] == count
 
 

@@ -10,7 +10,6 @@ from ptcompile.job.model import Job
 from ptcompile.passes.tolerations import tolerations
 from tests import making
 
-FLYTE = {"key": "flyte/gpu", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"}
 SPOT = {"key": "spot", "operator": "Exists"}
 MINE = {"key": "mine", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 30}
 CLUSTER = making.profile(
@@ -33,31 +32,48 @@ def run(job: Job, cluster: Any = None) -> list[list[dict[str, Any]]]:
 
 
 @pytest.mark.parametrize(
-    ("resource", "wanted"),
+    ("resource", "tolerates"),
     [
-        ("nvidia.com/gpu", [FLYTE]),
-        ("nvidia.com/mig-1g.5gb", [FLYTE]),
-        ("amd.com/gpu", [FLYTE]),
-        ("habana.ai/gaudi", [FLYTE]),
-        ("google.com/tpu", [FLYTE]),
-        ("aws.amazon.com/neuron", [FLYTE]),
-        ("cpu", []),
-        ("vpc.amazonaws.com/efa", []),
-        ("rdma/hca", []),
-        ("nvidia.com/gpumem", []),
+        ("nvidia.com/gpu", True),
+        ("nvidia.com/mig-1g.5gb", True),
+        ("amd.com/gpu", True),
+        ("habana.ai/gaudi", True),
+        ("google.com/tpu", True),
+        ("aws.amazon.com/neuron", True),
+        ("cpu", False),
+        ("vpc.amazonaws.com/efa", False),
+        ("rdma/hca", False),
+        ("nvidia.com/gpumem", False),
     ],
 )
-def test_the_default_profile_tolerates_its_taint_for_accelerators_alone(
-    resource: str, wanted: list[dict[str, Any]]
+@pytest.mark.parametrize("cluster", [None, making.profile({"queueSystem": "kueue"})])
+def test_the_taint_of_an_accelerator_s_own_name_where_the_profile_says_nothing(
+    cluster: Any, resource: str, tolerates: bool
 ) -> None:
-    """Reference document 000: toleration `flyte/gpu=dedicated:NoSchedule` is added where GPUs are asked for."""
-    assert run(making.job(making.template(limits={resource: "1"}))) == [wanted]
+    """As Kubernetes' admission plugin ExtendedResourceToleration has it."""
+    own = {"key": resource, "operator": "Exists", "effect": "NoSchedule"}
+    assert run(making.job(making.template(limits={resource: "1"})), cluster) == [[own] if tolerates else []]
+
+
+def test_each_accelerator_has_its_own() -> None:
+    job = making.job(making.template(limits={"nvidia.com/gpu": "1", "amd.com/gpu": "1"}))
+    assert [one["key"] for one in run(job)[0]] == ["amd.com/gpu", "nvidia.com/gpu"]
+
+
+def test_a_profile_may_want_none() -> None:
+    job = making.job(making.template(limits={"nvidia.com/gpu": "1"}))
+    assert run(job, making.profile({"gpu": {"tolerations": []}})) == [[]]
+
+
+def test_the_users_own_is_not_repeated() -> None:
+    own = {"key": "nvidia.com/gpu", "operator": "Exists", "effect": "NoSchedule"}
+    assert run(making.job(making.template(limits={"nvidia.com/gpu": "1"}, tolerations=(own,)))) == [[own]]
 
 
 def test_only_the_role_with_a_gpu_gets_them() -> None:
     """flyte.md 5 case 7."""
     job = making.job(making.template(limits={"cpu": "1"}), making.template(limits={"nvidia.com/gpu": "1"}))
-    assert run(job) == [[], [FLYTE]]
+    assert [[one["key"] for one in role] for role in run(job)] == [[], ["nvidia.com/gpu"]]
 
 
 @pytest.mark.parametrize("zero", ["0", "0m", "0.0"])
@@ -96,8 +112,10 @@ def test_one_taint_named_twice_by_the_profile_is_one_toleration() -> None:
 
 def test_an_absent_operator_is_equal() -> None:
     """core/v1: operator defaults to Equal, so this is the profile's toleration in other words."""
-    written = {"key": "flyte/gpu", "value": "dedicated", "effect": "NoSchedule"}
-    assert run(making.job(making.template(limits={"nvidia.com/gpu": "1"}, tolerations=(written,)))) == [[written]]
+    written = {"key": "k", "value": "dedicated", "effect": "NoSchedule"}
+    cluster = making.profile({"gpu": {"tolerations": [{**written, "operator": "Equal"}]}})
+    job = making.job(making.template(limits={"nvidia.com/gpu": "1"}, tolerations=(written,)))
+    assert run(job, cluster) == [[written]]
 
 
 BY_RESOURCE = {"rdma/hca": [{"key": "rdma", "operator": "Exists"}], "ephemeral-storage": [{"key": "disk"}]}
@@ -112,7 +130,7 @@ BY_RESOURCE = {"rdma/hca": [{"key": "rdma", "operator": "Exists"}], "ephemeral-s
         ({"requests": {"ephemeral-storage": "1Gi"}}, ["disk"]),
         ({"sidecars": ({"name": "s", "resources": {"limits": {"rdma/hca": 1}}},)}, ["rdma"]),
         ({"extra": {"initContainers": [{"name": "i", "resources": {"requests": {"rdma/hca": "1"}}}]}}, ["rdma"]),
-        ({"limits": {"nvidia.com/gpu": "1"}}, ["flyte/gpu"]),
+        ({"limits": {"nvidia.com/gpu": "1"}}, ["nvidia.com/gpu"]),
     ],
 )
 def test_tolerations_by_resource(fields: dict[str, Any], wanted: list[str]) -> None:

@@ -106,3 +106,10 @@ def _poisoned(data: Any) -> Any:
     if isinstance(data, list):
         return [_poisoned(v) for v in data]
     return data + EVIL if isinstance(data, str) and parse(data) is None else data
+
+
+def test_names_that_env_from_adds_are_said_to_be_unknown() -> None:
+    sources = [{"configMapRef": {"name": "train-env"}}, {"secretRef": {"name": "s"}}]
+    text = overview(simulate([pod_of({"envFrom": sources, "command": ["x"]})]))
+    assert "  envFrom adds the names of configmap:train-env, secret:s, which only the cluster knows" in text
+    assert "envFrom" not in overview(simulate([pod_of({"command": ["x"]})]))

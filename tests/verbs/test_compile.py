@@ -98,9 +98,34 @@ def spoil(value: Any) -> None:
     value.clear()
 
 
+def test_overrides_by_text_are_those_of_the_command_line() -> None:
+    texts: list[Any] = [('metadata.annotations."a.b/c"', "x"), ("spec.args[1]", "c"), ("spec.nodes", 2)]
+    paths: list[Any] = [(("metadata", "annotations", "a.b/c"), "x"), (("spec", "args", 1), "c"), (("spec", "nodes"), 2)]
+    for given in (texts, paths):
+        made = ptcompile.compile(smallest("args: [a, b]"), overrides=given).unwrap()[-1]
+        assert made["metadata"]["annotations"] == {"a.b/c": "x"}
+        assert made["spec"]["template"]["spec"]["containers"][0]["args"] == ["a", "c"]
+
+
+@pytest.mark.parametrize("where", ["spec..nodes", "", 'spec."a', "spec.a=b", ".".join("a" * 65), ("a",) * 65])
+def test_a_place_that_cannot_be_read_is_a_finding(where: Any) -> None:
+    result = ptcompile.compile(smallest(), overrides=[("spec.nodes", 2), (where, 1)])
+    assert (result.ok, result.manifests) == (False, ())
+    assert [(one.name, one.filename) for one in result.diagnostics] == [("spec-invalid-value", "overrides[1]")]
+
+
+def test_what_is_wrong_with_an_override_is_found_in_it() -> None:
+    result = ptcompile.compile(smallest(), filename="job.yaml", overrides=[("spec.nodes", 2), ("spec.nods", 1)])
+    assert [(one.name, one.filename, one.span) for one in result.diagnostics] == [
+        ("spec-unknown-field", "overrides[1]", None)
+    ]
+
+
 def test_overrides_are_laid_over_each_document() -> None:
-    result = ptcompile.compile(smallest(), overrides=[(("spec", "nodes"), 3), (("spec", "args", 0), "x")])
-    assert not result.ok, "args is no list yet, and an override makes no list"
+    result = ptcompile.compile(smallest(), overrides=[("spec.args.0", "x")])
+    assert not result.ok, "args is no list yet, and only a number in brackets makes one"
+    result = ptcompile.compile(smallest(), overrides=[("spec.args[0]", "x")])
+    assert result.unwrap()[0]["spec"]["containers"][0]["args"] == ["x"]
     result = ptcompile.compile(smallest("args: [a]"), overrides=[(("spec", "nodes"), 3), (("spec", "args", 0), "x")])
     assert result.unwrap()[1]["spec"]["completions"] == 3
 

@@ -14,11 +14,11 @@ from ptcompile.catalogue.fabrics import FABRICS
 from ptcompile.catalogue.vendors import ANYWHERE
 from ptcompile.documents.schema_files import load
 from ptcompile.vocabulary import from_schema
-from ptcompile.vocabulary.checks import CHECKS, amount, as_text, nnodes
+from ptcompile.vocabulary.checks import CHECKS, amount, as_text, interval, nnodes
 from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric
+from ptcompile.vocabulary.cluster.hardware import built_in_accelerator, built_in_fabric
 from ptcompile.vocabulary.cluster.model import ClusterProfile, ProfileSpec
 from ptcompile.vocabulary.cluster.pod_base import check
-from ptcompile.vocabulary.cluster.questions import built_in_accelerator, built_in_fabric
 from ptcompile.vocabulary.cluster.queues import TopologyLevel
 from ptcompile.vocabulary.fields import Plain
 from ptcompile.vocabulary.spec import Spec, Topology
@@ -225,6 +225,6 @@ def test_every_validator_of_the_models_is_named_in_the_schemas() -> None:
         found |= set(_validators(model.__pydantic_core_schema__))
     ours = {one for one in found if one.__module__.startswith("ptcompile")}
     own = {Topology._one_of_the_two, ProfileSpec._queues_have_their_scheduler.__func__}  # type: ignore[attr-defined]
-    assert ours == {as_text, amount, nnodes, check, *own}
+    assert ours == {as_text, amount, interval, nnodes, check, *own}
     named = {one["x-check"] for file in FILES for one in _schemas(load(file)) if "x-check" in one}
     assert named == set(CHECKS)

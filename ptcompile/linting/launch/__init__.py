@@ -16,6 +16,8 @@ RULES: Final[dict[str, str]] = {
     "bad_launch_number": f"{MEETS} rank/port/restarts/interval/maxRestarts/containerPort",
     "bad_endpoint": f"{TORCHRUN} endpoint/elasticPolicy",
     "bad_rdzv_conf": f"{TORCHRUN} conf/elasticPolicy",
+    "unknown_rdzv_option": f"{TORCHRUN} conf/elasticPolicy",
+    "nccl_without_gpu": "nccl backend",
     "unknown_rdzv_backend": f"{TORCHRUN} backend/elasticPolicy",
     "rendezvous_id_differs": f"{TORCHRUN} {PODS} id/elasticPolicy",
     "bad_pet_switch": f"{TORCHRUN} PET/elasticPolicy",
@@ -55,7 +57,7 @@ RULES: Final[dict[str, str]] = {
     "host_interface": "IFNAME",
     "taken_port": f"{MEETS}",
     "launch_not_understood": VENDORS,
-    "unknown_host": "",
+    "unknown_host": PODS,
     "unset_shell_variable": f"{LAUNCHED} $",
 }
 """The modules in the order in which they are asked, each with the words that it needs (`words`)."""

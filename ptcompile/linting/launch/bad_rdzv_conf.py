@@ -1,8 +1,10 @@
 """torchrun cannot read the rendezvous configuration and does not start.
 
-What: --rdzv-conf, PET_RDZV_CONF or elasticPolicy.rdzvConf is not KEY=VALUE pairs with commas between them.
+What: --rdzv-conf, PET_RDZV_CONF or elasticPolicy.rdzvConf is not KEY=VALUE pairs with commas between them, or a value
+is of another type than the rendezvous reads: join_timeout=abc, read_timeout=0, is_host=maybe.
 
-Why: torchrun raises ValueError for a pair without a key or a value. A comma within a value begins the next pair.
+Why: torchrun raises ValueError for a pair without a key or a value, and the rendezvous for a value that it cannot read.
+A comma within a value begins the next pair.
 
 Bad:
 
@@ -56,13 +58,13 @@ from ptcompile.linting.trainers import known
 def _check(subject: Subject) -> Iterator[Found]:
     for one in subject.trainers:
         conf = one.options.get("rdzv-conf", "")
-        why = why_not_conf(conf) if one.torchrun and known(conf) else None
+        why = why_not_conf(conf, one.seen.backend) if one.torchrun and known(conf) else None
         if why is not None:
             path = one.place("rdzv-conf")
             yield Found(
                 path,
                 f"{field_path(path)}: torchrun does not start with the configuration {conf!r}: {why}",
-                "write KEY=VALUE pairs with commas between them",
+                "write KEY=VALUE pairs with commas between them, each value as torch reads it",
             )
 
 

@@ -62,7 +62,7 @@ from ptcompile.linting.trainers import Trainer
 def _check(subject: Subject) -> Iterator[Found]:
     for one in subject.trainers:
         gpus, processes = whole_gpus(one.pod), one.seen.processes
-        if (one.torchrun or one.modelled) and gpus and processes is not None and processes > gpus:
+        if (one.torchrun or one.modelled) and _sure(one) and gpus and processes is not None and processes > gpus:
             path = one.place("nproc-per-node")
             yield Found(
                 path,
@@ -71,6 +71,11 @@ def _check(subject: Subject) -> Iterator[Found]:
                 f"ask for {processes} GPUs, or run {gpus}",
                 _fix(one, gpus),
             )
+
+
+def _sure(one: Trainer) -> bool:
+    """Whether nothing that no file shows can change the number: envFrom cannot change an option."""
+    return not one.unsure or (one.origin("nproc-per-node") == "flag" and not one.launch.in_shell)
 
 
 def _fix(one: Trainer, gpus: int) -> Fix | None:

@@ -55,7 +55,7 @@ Good:
                       command:
                         - bash
                         - -c
-                        - torchrun --nnodes=2 --node-rank=$JOB_COMPLETION_INDEX --master-addr=train-node-0-0.train train.py
+                        - torchrun --nnodes=2 --node-rank=$JOB_COMPLETION_INDEX --master-addr=train-node-0-0.train t.py
                       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: set the variable, or use one that the operator sets.

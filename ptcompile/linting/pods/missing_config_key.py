@@ -116,4 +116,4 @@ def _items(where: Path, source: Json) -> Iterator[tuple[Path, str]]:
         yield (*where, "items", i, "key"), text(mapping(one).get("key"))
 
 
-RULE = Rule("missing-config-key", _check, severity="error", stage="run", authority="kubelet")
+RULE = Rule("missing-config-key", _check, severity="error", stage="pod", authority="kubelet")

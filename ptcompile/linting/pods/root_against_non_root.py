@@ -72,4 +72,4 @@ def _check(subject: Subject) -> Iterator[Found]:
                 )
 
 
-RULE = Rule("root-against-non-root", _check, severity="error", stage="run", authority="kubelet")
+RULE = Rule("root-against-non-root", _check, severity="error", stage="pod", authority="kubelet")

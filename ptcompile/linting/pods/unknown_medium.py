@@ -74,4 +74,4 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-RULE = Rule("unknown-medium", _check, severity="error", stage="run", authority="kubelet")
+RULE = Rule("unknown-medium", _check, severity="error", stage="pod", authority="kubelet")

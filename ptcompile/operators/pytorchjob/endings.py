@@ -6,8 +6,8 @@
   counted. Absent, it is without limit: it is always written beside OnFailure. 0 with OnFailure is the way to outlive
   nodes and no failure: the first restart of a container fails the job.
 - ExitCode is the user's to ask for: torchrun exits with 1 whatever failed, which is one of the codes that fail the job.
-- A job that fails leaves its other pods as they are, restarting or waiting for peers, unless cleanPodPolicy says
-  otherwise. So where the limit is ours, or onPodFailure is given, it is Running, as on all other targets.
+- A job that is over leaves the pods that still run as they are, restarting or waiting for peers with their GPUs, unless
+  cleanPodPolicy says otherwise. So it is Running where the spec says nothing: what every other target does by itself.
 - Success is the Master's. Without a Master (a range of nodes) it is that of the first worker that succeeds.
 """
 
@@ -61,12 +61,11 @@ def restarts(job: Job, role: Role) -> RestartPolicy:
 
 
 def run_policy(job: Job) -> dict[str, Any]:
-    """cleanPodPolicy and backoffLimit, null where the operator's default is right."""
+    """cleanPodPolicy, and backoffLimit, which is null where the operator's default is right."""
     policy = job.run_policy
     kinds = {restarts(job, role) for role in job.trainers}
     limited = "OnFailure" in kinds and "Always" not in kinds
-    ours = (limited and policy.backoff_limit is None) or policy.on_pod_failure is not None
     return {
-        "cleanPodPolicy": policy.clean_pod_policy or ("Running" if ours else None),
+        "cleanPodPolicy": policy.clean_pod_policy or "Running",
         "backoffLimit": endings.retries(job) if limited else policy.backoff_limit,
     }

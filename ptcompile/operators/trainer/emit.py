@@ -59,6 +59,7 @@ from ptcompile.operators.trainer import names
 from ptcompile.operators.trainer.builtin_runtimes import ANCESTOR, GROUP
 from ptcompile.operators.trainer.runtime_patch import NODE, Parts, parts
 from ptcompile.operators.trainer.runtimes import API_VERSION
+from ptcompile.vocabulary.cluster import hardware
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -85,7 +86,7 @@ def _processes(job: Job, cluster: ClusterProfile) -> int | None:
     """Processes on a node as Trainer is told them; None where torchrun, or Trainer's own count, is right."""
     if job.launch is not None:
         return job.launch.nproc_per_node if isinstance(job.launch.nproc_per_node, int) else None
-    return cluster.uncounted(job.roles[0].template.main.resources.limits, job.accelerator)
+    return hardware.uncounted(cluster, job.roles[0].template.main.resources.limits, job.accelerator)
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:

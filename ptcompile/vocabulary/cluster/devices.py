@@ -39,14 +39,10 @@ class Gpu(Model):
     """What `gpu` means in this cluster."""
 
     resource_name: str = Field(default="nvidia.com/gpu", description="Resource that `gpu` asks for.")
-    tolerations: list[Toleration] = Field(
-        default_factory=lambda: [
-            Toleration.model_construct(key="flyte/gpu", operator="Equal", value="dedicated", effect="NoSchedule")
-        ],
-        json_schema_extra={
-            "default": [{"key": "flyte/gpu", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"}]
-        },
-        description="Added to pods that ask for an accelerator, and to no others.",
+    tolerations: list[Toleration] | None = Field(
+        default=None,
+        description="Added to pods that ask for an accelerator, and to no others. Default: of a taint NoSchedule whose "
+        "key is the resource's own name, such as nvidia.com/gpu.",
     )
 
 

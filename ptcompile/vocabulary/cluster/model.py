@@ -1,7 +1,7 @@
 """The platform's vocabulary: `kind: ClusterProfile`. A job says what it is; a profile says where it runs.
 
 The words follow Flyte's K8s plugin configuration where it has them (resource tolerations, interruptible nodes, default
-env and labels). The built-in profile tolerates `flyte/gpu=dedicated:NoSchedule` on GPU pods, as Flyte's documents do.
+env and labels).
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 from ptcompile.vocabulary import model
 from ptcompile.vocabulary.checks import other_than_the_queues
 from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric, Gpu, NodeRequirement, PodBase, Toleration
-from ptcompile.vocabulary.cluster.questions import Profile
 from ptcompile.vocabulary.cluster.queues import ClusterTopology, GangScheduler, QueueSystem
+from ptcompile.vocabulary.fields import Profile
 from ptcompile.vocabulary.model import Dict, Json, Model, Quantity
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ptcompile.job import pod_template
+from ptcompile.kubernetes.merge_keys import MERGE_KEYS
 
 MAIN = "pytorch"
 """What a pod template calls the container that trains."""
 
 _METADATA = {"labels", "annotations"}
-_LISTS = (*pod_template.MERGE_KEYS, "tolerations", "envFrom")
+_LISTS = (*MERGE_KEYS, "tolerations", "envFrom")
 _MAPPINGS = ("nodeSelector", "affinity", "securityContext", "dnsConfig")
 _NOT_HERE = {
     "hostname": "the target names each pod",

@@ -77,6 +77,8 @@ JOB_AGAIN = {"PodFailed": "RestartJob", "PodEvicted": "RestartJob", "TaskComplet
 NODE_0 = {"TaskCompleted": "CompleteJob"}
 UNCOUNTED = {"lost": "FailJob", "PodFailurePolicy": "RestartJobSetAndIgnoreMaxRestarts"}
 IN_PLACE = {"restart": "OnFailure", "clean": "Running"}
+ENDED = {"restart": "Never", "clean": "Running"}
+"""Of a PyTorchJob whose first failed pod is the last: the others, which wait for it, are deleted."""
 
 WRITTEN: list[tuple[str, str, Json]] = [
     # nothing said: the first failure is the end, and a lost node is one
@@ -84,7 +86,7 @@ WRITTEN: list[tuple[str, str, Json]] = [
     ("jobset", FIXED, {"limit": 0}),
     ("trainjob", FIXED, {"limit": 0}),
     ("volcano", FIXED, {"maxRetry": 1, **JOB_AGAIN}),
-    ("pytorchjob", FIXED, {"restart": "Never"}),
+    ("pytorchjob", FIXED, ENDED),
     # a range of nodes outlives a node, and fails with the first failure
     ("job", RANGE, {"limit": 0, "lost": "Ignore", "done": "0"}),
     ("jobset", RANGE, {"limit": 0, "lost": "Ignore", "done": "0"}),
@@ -95,7 +97,7 @@ WRITTEN: list[tuple[str, str, Json]] = [
     ("job", FIXED + policy("backoffLimit: 2"), {"limit": 2}),
     ("jobset", FIXED + policy("backoffLimit: 2"), {"limit": 0, "again": 2}),
     ("volcano", FIXED + policy("backoffLimit: 2"), {"maxRetry": 3, **JOB_AGAIN}),
-    ("pytorchjob", FIXED + policy("backoffLimit: 2"), {"restart": "OnFailure", "limit": 2}),
+    ("pytorchjob", FIXED + policy("backoffLimit: 2"), {**IN_PLACE, "limit": 2}),
     ("job", RANGE + policy("backoffLimit: 2"), {"limit": 2, "lost": "Ignore", "done": "0"}),
     ("jobset", RANGE + policy("backoffLimit: 2"), {"limit": 2, "lost": "Ignore", "done": "0"}),
     ("trainjob", RANGE + policy("backoffLimit: 2"), {"limit": 2, "lost": "Ignore", "done": "0"}),
@@ -114,12 +116,12 @@ WRITTEN: list[tuple[str, str, Json]] = [
     # FailJob: as with nothing said, and no pod is left behind
     ("job", FIXED + policy("onPodFailure: FailJob"), {"limit": 0}),
     ("volcano", FIXED + policy("onPodFailure: FailJob"), {"maxRetry": 1, **JOB_AGAIN}),
-    ("pytorchjob", FIXED + policy("onPodFailure: FailJob"), {"restart": "Never", "clean": "Running"}),
+    ("pytorchjob", FIXED + policy("onPodFailure: FailJob"), ENDED),
     # restartPolicy OnFailure without a limit is one thing everywhere
     ("job", FIXED + "\nrestartPolicy: OnFailure", {"limit": 6}),
     ("jobset", FIXED + "\nrestartPolicy: OnFailure", {"limit": 6}),
     ("pytorchjob", FIXED + "\nrestartPolicy: OnFailure", {**IN_PLACE, "limit": 6}),
-    ("pytorchjob", FIXED + "\nrestartPolicy: Always", {"restart": "Always"}),  # for ever is what it says
+    ("pytorchjob", FIXED + "\nrestartPolicy: Always", {**IN_PLACE, "restart": "Always"}),  # for ever is what it says
     (
         "volcano",
         FIXED + "\nrestartPolicy: OnFailure",
@@ -145,7 +147,7 @@ WRITTEN: list[tuple[str, str, Json]] = [
     ("job", RANGE + policy("onDisruption: Count"), {"limit": 0, "done": "0"}),
     ("jobset", RANGE + policy("onDisruption: Count"), {"limit": 0, "done": "0"}),
     ("volcano", RANGE + policy("onDisruption: Count"), {"maxRetry": 1, **JOB_AGAIN}),
-    ("pytorchjob", RANGE + policy("onDisruption: Count"), {"restart": "Never"}),
+    ("pytorchjob", RANGE + policy("onDisruption: Count"), ENDED),
     # onDisruption: FailJob
     ("job", FIXED + policy("onDisruption: FailJob", "backoffLimit: 2"), {"limit": 2, "lost": "FailJob"}),
     (
@@ -158,7 +160,7 @@ WRITTEN: list[tuple[str, str, Json]] = [
         FIXED + policy("onDisruption: FailJob", "backoffLimit: 2"),
         {"maxRetry": 3, "PodFailed": "RestartJob", "PodEvicted": "TerminateJob", **NODE_0},
     ),
-    ("pytorchjob", FIXED + policy("onDisruption: FailJob"), {"restart": "Never"}),
+    ("pytorchjob", FIXED + policy("onDisruption: FailJob"), ENDED),
     # spot is onDisruption: Ignore
     ("job", f"{FIXED}\nspot: true", {"limit": 0, "lost": "Ignore"}),
     ("pytorchjob", f"{FIXED}\nspot: true", {**IN_PLACE, "limit": 0}),
@@ -179,7 +181,7 @@ WRITTEN: list[tuple[str, str, Json]] = [
         RANGE + policy("successPolicy: AllNodes"),
         {"maxRetry": 1, "PodFailed": "RestartJob", "min": 4},
     ),
-    ("pytorchjob", FIXED + policy("successPolicy: Node0"), {"restart": "Never"}),
+    ("pytorchjob", FIXED + policy("successPolicy: Node0"), ENDED),
     ("job", policy("successPolicy: Node0"), {"limit": 0}),  # one node is all of them
     # a deadline is not a failure to try again
     (

@@ -123,7 +123,7 @@ def test_roles_with_their_own_words() -> None:
 @pytest.mark.parametrize("zero", ["ttlSecondsAfterFinished", "backoffLimit"])
 def test_zeros_of_a_run_policy_are_values(zero: str) -> None:
     """flyte.md 6.2 defect 1."""
-    assert spec(f"runPolicy: {{{zero}: 0}}")["runPolicy"] == {zero: 0}
+    assert spec(f"runPolicy: {{{zero}: 0}}")["runPolicy"] == {"cleanPodPolicy": "Running", zero: 0}
 
 
 def test_a_whole_run_policy() -> None:
@@ -137,9 +137,21 @@ def test_a_whole_run_policy() -> None:
     }
 
 
-def test_an_absent_run_policy_is_absent() -> None:
-    assert "runPolicy" not in spec()
-    assert spec("runPolicy: {suspend: true}")["runPolicy"] == {"suspend": True}
+@pytest.mark.parametrize(
+    "words",
+    ["", "backoffLimit: 0", "backoffLimit: 3", "suspend: true", "onPodFailure: FailJob", "ttlSecondsAfterFinished: 9"],
+)
+@pytest.mark.parametrize("restart", ["", "restartPolicy: Never", "restartPolicy: Always"])
+@pytest.mark.parametrize("said", ["", "None", "All", "Running"])
+def test_pods_that_still_run_are_deleted_at_the_end_unless_the_spec_says_otherwise(
+    words: str, restart: str, said: str
+) -> None:
+    """Whatever else it says: the dead hold no GPUs."""
+    if words == "onPodFailure: FailJob" and restart == "restartPolicy: Always":
+        pytest.skip("the two contradict each other")
+    own = f"cleanPodPolicy: {said}" if said else ""
+    policy = ", ".join(one for one in (words, own) if one)
+    assert spec(f"runPolicy: {{{policy}}}\n{restart}")["runPolicy"]["cleanPodPolicy"] == (said or "Running")
 
 
 def test_a_port_of_one_s_own_is_the_one_that_the_operator_reads() -> None:

@@ -151,7 +151,7 @@ def test_a_plain_command_gets_the_usual_four(extra: str) -> None:
 @pytest.mark.parametrize("name", ["NNODES", "NPROC_PER_NODE", "NODE_RANK", "MASTER_ADDR", "MASTER_PORT"])
 def test_reserved_variables(name: str) -> None:
     """kubeflow.md 2.3 and case 46; the rest of PET_* is the user's."""
-    assert found(f"env: {{PET_{name}: '1'}}") == [("reserved-env", ("spec", "env", f"PET_{name}"))]
+    assert found(f"env: {{PET_{name}: '1'}}") == [("unsupported-by-target", ("spec", "env", f"PET_{name}"))]
     assert found("env: {PET_RDZV_CONF: a=b, WORLD_SIZE: '1'}") == []
 
 

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
+import ptcompile
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.linting import every_rule
+from ptcompile.linting.pages import page
 from tests.operators.admission import admission, later, one, said
 from tests.operators.making import Json, container, node, replicated, runtime, trainjob
 
@@ -145,3 +148,18 @@ def test_readme_what_the_job_of_the_nodes_cannot_have() -> None:
     assert later(trainjob(trainer={"resourcesPerNode": both})) == []
     own = runtime({"torch": {}}, node(resources={"limits": {"example.com/gpu": 2}}), name="torch-distributed")
     assert later(trainjob(trainer=device), others=[own]) == []
+
+
+RUNTIMES = ["misspelt-runtime", "runtime-after-trainjob", "runtime-of-other-kind"]
+
+
+@pytest.mark.parametrize("name", RUNTIMES)
+def test_a_runtime_that_the_webhook_may_not_find_is_told_at_its_stage(name: str) -> None:
+    """Warnings, since the runtime may be installed already."""
+    rule = next(one for one in every_rule() if one.name == name)
+    bad = page(rule).bad
+    (found,) = ptcompile.lint(bad).diagnostics
+    assert (found.name, found.severity, found.stage, found.authority) == (name, "warning", "apply", "trainer")
+    assert ptcompile.lint(bad, webhooks=False).diagnostics == ()
+    assert [one.name for one in ptcompile.lint(bad, select=["PTC3"]).diagnostics] == [name]
+    assert ptcompile.lint(bad, ignore=[name]).diagnostics == ()

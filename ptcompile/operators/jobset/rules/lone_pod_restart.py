@@ -88,12 +88,11 @@ def _check(subject: Subject) -> Iterator[Found]:
         if found is None or not _fixed(found):
             continue
         path = child_path(place, "backoffLimit")
-        written = "" if spec.get("backoffLimit") is not None else " (the default)"
+        written = "" if spec.get("backoffLimit") is not None else " (the default of backoffLimit)"
         yield Found(
             path,
-            f"{field_path(path)}: {limit}{written}: a pod that fails is started again alone, and {least(found)} pods "
-            "meet "
-            "only together",
+            f"{field_path(path)}: up to {limit}{written} failed pods are started again one by one, and "
+            f"{least(found)} pods meet only together",
             "set backoffLimit to 0, and failurePolicy.maxRestarts for the whole JobSet",
             Fix("set backoffLimit to 0", (Edit("set", path, 0),), safe=False),
         )

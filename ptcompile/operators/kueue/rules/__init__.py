@@ -9,12 +9,9 @@ RULES: Final[dict[str, str]] = {
     "kueue_annotation_as_label": "kueue labels",
     "queue_label_in_template": "kueue labels",
     "topology_on_object": "kueue topology/slice",
-    "refused_topology_request": "kueue topology/slice",
     "unsupported_by_kueue": "kueue volcano/elastic",
-    "unpaired_pod_group": "kueue group Pod",
     "queue_without_requests": "kueue labels",
     "multikueue_without_queue": "kueue managedBy",
-    "refused_queue_label": "kueue labels",
     "unsuspended_in_queue": "kueue suspend",
 }
 """The modules in the order in which they are asked, each with the words that it needs (`words`)."""

@@ -60,9 +60,9 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
 from ptcompile.kubernetes.untyped import Json, at, string_map
-from ptcompile.linting.queues import ANNOTATIONS
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
+from ptcompile.operators.kueue.marks import ANNOTATIONS
 
 
 def _check(subject: Subject) -> Iterator[Found]:

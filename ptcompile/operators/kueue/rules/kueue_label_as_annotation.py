@@ -54,9 +54,9 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, field_path
 from ptcompile.kubernetes.untyped import string_map
-from ptcompile.linting.queues import LABELS
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
+from ptcompile.operators.kueue.marks import LABELS
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -54,10 +54,10 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.queues import QUEUE, queue
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import PYTORCHJOB
+from ptcompile.operators.kueue.marks import QUEUE, queue
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -55,9 +55,9 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, field_path
 from ptcompile.kubernetes.untyped import at, string_map, text
-from ptcompile.linting.queues import QUEUE, queue
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
+from ptcompile.operators.kueue.marks import QUEUE, queue
 
 
 def _check(subject: Subject) -> Iterator[Found]:

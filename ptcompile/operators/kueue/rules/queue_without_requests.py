@@ -56,10 +56,10 @@ from typing import TYPE_CHECKING
 
 from ptcompile.findings.diagnostics import Path, field_path
 from ptcompile.kubernetes.untyped import Json, at, items, texts
-from ptcompile.linting.queues import queue
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import TRAINJOB
+from ptcompile.operators.kueue.marks import queue
 
 if TYPE_CHECKING:
     from ptcompile.operators.pods import Role

@@ -59,10 +59,10 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, field_path
 from ptcompile.kubernetes.untyped import string_map
-from ptcompile.linting.queues import TOPOLOGY
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import POD
+from ptcompile.operators.kueue.marks import TOPOLOGY
 
 
 def _check(subject: Subject) -> Iterator[Found]:

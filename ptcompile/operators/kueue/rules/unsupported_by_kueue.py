@@ -65,10 +65,10 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, field_path
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.queues import PREFIX, QUEUE, queue
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import VOLCANO
+from ptcompile.operators.kueue.marks import PREFIX, QUEUE, queue
 
 _ELASTIC = f"{PREFIX}elastic-job"
 

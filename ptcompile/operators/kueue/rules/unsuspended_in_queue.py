@@ -55,10 +55,10 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, field_path
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.queues import queue
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import PYTORCHJOB
+from ptcompile.operators.kueue.marks import queue
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -13,7 +13,7 @@ from tests.linting.launch.making import jobset, names, pod, pytorchjob, role
 Json = dict[str, Any]
 K = "kueue.x-k8s.io/"
 QUEUE = {f"{K}queue-name": "research"}
-TOP, PREF = f"{K}podset-required-topology", f"{K}podset-preferred-topology"
+TOP = f"{K}podset-required-topology"
 SLICE, SIZE = f"{K}podset-slice-required-topology", f"{K}podset-slice-size"
 
 
@@ -53,31 +53,13 @@ CASES: list[tuple[str, Json, set[str]]] = [
     ("a topology on the object", marked(job(), QUEUE, {TOP: "rack"}), {"topology-on-object"}),
     ("a topology on a Pod is its own", marked(pod("python"), QUEUE, {TOP: "rack"}), set()),
     ("one request", marked(job(None, {TOP: "rack"}), QUEUE), set()),
-    ("two requests", marked(job(None, {TOP: "rack", PREF: "block"}), QUEUE), {"refused-topology-request"}),
     ("slices", marked(job(None, {SLICE: "rack", SIZE: "2"}), QUEUE), set()),
-    ("slices without a size", marked(job(None, {SLICE: "rack"}), QUEUE), {"refused-topology-request"}),
-    ("a size without slices", marked(job(None, {SIZE: "2"}), QUEUE), {"refused-topology-request"}),
-    (
-        "slices of more than there is",
-        marked(job(None, {SLICE: "rack", SIZE: "3"}), QUEUE),
-        {"refused-topology-request"},
-    ),
-    ("slices of nothing", marked(job(None, {SLICE: "rack", SIZE: "two"}), QUEUE), {"refused-topology-request"}),
     ("a group", marked(pod("python"), {f"{K}pod-group-name": "g"}, {f"{K}pod-group-total-count": "2"}), set()),
-    ("a group of unknown size", marked(pod("python"), {f"{K}pod-group-name": "g"}), {"unpaired-pod-group"}),
-    ("a size of no group", marked(pod("python"), None, {f"{K}pod-group-total-count": "2"}), {"unpaired-pod-group"}),
-    (
-        "a group of none",
-        marked(pod("python"), {f"{K}pod-group-name": "g"}, {f"{K}pod-group-total-count": "0"}),
-        {"unpaired-pod-group"},
-    ),
     ("nothing asked for", marked(pod("python", resources={}), QUEUE), {"queue-without-requests"}),
     ("a limit is a request", marked(pod("python", resources={"limits": {"cpu": 1}}), QUEUE), set()),
     ("nothing asked for, and no queue", pod("python", resources={}), set()),
     ("MultiKueue without a queue", job(managedBy=f"{K}multikueue"), {"multikueue-without-queue"}),
     ("MultiKueue with one", marked(job(managedBy=f"{K}multikueue"), QUEUE), set()),
-    ("a queue that cannot be", marked(job(), {f"{K}queue-name": "My_Queue"}), {"refused-queue-label"}),
-    ("a time that cannot be", marked(job(), QUEUE | {f"{K}max-exec-time-seconds": "1h"}), {"refused-queue-label"}),
     ("let go by hand", marked(job(suspend=False), QUEUE), {"unsuspended-in-queue"}),
     ("held back by hand", marked(job(suspend=True), QUEUE), set()),
     ("let go by hand, and no queue", job(suspend=False), set()),
@@ -96,12 +78,9 @@ KUEUE = frozenset(
         "kueue-annotation-as-label",
         "queue-label-in-template",
         "topology-on-object",
-        "refused-topology-request",
         "unsupported-by-kueue",
-        "unpaired-pod-group",
         "queue-without-requests",
         "multikueue-without-queue",
-        "refused-queue-label",
         "unsuspended-in-queue",
     }
 )

@@ -66,4 +66,4 @@ def _near(name: str, other: str) -> bool:
     return other[i:] in (name[i + 1 :], swapped[i:]) or other[i + 1 :] in (name[i:], name[i + 1 :])
 
 
-RULE = Rule("misspelt-runtime", _check, severity="warning", stage="run", authority="trainer")
+RULE = Rule("misspelt-runtime", _check, severity="warning", stage="apply", authority="trainer")

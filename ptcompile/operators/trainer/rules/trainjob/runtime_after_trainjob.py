@@ -87,10 +87,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         yield Found(
             path,
             f"{field_path(path)}: {text(at(subject.spec, 'runtimeRef').get('name'))} comes later in the file: the "
-            "first "
-            "kubectl apply is refused this TrainJob",
+            "first kubectl apply is refused this TrainJob",
             "put the runtime first",
         )
 
 
-RULE = Rule("runtime-after-trainjob", _check, severity="warning", stage="run", authority="trainer")
+RULE = Rule("runtime-after-trainjob", _check, severity="warning", stage="apply", authority="trainer")

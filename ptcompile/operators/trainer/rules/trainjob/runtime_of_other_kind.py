@@ -108,4 +108,4 @@ def _namesake(subject: Subject, name: str) -> Json | None:
     return min(found, key=lambda one: subject.stream.order[id(one)], default=None)
 
 
-RULE = Rule("runtime-of-other-kind", _check, severity="warning", stage="run", authority="trainer")
+RULE = Rule("runtime-of-other-kind", _check, severity="warning", stage="apply", authority="trainer")

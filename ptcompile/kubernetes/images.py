@@ -1,0 +1,77 @@
+"""Image references as the kubelet parses them before it pulls anything.
+
+Source: Kubernetes 1.36, pkg/util/parsers; distribution/reference 0.6: the grammar of references and their
+normalization, in which docker.io stands for an absent registry.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from ptcompile.kubernetes.patterns import Pattern
+
+_LONGEST: Final = 255
+"""Characters of a repository's name."""
+
+_MOST: Final = 4096
+"""Characters of a reference that is looked at at all."""
+
+_host = Pattern(
+    r"(?:(?:[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?)*"
+    r"|\[[a-fA-F0-9:]+\])(?::[0-9]+)?",
+    re.ASCII,
+).fullmatch
+_path = Pattern(r"[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*)*", re.ASCII).fullmatch
+_tag = Pattern(r"\w[\w.-]{0,127}", re.ASCII).fullmatch
+_hexadecimal = Pattern(r"[a-f0-9]{64}").fullmatch
+_DIGESTS: Final = {"sha256": 64, "sha384": 96, "sha512": 128}
+"""Algorithms and how many hexadecimal digits each has."""
+
+_placeholder = Pattern(r"<[^<>]*>|\$\{[^{}]*\}|\$\([^()]*\)|\{\{.*?\}\}|\$[A-Za-z_]\w*", re.ASCII).search
+
+
+def is_placeholder(image: str) -> bool:
+    """Whether something is still to be filled in: `<image>`, `${IMAGE}`, `$(IMAGE)`, `$IMAGE`, `{{ .image }}`."""
+    return _placeholder(image[:_MOST]) is not None
+
+
+def why_not_image(image: str) -> str | None:
+    """Why the kubelet calls a reference an invalid name (InvalidImageName), or None."""
+    if len(image) > _MOST:
+        return "it is too long for a reference"
+    if _hexadecimal(image):
+        return "64 hexadecimal digits are an image's id, and no name"
+    name, at, digest = image.partition("@")
+    if at and (why := _why_not_digest(digest)):
+        return why
+    host, rest = _registry(name)
+    path, colon, tag = rest.partition(":")
+    if colon and not _tag(tag):
+        return f"the tag {tag!r} must have only letters, digits, '_', '.' and '-', and no more than 128 of them"
+    if path != path.lower():
+        return f"the repository {path!r} must have only lower case letters"
+    if host is not None and not _host(host):
+        return f"the registry {host!r} is no host name"
+    if not _path(path):
+        return (
+            f"the repository {path!r} must have only lower case letters and digits, with '.', '_', '__' or '-' between"
+        )
+    return f"the repository has more than {_LONGEST} characters" if len(path) > _LONGEST else None
+
+
+def _registry(name: str) -> tuple[str | None, str]:
+    """The registry, as far as a name has one, and the rest: a first part with a dot, a colon or a capital is one."""
+    first, slash, rest = name.partition("/")
+    named = "." in first or ":" in first or first == "localhost" or first != first.lower()
+    return (first, rest) if slash and named else (None, name)
+
+
+def _why_not_digest(digest: str) -> str | None:
+    algorithm, _, value = digest.partition(":")
+    length = _DIGESTS.get(algorithm)
+    if length is None:
+        return f"the digest {digest[:80]!r} must begin with sha256:, sha384: or sha512:"
+    if len(value) != length or re.fullmatch(r"[a-f0-9]+", value) is None:
+        return f"the digest must have {length} hexadecimal digits after {algorithm}:"
+    return None

@@ -1,0 +1,57 @@
+"""This is not the name of an image.
+
+What: the image of a container does not follow the grammar of references: two tags, capitals in the repository, a blank,
+a scheme such as https://, a tag or a digest with characters that it cannot have.
+
+Why: the API server takes any text. The kubelet parses it before it pulls: the pod stays at InvalidImageName, for ever.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0:cuda  # <--
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0-cuda
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write REGISTRY/REPOSITORY:TAG, the repository in lower case.
+
+Source: Kubernetes 1.36, kubelet, ErrInvalidImageName; distribution/reference 0.6.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.images import is_placeholder, why_not_image
+from ptcompile.linting.images import references
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for path, image in references(subject):
+        why = None if is_placeholder(image) else why_not_image(image)
+        if why is not None:
+            yield Found(path, f"{field_path(path)}: not the name of an image: {why}", "write REGISTRY/REPOSITORY:TAG")
+
+
+RULE = Rule("invalid-image", _check, severity="error", stage="pod", authority="kubelet")

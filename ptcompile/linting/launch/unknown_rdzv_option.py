@@ -1,0 +1,76 @@
+"""The rendezvous does not know this option, and ignores it.
+
+What: --rdzv-conf, PET_RDZV_CONF or elasticPolicy.rdzvConf has an option that no rendezvous of torch reads, such as
+join_timout.
+
+Why: torch looks up the options that it knows and passes over the rest. The nodes wait as long as the default says: 600
+seconds to join, 60 for the store.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - torchrun
+            - --rdzv-conf=timeout=900,join_timout=900  # <--
+            - train.py
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command:
+            - torchrun
+            - --rdzv-conf=timeout=900,join_timeout=900
+            - train.py
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: write the name of an option that torch has.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous: c10d, static and etcd.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.catalogue.rdzv_options import KNOWN
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.names import suggest
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.torchrun import BACKENDS, unknown_conf, why_not_conf
+from ptcompile.linting.trainers import known
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for one in subject.trainers:
+        conf = one.options.get("rdzv-conf", "")
+        if not one.torchrun or not known(conf) or one.seen.backend not in BACKENDS:
+            continue  # a backend of somebody's own has options of its own
+        if why_not_conf(conf, one.seen.backend):
+            continue
+        for name in unknown_conf(conf):
+            path = one.place("rdzv-conf")
+            near = suggest(name, KNOWN)
+            yield Found(
+                path,
+                f"{field_path(path)}: torch's rendezvous has no option {name}, and ignores it",
+                f"did you mean {near}?" if near else "remove it",
+            )
+
+
+RULE = Rule("unknown-rdzv-option", _check, severity="warning", stage="run", authority="torchrun")

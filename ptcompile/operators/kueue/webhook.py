@@ -1,0 +1,82 @@
+"""What Kueue's validating webhooks refuse of the objects that it admits, whatever their kind (Kueue 0.19).
+
+Sources: pkg/controller/jobframework, the validation of labels and of topology requests; pkg/controller/jobs/pod, groups
+of pods.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ptcompile.findings.diagnostics import Path, Problem, field_path
+from ptcompile.kubernetes import names
+from ptcompile.kubernetes.goflags import atoi
+from ptcompile.kubernetes.untyped import Json, at, mapping, string_map
+from ptcompile.operators.common.templates import templates_of
+from ptcompile.operators.kueue.marks import PREFIX, QUEUE, REQUESTS
+from ptcompile.operators.record import Key
+
+_TIME: Final = f"{PREFIX}max-exec-time-seconds"
+_GROUP: Final = f"{PREFIX}pod-group-name"
+_TOTAL: Final = f"{PREFIX}pod-group-total-count"
+_SLICE: Final = f"{PREFIX}podset-slice-required-topology"
+_SIZE: Final = f"{PREFIX}podset-slice-size"
+
+
+def check(manifest: Json, kind: Key) -> Iterator[Problem]:
+    """Every condition at creation that depends on the object alone. `kind` is one that Kueue admits."""
+    metadata = at(manifest, "metadata")
+    yield from _labels(string_map(metadata.get("labels")))
+    if kind == ("v1", "Pod"):
+        yield from _group(string_map(metadata.get("labels")), string_map(metadata.get("annotations")))
+    for one in templates_of(kind, manifest):
+        yield from _topology((*one.path, "metadata", "annotations"), mapping(one.template), one.replicas)
+
+
+def _labels(labels: dict[str, str]) -> Iterator[Problem]:
+    path: Path = ("metadata", "labels")
+    name, seconds = labels.get(QUEUE), labels.get(_TIME)
+    if name and (why := names.why_not_dns_subdomain(name)):
+        yield _refused("refused-queue-label", (*path, QUEUE), f'"{name}": {why}', "write the name of the LocalQueue")
+    if seconds is not None and (atoi(seconds) or 0) < 1:
+        yield _refused("refused-queue-label", (*path, _TIME), f'"{seconds}": must be a number above 0', "write seconds")
+
+
+def _group(labels: dict[str, str], annotations: dict[str, str]) -> Iterator[Problem]:
+    """A group of plain Pods has a name and a size, or neither."""
+    total, label = annotations.get(_TOTAL), ("metadata", "labels", _GROUP)
+    annotation = ("metadata", "annotations", _TOTAL)
+    if _GROUP in labels and total is None:
+        why, help = f"a group needs the annotation {_TOTAL}", "say how many Pods the group has"
+        yield _refused("unpaired-pod-group", label, why, help, on_key=True)
+    elif total is not None and _GROUP not in labels:
+        why, help = f"a size needs the label {_GROUP}", "name the group in the label"
+        yield _refused("unpaired-pod-group", annotation, why, help, on_key=True)
+    elif total is not None and (atoi(total) or 0) < 1:
+        help = "write how many Pods the group has"
+        yield _refused("unpaired-pod-group", annotation, f'"{total}": must be a number above 0', help, on_key=True)
+
+
+def _topology(path: Path, template: Json, pods: int) -> Iterator[Problem]:
+    """One topology request for the pods of a set; a topology and a size for their slices."""
+    annotations = string_map(at(template, "metadata").get("annotations"))
+    asked = [name for name in annotations if name in REQUESTS]
+    for name in asked[1:]:
+        why = f"must not be beside {asked[0].removeprefix(PREFIX)}: a set of pods has one topology request"
+        yield _refused("refused-topology-request", (*path, name), why, "keep one of them", on_key=True)
+    if (_SLICE in annotations) != (_SIZE in annotations):
+        name, other = (_SLICE, _SIZE) if _SLICE in annotations else (_SIZE, _SLICE)
+        why = f"must not be without {other.removeprefix(PREFIX)}"
+        yield _refused("refused-topology-request", (*path, name), why, f"add {other}", on_key=True)
+    elif _SIZE in annotations:
+        size = atoi(annotations[_SIZE])
+        if size is None or not 1 <= size <= pods:
+            why = f'"{annotations[_SIZE]}": must be a number from 1 to {pods}, the pods of the set'
+            help = "write how many pods a slice has"
+            yield _refused("refused-topology-request", (*path, _SIZE), why, help, on_key=True)
+
+
+def _refused(name: str, path: Path, why: str, help: str, *, on_key: bool = False) -> Problem:
+    message = f"{field_path(path)}: Invalid value: {why}"
+    return Problem(name, path, message, help, authority="kueue", on_key=on_key)

@@ -1,0 +1,157 @@
+"""The hardware that a cluster profile knows: its accelerators and fabrics, and what an amount of them means."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from typing import TYPE_CHECKING
+
+from ptcompile.kubernetes import accelerators, quantity
+from ptcompile.vocabulary import from_schema
+from ptcompile.vocabulary.fields import as_text
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+
+def accelerator(profile: ClusterProfile, name: str | None) -> Accelerator | None:
+    """The entry of a name: the profile's own, else the built-in one for its cloud; None where there is none."""
+    if name is None:
+        return None
+    return profile.spec.accelerators.get(name) or built_in_accelerator(name, profile.spec.cloud)
+
+
+def gpu_resource(profile: ClusterProfile, accelerator_name: str | None) -> str:
+    """What `gpu` is called: the named accelerator's resource, else the cluster's."""
+    entry = accelerator(profile, accelerator_name)
+    return (entry and entry.resource_name) or profile.spec.gpu.resource_name
+
+
+def fabric(profile: ClusterProfile, name: str | None) -> Fabric | None:
+    """The fabric of a name: what the profile's entry says, over the built-in one; None where there is neither."""
+    if name is None:
+        return None
+    own, known = profile.spec.fabrics.get(name), built_in_fabric(name)
+    if own is None or known is None:
+        return own or known
+    return known.but(**{field: getattr(own, field) for field in own.model_fields_set})
+
+
+def fabric_amounts(
+    profile: ClusterProfile, name: str | None, accelerator_name: str | None, devices: int
+) -> dict[str, str]:
+    """What a pod with this many of the named accelerator asks for on a fabric, by Kubernetes resource name.
+
+    The profile's amounts, else those of a whole node of that accelerator, else the built-in ones.
+    """
+    own, entry, resource = fabric(profile, name), accelerator(profile, accelerator_name), counted(profile, name)
+    amounts = dict(as_text(own.resources)) if own else {}
+    if entry and resource in amounts and entry.devices_per_node and devices >= entry.devices_per_node:
+        amounts[resource] = str(entry.fabric_devices.get(name or "", amounts[resource]))
+    return amounts
+
+
+def counted(profile: ClusterProfile, name: str | None) -> str | None:
+    """The resource of a fabric of which each machine has its own number, where the profile does not give it."""
+    own = profile.spec.fabrics.get(name or "")
+    return None if own and own.resources else counted_resource(name or "")
+
+
+def is_accelerator(profile: ClusterProfile, resource: str) -> bool:
+    """Whether a resource name stands for an accelerator here."""
+    if resource == "gpu" or accelerators.is_accelerator(resource) or resource == profile.spec.gpu.resource_name:
+        return True
+    own = profile.spec.accelerators
+    return bool(own) and any(entry.resource_name == resource for entry in own.values())
+
+
+def accelerators_in(profile: ClusterProfile, amounts: Mapping[str, str]) -> int:
+    """How many accelerators these amounts are, of whatever kind."""
+    counts = [quantity.parse(text) for name, text in amounts.items() if is_accelerator(profile, name)]
+    return sum([count.value for count in counts if count is not None])
+
+
+def processes_in(profile: ClusterProfile, amounts: Mapping[str, str], accelerator_name: str | None) -> int:
+    """How many processes these amounts take: one for each accelerator, or as many as the named one's entry says."""
+    entry = accelerator(profile, accelerator_name)
+    each = entry.processes_per_device if entry else 1
+    if each == 1:
+        return accelerators_in(profile, amounts)
+    named = {"gpu", gpu_resource(profile, accelerator_name)}
+    ours = {name: amount for name, amount in amounts.items() if name in named}
+    others = {name: amount for name, amount in amounts.items() if name not in named}
+    return accelerators_in(profile, ours) * each + accelerators_in(profile, others)
+
+
+def uncounted(profile: ClusterProfile, amounts: Mapping[str, str], accelerator_name: str | None) -> int | None:
+    """How many processes these amounts take, where `auto` on the node would be another number; else None.
+
+    torchrun's `auto` counts the devices of CUDA, ROCm and XPU, one process each, and host cores where it sees none
+    (PyTorch 2.13); Trainer 2.3 takes a resource for GPUs by the word "gpu" in its name, and counts CPUs otherwise.
+    """
+    seen = any("gpu" in name.lower() for name in amounts if is_accelerator(profile, name))
+    processes = processes_in(profile, amounts, accelerator_name)
+    return None if seen and processes == accelerators_in(profile, amounts) else processes or None
+
+
+@cache
+def built_in_accelerator(name: str, cloud: str | None) -> Accelerator | None:
+    """The catalogue's entry of a name in a cloud; None where there is none."""
+    from ptcompile.catalogue.accelerators import find
+    from ptcompile.catalogue.vendors import ANYWHERE
+
+    entry = find(name, cloud or ANYWHERE)
+    if entry is None:
+        return None
+    several = [
+        {"key": key, "operator": "In", "values": list(values)}
+        for key, values in entry.labels.items()
+        if len(values) > 1
+    ]
+    absent = [{"key": key, "operator": "DoesNotExist"} for key in entry.without]
+    taints = [
+        {"key": one.key, "operator": "Equal", "value": one.value, "effect": "NoSchedule"}
+        if one.value
+        else {"key": one.key, "operator": "Exists", "effect": "NoSchedule"}
+        for one in entry.taints
+    ]
+    return from_schema.accelerator(
+        {
+            "resourceName": entry.resource,
+            "nodeLabels": {key: values[0] for key, values in entry.labels.items() if len(values) == 1},
+            "matchExpressions": [*several, *absent],
+            "tolerations": taints,
+            "processesPerDevice": entry.processes,
+            "oneDrivesAll": entry.one_drives_all,
+            "env": dict(entry.env),
+            "devicesPerNode": entry.whole.devices if entry.whole else None,
+            "fabricDevices": dict(entry.whole.fabrics) if entry.whole else {},
+        }
+    )
+
+
+@cache
+def built_in_fabric(name: str) -> Fabric | None:
+    """The built-in fabric of a name; None where there is none."""
+    from ptcompile.catalogue.fabrics import FABRICS
+
+    entry = FABRICS.get(name)
+    if entry is None:
+        return None
+    return from_schema.fabric(
+        {
+            "resources": dict(entry.resources),
+            "capabilities": list(entry.capabilities),
+            "env": dict(entry.env),
+            "annotations": dict(entry.annotations),
+            "podTemplate": dict(entry.pod_template),
+        }
+    )
+
+
+def counted_resource(fabric: str) -> str | None:
+    """The resource of a built-in fabric of which a machine has its own number, such as that of EFA."""
+    from ptcompile.catalogue.fabrics import FABRICS
+
+    return FABRICS[fabric].counted if fabric in FABRICS else None

@@ -1,0 +1,40 @@
+"""Commands, options and targets that are misspelt: the near one is named."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import here
+from tests.making import smallest
+
+SLIPS = [
+    (["lnt", "x.yaml"], "no command and no file 'lnt'; did you mean lint?"),
+    (["simulat", "x.yaml"], "did you mean simulate?"),
+    (["x.yaml", "--targt", "job"], "unrecognized arguments: --targt job; did you mean --target?"),
+    (["x.yaml", "--outptu=a"], "did you mean --output?"),
+    (["lint", "x.yaml", "--exit-zro"], "did you mean --exit-zero?"),
+    (["x.yaml", "--target", "volcanno"], "no target 'volcanno'; did you mean volcano?"),
+    (["x.yaml", "--target", "slurm"], "no target 'slurm'; the targets are pod, job, "),
+]
+
+
+@pytest.mark.parametrize(("words", "said"), SLIPS, ids=[" ".join(words) for words, _ in SLIPS])
+def test_a_slip(words: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    ran = here(capsys, *words)
+    assert (ran.status, ran.out) == (2, "")
+    assert said in ran.err
+
+
+def test_nothing_is_suggested_for_what_is_near_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "did you mean" not in here(capsys, "x.yaml", "--frobnicate").err
+    assert "no such file" in here(capsys, "frobnicate").err
+
+
+def test_a_file_called_nearly_like_a_command_is_a_file(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("lnt").write_text(smallest())
+    assert here(capsys, "lnt").status == 0

@@ -1,0 +1,87 @@
+"""All mistakes of a spec are told in the first run, whichever layer finds them, and none that another one makes."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import pytest
+
+import ptcompile
+from ptcompile.compiling.further import compile_whole
+from tests.making import DEFAULT_CLUSTER, smallest, text
+
+ALONE = {
+    "shape: unknown": "workngDir: /app",
+    "shape: elsewhere": "gpu: 8",
+    "shape: a type": "args: --lr 1",
+    "shape: a bound": "runPolicy: {backoffLimit: -1}",
+    "shape: an amount": "resources: {cpu: 4x}",
+    "contradiction": "elastic: {rdzvBackend: static, nnodes: '2:4'}",
+    "a name of a profile's": "queue: Team_A",
+    "Kubernetes' structure": "tolerations: [{operatr: Exists}]",
+    "the API server, of a name": "volumes: [{name: Cache, emptyDir: {}}]",
+    "the API server, of a reference": "volumeMounts: [{name: dta, mountPath: /data}]",
+    "the API server, of a label": "nodeSelector: {a b: c}",
+}
+"""One mistake each, found at four layers."""
+
+
+def told(*bodies: str) -> set[tuple[str, str]]:
+    """Codes and messages of a spec with these lines."""
+    found = ptcompile.compile(smallest("\n".join(bodies))).diagnostics
+    assert len({(one.code, one.path) for one in found}) == len(found)
+    return {(one.code, one.message) for one in found}
+
+
+@pytest.mark.parametrize("body", ALONE.values(), ids=ALONE)
+def test_one_mistake_is_one_finding(body: str) -> None:
+    assert len(told(body)) == 1
+
+
+@pytest.mark.parametrize(("one", "other"), list(combinations(ALONE, 2)))
+def test_two_mistakes_do_not_hide_each_other(one: str, other: str) -> None:
+    assert told(ALONE[one], ALONE[other]) == told(ALONE[one]) | told(ALONE[other])
+
+
+def test_nor_do_all_of_them() -> None:
+    bodies = [body for name, body in ALONE.items() if name != "the API server, of a reference"]
+    assert told(*bodies) == set().union(*(told(body) for body in bodies))
+
+
+def test_a_bad_name_hides_nothing_and_is_not_hidden() -> None:
+    found = ptcompile.compile(smallest("nods: 4\nvolumeMounts: [{name: dta, mountPath: /data}]", name="My_Job"))
+    paths = [("metadata", "name"), ("spec", "nods"), ("spec", "volumeMounts", 0, "name")]
+    assert sorted(one.path for one in found.diagnostics) == sorted(paths)
+
+
+FOLLOWING = [
+    ("a volume that is taken out", "volumes: [x]\nvolumeMounts: [{name: data, mountPath: /data}]"),
+    ("a script that is misspelt", "elastic: {nnodes: 2, scrpt: t.py}"),
+    ("a field of a volume", "volumes: [{name: a, persistentVolumeClaim: {claim: a}}]"),
+    ("a wrong number of nodes", "nodes: four\nelastic: {nprocPerNode: 1}"),
+    ("a wrong patch", "podTemplate: []"),
+    ("a wrong list of arguments", "args: 1"),
+]
+
+
+@pytest.mark.parametrize("body", [body for _, body in FOLLOWING], ids=[name for name, _ in FOLLOWING])
+def test_what_only_follows_from_a_mistake_is_not_told(body: str) -> None:
+    assert len(told(body)) == 1
+
+
+def test_what_starts_is_not_missed_where_it_is_wrong() -> None:
+    for start in ("script: 5", "scrpt: t.py", "elastic: {script: t.py}"):
+        found = ptcompile.compile(text(f"image: a:1\n{start}")).diagnostics
+        assert len(found) == 1, start
+
+
+def test_other_kinds_are_left_alone() -> None:
+    data = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "A_B"}, "spec": {"nods": 1}}
+    assert [one.name for one in compile_whole(data, DEFAULT_CLUSTER).problems] == ["unknown-kind"]
+
+
+def test_the_document_is_not_changed() -> None:
+    data = {"apiVersion": "ptcompile/v1", "kind": "TrainingJob", "metadata": {"name": "A_B"}, "spec": {"nods": [1]}}
+    before = repr(data)
+    compile_whole(data, DEFAULT_CLUSTER)
+    assert repr(data) == before
