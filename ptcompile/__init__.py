@@ -17,11 +17,28 @@ if TYPE_CHECKING:
     from ptcompile.diffing import Difference
     from ptcompile.explaining.explanation import Explanation
     from ptcompile.findings.diagnostics import Diagnostic, Span
+    from ptcompile.fixing import Skipped
+    from ptcompile.operators.common.following import Condition
+    from ptcompile.operators.common.status import Status
+    from ptcompile.operators.handles import Handle, Reference, RolePods
+    from ptcompile.prerequisites.objects import Setup
+    from ptcompile.prerequisites.requirements import Requirement
     from ptcompile.simulation import World
+    from ptcompile.verbs.check import Checked, check
     from ptcompile.verbs.compile import CompileError, Result, compile, explain
+    from ptcompile.verbs.convert import convert
     from ptcompile.verbs.diff import diff
+    from ptcompile.verbs.fix import Fixed, fix
+    from ptcompile.verbs.import_manifests import Imported, import_manifests
+    from ptcompile.verbs.init import init
     from ptcompile.verbs.lint import Report, lint
+    from ptcompile.verbs.platform import platform
+    from ptcompile.verbs.requires import Requirements, requires
+    from ptcompile.verbs.rules import rules
+    from ptcompile.verbs.schema import schema
     from ptcompile.verbs.simulate import simulate
+    from ptcompile.verbs.status import status
+    from ptcompile.verbs.targets import Targets, targets
     from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric, Gpu, NodeRequirement, Toleration
     from ptcompile.vocabulary.cluster.model import (
         ClusterProfile,
@@ -40,8 +57,10 @@ if TYPE_CHECKING:
         Elastic,
         EnvSource,
         JobSpec,
+        Names,
         RoleSpec,
         RunPolicy,
+        RuntimeRef,
         SideRole,
         Spec,
         Topology,
@@ -50,9 +69,11 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Accelerator",
+    "Checked",
     "ClusterProfile",
     "ClusterTopology",
     "CompileError",
+    "Condition",
     "Defaults",
     "Diagnostic",
     "Difference",
@@ -60,9 +81,13 @@ __all__ = [
     "EnvSource",
     "Explanation",
     "Fabric",
+    "Fixed",
     "Gpu",
+    "Handle",
+    "Imported",
     "JobSpec",
     "Metadata",
+    "Names",
     "NodeRequirement",
     "OperatorDeployment",
     "OperatorImage",
@@ -70,45 +95,71 @@ __all__ = [
     "OperatorVersions",
     "ProfileMetadata",
     "ProfileSpec",
+    "Reference",
     "Report",
+    "Requirement",
+    "Requirements",
     "ResourceList",
     "Resources",
     "Result",
+    "RolePods",
     "RoleSpec",
     "RunPolicy",
+    "RuntimeRef",
+    "Setup",
     "SideRole",
+    "Skipped",
     "Span",
     "Spec",
     "Spot",
+    "Status",
+    "Targets",
     "Toleration",
     "Topology",
     "TopologyLevel",
     "Volcano",
     "World",
     "__version__",
+    "check",
     "compile",
+    "convert",
     "diff",
     "explain",
+    "fix",
+    "import_manifests",
+    "init",
     "lint",
+    "platform",
+    "requires",
+    "rules",
+    "schema",
     "simulate",
+    "status",
+    "targets",
 ]
 
 
 _FROM = {
     "Accelerator": "vocabulary.cluster.devices",
+    "Checked": "verbs.check",
     "ClusterProfile": "vocabulary.cluster.model",
     "ClusterTopology": "vocabulary.cluster.queues",
     "CompileError": "verbs.compile",
+    "Condition": "operators.common.following",
     "Defaults": "vocabulary.cluster.model",
     "Diagnostic": "findings.diagnostics",
     "Difference": "diffing",
     "Elastic": "vocabulary.spec",
     "EnvSource": "vocabulary.spec",
     "Explanation": "explaining.explanation",
+    "Imported": "verbs.import_manifests",
     "Fabric": "vocabulary.cluster.devices",
+    "Fixed": "verbs.fix",
     "Gpu": "vocabulary.cluster.devices",
+    "Handle": "operators.handles",
     "JobSpec": "vocabulary.spec",
     "Metadata": "vocabulary.model",
+    "Names": "vocabulary.spec",
     "NodeRequirement": "vocabulary.cluster.devices",
     "OperatorDeployment": "vocabulary.cluster.model",
     "OperatorImage": "vocabulary.cluster.model",
@@ -116,26 +167,46 @@ _FROM = {
     "OperatorVersions": "vocabulary.cluster.model",
     "ProfileMetadata": "vocabulary.cluster.model",
     "ProfileSpec": "vocabulary.cluster.model",
+    "Reference": "operators.handles",
     "Report": "verbs.lint",
+    "Requirement": "prerequisites.requirements",
+    "Requirements": "verbs.requires",
     "ResourceList": "vocabulary.model",
     "Resources": "vocabulary.model",
     "Result": "verbs.compile",
+    "RolePods": "operators.handles",
     "RoleSpec": "vocabulary.spec",
     "RunPolicy": "vocabulary.spec",
+    "Setup": "prerequisites.objects",
+    "RuntimeRef": "vocabulary.spec",
     "SideRole": "vocabulary.spec",
+    "Skipped": "fixing",
     "Span": "findings.diagnostics",
     "Spec": "vocabulary.spec",
     "Spot": "vocabulary.cluster.model",
+    "Status": "operators.common.status",
+    "Targets": "verbs.targets",
     "Toleration": "vocabulary.cluster.devices",
     "Topology": "vocabulary.spec",
     "TopologyLevel": "vocabulary.cluster.queues",
     "Volcano": "vocabulary.spec",
     "World": "simulation",
+    "check": "verbs.check",
     "compile": "verbs.compile",
+    "convert": "verbs.convert",
     "diff": "verbs.diff",
     "explain": "verbs.compile",
+    "fix": "verbs.fix",
+    "init": "verbs.init",
+    "import_manifests": "verbs.import_manifests",
     "lint": "verbs.lint",
+    "platform": "verbs.platform",
+    "requires": "verbs.requires",
+    "rules": "verbs.rules",
+    "schema": "verbs.schema",
     "simulate": "verbs.simulate",
+    "status": "verbs.status",
+    "targets": "verbs.targets",
 }
 """The module of each public name, imported when it is asked for: linting needs no compiler, compiling no rules."""
 

@@ -15,7 +15,7 @@ from ptcompile.cli.config import load
 from ptcompile.linting.catalogue import as_markdown
 from ptcompile.operators.targets import TARGETS
 from ptcompile.passes import PASSES
-from ptcompile.report import FORMATS
+from ptcompile.report import renderer
 from ptcompile.vocabulary.spec import Elastic, JobSpec, RunPolicy, Volcano
 
 ROOT = Path(__file__).parent.parent
@@ -34,7 +34,7 @@ def test_the_example_gives_the_lines_that_are_shown() -> None:
 def test_the_mistake_gives_the_text_that_is_shown() -> None:
     spec = _blocks("yaml")[0].replace("gpu: 8", "gpu: 4")
     result = compile(spec, filename="job.yaml")
-    assert FORMATS["full"](result.diagnostics, {"job.yaml": spec}) == _blocks("text")[0]
+    assert renderer("full")(result.diagnostics, {"job.yaml": spec}) == _blocks("text")[0]
 
 
 def test_the_explanation_is_the_text_that_is_shown() -> None:
@@ -53,6 +53,19 @@ def test_the_python_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
 def test_the_typed_program_runs(capsys: pytest.CaptureFixture[str]) -> None:
     exec(_blocks("python")[1], {})  # noqa: S102  # our own words
     assert "kind: PyTorchJob" in capsys.readouterr().out
+
+
+def test_the_handle_and_the_status_are_as_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "job.yaml").write_text(_blocks("yaml")[0], encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    code = next(one for one in _blocks("python") if ".handle" in one)
+    code = code.replace('open("job.yaml").read()', 'pathlib.Path("job.yaml").read_text()')
+    exec(f"import pathlib\n{code}", {})  # noqa: S102  # our own words
+    out = capsys.readouterr().out.splitlines()
+    assert out[0].startswith("jobset.x-k8s.io/v1alpha2 jobsets ")
+    assert out[-1] == "failed"
 
 
 def test_every_field_pass_target_and_command_is_named() -> None:

@@ -30,6 +30,8 @@ COMMANDS = (
     "simulate",
     "explain",
     "diff",
+    "import",
+    "convert",
     "platform",
     "requires",
     "schema",
@@ -37,8 +39,6 @@ COMMANDS = (
     "rules",
     "init",
 )
-RESERVED = ("convert",)
-"""Words that are commands of their own in a coming version, and so never files here."""
 
 EPILOG = """\
 examples:
@@ -54,21 +54,21 @@ examples:
   ptcompile explain spec.yaml volumes      which pass, rule and line of the spec wrote that part
   ptcompile explain PTC302                 what a finding means, with an example
   ptcompile diff old.yaml new.yaml         what a change means for the pods, then path by path
+  ptcompile import job.yaml -o specs/      the specs of manifests that are there, proved to mean the same
+  ptcompile convert job.yaml --target trainjob   the same job for another operator
   ptcompile specs/ -o manifests/ --check   whether the manifests in git are what the specs say
   ptcompile platform cluster.yaml specs/   what the cluster must have before these jobs run
   ptcompile init -o spec.yaml              a spec to start from
 
-The first word may be a command (compile, lint, simulate, explain, diff, platform, requires, schema, targets, rules,
-init); without one it is compile. `ptcompile COMMAND --help` tells more. A file called like a command is ./compile.
+The first word may be a command (compile, lint, simulate, explain, diff, import, convert, platform, requires, schema,
+targets, rules, init); without one it is compile. `ptcompile COMMAND --help` tells more. A file called like a command is
+./compile.
 """
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
-    if words and words[0] in RESERVED:
-        sys.stderr.write(f"ptcompile: this version has no command {words[0]!r} yet (a file: ./{words[0]})\n")
-        return 2
     if not words or words[0] not in (*COMMANDS, "-h", "--help", "--version"):
         if words and (near := _meant(words[0])):
             files.say(f"ptcompile: no command and no file {words[0]!r}; did you mean {near}?\n")
@@ -187,7 +187,7 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 def _add_schema(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     one = commands.add_parser("schema", help="print a JSON Schema: of our own kinds for editors, of JSON results")
-    one.add_argument("what", choices=("spec", "cluster", "report", "world", "diff", "explanation"))
+    one.add_argument("what", choices=("spec", "cluster", "report", "world", "diff", "explanation", "handle"))
     one.set_defaults(run=_schema)
 
 
@@ -214,6 +214,8 @@ _ADD: Final[dict[str, _Add]] = {
     "simulate": _add_of("simulate_command"),
     "explain": _add_of("explain_command"),
     "diff": _add_of("diff_command"),
+    "import": _add_of("import_command"),
+    "convert": _add_of("convert_command"),
     "platform": _PLATFORM,
     "requires": _PLATFORM,
     "rules": _add_of("rules_command"),
@@ -242,21 +244,25 @@ def _lint(options: argparse.Namespace) -> int:
 
 
 def _schema(options: argparse.Namespace) -> int:
-    from ptcompile.cli.schema_command import SCHEMAS
+    import json
 
-    return files.write_stdout(SCHEMAS[options.what]())
+    from ptcompile.verbs.schema import schema
+
+    return files.write_stdout(json.dumps(schema(options.what), indent=2) + "\n")
 
 
 def _targets(options: argparse.Namespace) -> int:
     import json
 
     from ptcompile.prerequisites import capabilities
+    from ptcompile.verbs.targets import targets
 
     if options.versions:
         return files.write_stdout(capabilities.versions())
-    if options.format == "json":
-        return files.write_stdout(json.dumps(capabilities.to_dict(), indent=2) + "\n")
-    return files.write_stdout(capabilities.text())
+    found = targets()
+    return files.write_stdout(
+        json.dumps(found.to_dict(), indent=2) + "\n" if options.format == "json" else found.text()
+    )
 
 
 def run() -> None:

@@ -21,9 +21,9 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print the starter spec, or write it where there is nothing yet."""
     check_target(options.target)
-    from ptcompile.compiling.starter import starter
+    from ptcompile.verbs.init import init
 
-    text = starter(options.target)
+    text = init(options.target)
     if options.output is None:
         return files.write_stdout(text)
     if os.path.lexists(options.output):

@@ -69,9 +69,9 @@ def platform(options: argparse.Namespace) -> int:
     if options.paths and not specs:
         return findings.no_jobs(options.paths)
     from ptcompile.documents.emit import emit
-    from ptcompile.prerequisites.objects import platform as set_up
+    from ptcompile.verbs import platform as verb
 
-    setup = set_up(profile, specs)
+    setup = verb.platform(profile, specs)
     if options.list:
         return files.write_stdout("".join(f"{one}\n" for one in setup.requirements))
     if not options.values:
@@ -97,9 +97,10 @@ def requires(options: argparse.Namespace) -> int:
         return status
     if not specs:
         return findings.no_jobs(options.paths)
-    from ptcompile.prerequisites.requirements import requires as needs
+    from ptcompile.verbs import requires as verb
 
-    found = dict.fromkeys(one for spec in specs for one in needs(spec, profile, options.target))
+    needed = (verb.requires(spec, target=options.target, cluster=profile) for spec in specs)
+    found = dict.fromkeys(one for each in needed for one in each.requirements)
     return files.write_stdout("".join(f"{one}\n" for one in found))
 
 

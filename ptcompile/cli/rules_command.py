@@ -40,7 +40,8 @@ def explain(word: str) -> int:
 
 def _rules(options: argparse.Namespace) -> int:
     from ptcompile.linting import catalogue
+    from ptcompile.verbs.rules import rules
 
     if options.output_format == "json":
-        return files.write_stdout(json.dumps(catalogue.as_dicts(), indent=2) + "\n")
+        return files.write_stdout(json.dumps(rules(), indent=2) + "\n")
     return files.write_stdout(catalogue.as_markdown() if options.output_format == "markdown" else catalogue.listed())

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import passes
+from ptcompile.compiling import patches
 from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.compiling.needed import needed
 from ptcompile.findings.diagnostics import Path, Problem
@@ -58,15 +59,20 @@ def compile_document(data: Any, cluster: ClusterProfile, target: str | None = No
 def _for_target(
     data: Mapping[str, Any], spec: Spec, job: Job, cluster: ClusterProfile, target: Target, problems: list[Problem]
 ) -> Compiled:
-    beyond = (*target.unsupported(job, cluster), *queueing.unsupported(job, cluster, target))
+    beyond = (
+        *target.unsupported(job, cluster),
+        *queueing.unsupported(job, cluster, target),
+        *patches.unsupported(spec.spec, target),
+    )
     refused = [settle(one, data) for one in (*beyond, *budget.too_long(job, target))]
     problems = [*problems, *checks.reserved_env(spec, job, cluster, target), *dict.fromkeys(refused)]
     if _failed(problems):
         return Compiled((), tuple(problems), target)
     job, steps = passes.run(job, Context(cluster, target))
     problems += checks_fabric.partial(job, data)
-    manifests = tuple(target.emit(job, cluster))
-    problems += needed(job, manifests, cluster, target)
+    emitted = tuple(target.emit(job, cluster))
+    problems += needed(job, emitted, cluster, target)
+    manifests = patches.applied(emitted, spec.spec.manifest.get(target.name))
     problems += _refusals(manifests, data, cluster)
     if job.launch is None and job.nodes > 1:
         from ptcompile.compiling.launcher import alone

@@ -34,6 +34,14 @@ _FALSE = frozenset(
     }
 )  # fmt: skip
 
+_PRESENT = frozenset(
+    {
+        "networkTopology", "coscheduling", "mpi", "flux", "partitionPolicy", "emptyDir", "hostPath", "configMap",
+        "secret", "downwardAPI", "projected", "httpGet", "livenessProbe", "readinessProbe", "startupProbe",
+    }
+)  # fmt: skip
+"""Mappings that say something by being there, whatever is in them."""
+
 _POD: dict[str, Any] = {
     "restartPolicy": "Always",
     "dnsPolicy": "ClusterFirst",
@@ -109,6 +117,8 @@ def is_default(path: Path, value: Any, side: Json) -> bool:
         return True
     if default(path, side) == value:
         return True
+    if path[-1] in _PRESENT:
+        return False
     # A mapping of defaults alone, where the server would make one.
     return isinstance(value, Mapping) and bool(value) and all(is_default((*path, k), v, side) for k, v in value.items())
 

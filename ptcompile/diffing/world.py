@@ -13,10 +13,13 @@ from ptcompile.simulation import amounts
 from ptcompile.simulation.amounts import is_accelerator
 from ptcompile.simulation.as_json import env_from, node_requirements
 from ptcompile.simulation.hidden import shown_env
+from ptcompile.simulation.launch import entry_words
 from ptcompile.simulation.layout import quoted
 from ptcompile.simulation.meeting import Meeting, claims, meeting
 from ptcompile.simulation.overview import group_lines, service_lines, volume_text
 from ptcompile.simulation.pod import Job, Pod
+from ptcompile.simulation.rendezvous import DEFAULTS
+from ptcompile.simulation.shell import one_command
 
 WORDS = 200
 """A command line of more words is shown whole."""
@@ -178,6 +181,8 @@ def _words(pod: Pod) -> list[str]:
 def _command(subject: str, one: Pod, other: Pod) -> Iterator[Fact]:
     """The words of the command line that were taken out, put in, or replaced."""
     x, y = _words(one), _words(other)
+    if x != y and (start := _torchrun(one)) is not None and start == _torchrun(other):
+        return  # spelt differently, and torchrun holds the same
     if not x or not y or len(x) + len(y) > WORDS:
         if x != y:
             yield Fact(subject, "command", quoted(x) or None, quoted(y) or None)
@@ -185,6 +190,18 @@ def _command(subject: str, one: Pod, other: Pod) -> Iterator[Fact]:
     for sort, i, j, k, m in SequenceMatcher(None, x, y, autojunk=False).get_opcodes():
         if sort != "equal":
             yield Fact(subject, "command", quoted(x[i:j]) or None, quoted(y[k:m]) or None)
+
+
+def _torchrun(pod: Pod) -> tuple[object, ...] | None:
+    """All that torchrun holds in a pod, and what it starts; None where something else starts, or more than it."""
+    launch = pod.launch
+    shell_does_more = launch.in_shell and one_command([*(pod.command or ()), *(pod.args or ())]) is None
+    if launch.launcher != "torchrun" or shell_does_more:
+        return None
+    others = {name: value for name, value in launch.options.items() if name not in (*DEFAULTS, "module", "standalone")}
+    seen = pod.rendezvous
+    held = {name: value for name, value in seen.options.items() if name != "nnodes" or seen.nodes is None}
+    return held, seen.nodes, others, entry_words(launch)
 
 
 def _env(subject: str, one: Pod, other: Pod) -> Iterator[Fact]:

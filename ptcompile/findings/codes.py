@@ -224,6 +224,10 @@ CODES: dict[str, str] = {
     "image-placeholder": "PTC565",
     # 6xx: conversion
     "not-carried-over": "PTC601",
+    "not-importable": "PTC602",
+    "import-differs": "PTC603",
+    "convert-differs": "PTC604",
+    "nothing-to-import": "PTC605",
     # 7xx: restarts and ends
     "no-retries-left": "PTC701",
     "peers-fail-too": "PTC702",

@@ -40,12 +40,12 @@ def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from _torchrun(job)
     yield from _profile(job, cluster)
     yield from _queue(job, cluster)
-    yield from _volcano(job)
+    yield from _names(job)
     yield from roles_of(job, cluster)
     parts = blocks(job)
     for path, fields in parts:
         yield from _env(path, fields)
-        if fields.image is None and job.image is None:
+        if fields.image is None and job.image is None and job.runtime_ref is None:
             roles_train = job.master is not None or job.worker is not None  # then the job need not have one
             if len(path) == 2 or roles_train == (len(path) == 3):
                 yield problem("spec-missing-field", (*path, "image"), "is missing: every node needs one", "add image")
@@ -133,11 +133,11 @@ def _start(job: JobSpec) -> Iterator[Problem]:
     given = [name for name in ("script", "module", "command") if getattr(job, name) is not None]
     for name in given[1:]:
         yield conflict(("spec", name), f"{given[0]} already says what starts", f"remove {given[0]} or {name}")
-    if job.elastic is not None and (not given or given[0] == "command"):
+    if job.elastic is not None and not given and job.args is None and job.runtime_ref is None:
         yield conflict(
             ("spec", "elastic"),
-            "it describes torchrun, which starts a script or a module, and neither is given",
-            "add script or module, or remove elastic",
+            "it is for torchrun, and nothing here starts it",
+            "add script or module, or a command that starts torchrun itself, or remove elastic",
         )
 
 
@@ -149,6 +149,12 @@ def _shape(job: JobSpec) -> Iterator[Problem]:
         (("spec", "worker"), job.worker is not None and job.master is None),
     ]
     given = [path for path, there in ways if there]
+    least, most = job.node_range()
+    if given[:2] == [("spec", "nodes"), ("spec", "elastic", "nnodes")] and least < most:
+        del given[0]
+        if job.nodes is not None and not least <= job.nodes <= most:
+            message = f"the job starts with {job.nodes} nodes, and elastic.nnodes allows {least} to {most}"
+            yield conflict(("spec", "nodes"), message, f"a number from {least} to {most}, or leave it out")
     for path in given[1:]:
         yield conflict(path, f"{field_path(given[0])} already gives the number of nodes", "say it in one place")
     if job.master is not None and job.master.replicas != 1:
@@ -208,13 +214,19 @@ def _queue(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
             yield bad(("spec", "topology", how), message, f"did you mean {near}?" if near else known)
 
 
-def _volcano(job: JobSpec) -> Iterator[Problem]:
-    tasks = {"masterTask": job.volcano.master_task, "workerTask": job.volcano.worker_task}
-    for field, name in tasks.items():
+def _names(job: JobSpec) -> Iterator[Problem]:
+    tasks: dict[Path, str] = {
+        ("spec", "volcano", "masterTask"): job.volcano.master_task,
+        ("spec", "volcano", "workerTask"): job.volcano.worker_task,
+    }
+    own: dict[Path, str] = {("spec", "names", word): name for word, name in job.names.given().items()}
+    for path, name in {**tasks, **own}.items():
         if reason := names.why_not_dns_label(name):
-            yield bad(("spec", "volcano", field), f"{name!r} {reason}", such_as(name, "master"))
-    if len(set(tasks.values())) == 1:
-        yield conflict(("spec", "volcano", "workerTask"), "both tasks have one name", "give them different names")
+            yield bad(path, f"{name!r} {reason}", such_as(name, "master"))
+    master, worker = job.names.master or job.volcano.master_task, job.names.worker or job.volcano.worker_task
+    if master == worker:
+        at: Path = ("spec", "names", "worker") if own else ("spec", "volcano", "workerTask")
+        yield conflict(at, "master and worker have one name", "give them different names")
 
 
 def _env(path: Path, fields: PodFields) -> Iterator[Problem]:

@@ -25,7 +25,8 @@ _MOST = 32
 
 def roles_of(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
     """Every name that cannot be that of a role beside the trainers."""
-    tasks = {job.volcano.master_task, job.volcano.worker_task}
+    own = {one for word, one in job.names.given().items() if word != "container"}
+    tasks = {job.volcano.master_task, job.volcano.worker_task} | own
     template = cluster.spec.defaults.pod_template.get("spec", {})
     sidecars = {one.get("name") for key in ("containers", "initContainers") for one in template.get(key, ())}
     for name in job.roles:
@@ -33,7 +34,11 @@ def roles_of(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
         if name in _TAKEN:
             yield _bad(path, f"a role that trains has the name {name!r}", f"{_TAKEN[name]}, or choose another name")
         elif name in tasks:
-            yield _bad(path, f"spec.volcano gives the name {name!r} to a task that trains", "choose another name")
+            yield _bad(
+                path,
+                f"spec.{'names' if name in own else 'volcano'} gives the name {name!r} to pods that train",
+                "choose another name",
+            )
         elif reason := names.why_not_dns_1035_label(name):
             yield _bad(path, f"{name!r} {reason}", such_as(name.lstrip("0123456789-_."), "loader"))
         elif len(name) > _MOST:

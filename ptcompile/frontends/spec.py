@@ -15,7 +15,7 @@ from ptcompile.vocabulary import from_schema
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import Model
-    from ptcompile.vocabulary.spec import EnvSource, JobSpec, PodFields, RoleSpec, SideRole, Spec
+    from ptcompile.vocabulary.spec import Elastic, EnvSource, JobSpec, PodFields, RoleSpec, RuntimeRef, SideRole, Spec
 
 MAIN = "pytorch"
 """What the container that trains is called in a spec's own words, and on every target that leaves the choice."""
@@ -60,8 +60,9 @@ def _validated(model: type[_Model], data: Any) -> tuple[_Model | None, list[Prob
 def lower(spec: Spec, cluster: ClusterProfile) -> ir.Job:
     """A checked spec as a `Job`: every default of the vocabulary decided, nothing of the profile applied yet."""
     job = spec.spec
-    least, _most = job.node_range()
+    least, most = job.node_range()
     policy = job.run_policy
+    reference = job.runtime_ref
     return ir.Job(
         name=spec.metadata.name,
         namespace=spec.metadata.namespace,
@@ -75,7 +76,7 @@ def lower(spec: Spec, cluster: ClusterProfile) -> ir.Job:
             clean_pod_policy=policy.clean_pod_policy,
             ttl_seconds_after_finished=policy.ttl_seconds_after_finished,
             active_deadline_seconds=policy.active_deadline_seconds,
-            backoff_limit=policy.backoff_limit,
+            backoff_limit=ir.UNLIMITED if policy.backoff_limit == "Unlimited" else policy.backoff_limit,
             suspend=policy.suspend,
             on_pod_failure=policy.on_pod_failure,
             on_disruption=policy.on_disruption,
@@ -87,9 +88,25 @@ def lower(spec: Spec, cluster: ClusterProfile) -> ir.Job:
         fabric=job.fabric,
         queue=job.queue or (None if "queue" not in job.model_fields_set else ""),
         master_port=job.master_port,
-        task_names=(job.volcano.master_task, job.volcano.worker_task),
+        names=_names(job),
         priority=job.priority,
         topology=_nearness(job),
+        max_nodes=most if job.first_nodes() < most else None,
+        runtime=_runtime(reference),
+        runtime_nodes=reference is not None and job.nodes is None and (job.elastic is None or not job.elastic.nnodes),
+    )
+
+
+def _runtime(reference: RuntimeRef | None) -> dict[str, Any] | None:
+    if reference is None:
+        return None
+    return {"apiGroup": reference.api_group, "kind": reference.kind, "name": reference.name}
+
+
+def _names(job: JobSpec) -> ir.Names:
+    names, tasks = job.names, job.volcano
+    return ir.Names(
+        names.container, names.node or "node", names.master or tasks.master_task, names.worker or tasks.worker_task
     )
 
 
@@ -102,7 +119,7 @@ def _nearness(job: JobSpec) -> ir.Nearness | None:
 
 def _roles(job: JobSpec) -> tuple[ir.Role, ...]:
     if job.master is None and job.worker is None:
-        return (_role("node", job.node_range()[1], job, None),)
+        return (_role("node", job.first_nodes(), job, None),)
     workers = job.worker.replicas if job.worker is not None else 0
     master = _role("master", 1, job, job.master)
     return (master, _role("worker", workers, job, job.worker)) if workers else (master,)
@@ -116,9 +133,10 @@ def _role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None) -> ir.R
         of_role = of_fields(role, (*_JOB, name), MAIN)
         template = pod_template.merge(pod_template.without(template, of_role), template_of(role))
         nulls, own = merged(nulls, of_role), lowered(role.resources)
-    patches = [((*_JOB, "podTemplate"), job.pod_template)]
+    called = job.names.container
+    patches = [((*_JOB, "podTemplate"), _of_main(job.pod_template, called))]
     if role is not None:
-        patches.append(((*_JOB, name, "podTemplate"), role.pod_template))
+        patches.append(((*_JOB, name, "podTemplate"), _of_main(role.pod_template, called)))
     restart = (role.restart_policy if role is not None else None) or job.restart_policy
     return ir.Role(name, replicas, _patched(template, nulls, own, patches, MAIN), restart)
 
@@ -140,6 +158,18 @@ def _patched(
     return read._replace(
         main=read.main._replace(resources=amounts), nulls=pod_template.absent(nulls, template) if nulls else nulls
     )
+
+
+def _of_main(patch: Mapping[str, Any], name: str | None) -> Mapping[str, Any]:
+    """A patch in which the container that trains may be called by its name in the manifest too."""
+    spec = patch.get("spec")
+    containers = spec.get("containers") if isinstance(spec, Mapping) else None
+    if name in {None, MAIN} or not isinstance(containers, list) or not isinstance(spec, Mapping):
+        return patch
+    return {
+        **patch,
+        "spec": {**spec, "containers": [{**c, "name": MAIN} if c.get("name") == name else c for c in containers]},
+    }
 
 
 def _side_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
@@ -221,12 +251,15 @@ def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
         entry: tuple[str, ...] = (job.script,)
     elif job.module is not None:
         entry = ("-m", job.module)
+    elif elastic is not None:
+        entry = ()
     else:
         return None
     least, most = job.node_range()
     restarts = elastic.max_restarts if elastic else 0
     own_conf = elastic.rdzv_configs if elastic else {}
-    waits = {"timeout": MEETING_SECONDS, "join_timeout": MEETING_SECONDS} if most > 1 else {}
+    told_by_runtime = job.runtime_ref is not None and not entry  # a runtime's command gets what the spec says, no more
+    waits = {"timeout": MEETING_SECONDS, "join_timeout": MEETING_SECONDS} if most > 1 and not told_by_runtime else {}
     own_id = elastic is not None and "rdzv_id" in elastic.model_fields_set
     meets_again = most > 1 and (least < most or restarts > 0 or _a_pod_returns(job))
     return ir.Launch(
@@ -236,10 +269,14 @@ def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
         rdzv_id=elastic.rdzv_id if elastic and own_id else spec.metadata.name,
         rdzv_endpoint=elastic.rdzv_endpoint if elastic else None,
         rdzv_conf={key: str(value) for key, value in {**waits, **own_conf}.items() if value is not None},
-        monitor_interval=elastic.monitor_interval if elastic else 5,
+        monitor_interval=_interval(elastic, None if told_by_runtime else 5),
         max_restarts=restarts,
         start_method=elastic.start_method if elastic else "spawn",
     )
+
+
+def _interval(elastic: Elastic | None, otherwise: float | None) -> float | None:
+    return elastic.monitor_interval if elastic and "monitor_interval" in elastic.model_fields_set else otherwise
 
 
 def _a_pod_returns(job: JobSpec) -> bool:

@@ -21,6 +21,9 @@ Json = Mapping[str, Any]
 
 _NOTHING: Json = {}
 
+UNLIMITED = 2**31 - 1
+"""The backoff limit that no job reaches: the largest number that Kubernetes and the operators take."""
+
 RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
 CleanPodPolicy = Literal["None", "All", "Running"]
 OnPodFailure = Literal["RestartPod", "RestartJob", "FailJob"]
@@ -116,10 +119,11 @@ class Role(NamedTuple):
 
 
 class Launch(NamedTuple):
-    """A torchrun launch. Absent from a job whose containers start their own command."""
+    """A torchrun launch. Absent from a job whose containers start their own command, and nothing is known of it."""
 
     entry: tuple[str, ...]
-    """What torchrun starts: `("train.py",)` or `("-m", "pkg.train")`."""
+    """What torchrun starts: `("train.py",)` or `("-m", "pkg.train")`. Empty where the user's own command starts
+    torchrun, which finds these settings in its environment."""
     nproc_per_node: int | str
     rdzv_backend: str
     rdzv_id: str | None
@@ -154,6 +158,15 @@ class Nearness(NamedTuple):
     """Whether the job waits rather than run further apart."""
 
 
+class Names(NamedTuple):
+    """What parts of a job are called where the operator leaves the choice. `container` None is the target's own."""
+
+    container: str | None = None
+    node: str = "node"
+    master: str = "master"
+    worker: str = "worker"
+
+
 class Job(NamedTuple):
     """One training job, on its way from what a person wrote to what a target emits."""
 
@@ -179,11 +192,16 @@ class Job(NamedTuple):
     queue: str | None = None
     """None leaves it to the profile; an empty name is no queue."""
     master_port: int = 23456
-    task_names: tuple[str, str] = ("master", "worker")
-    """What Volcano calls the two tasks."""
+    names: Names = Names()
     priority: str | None = None
     """The job's class in its queue; not that of its pods."""
     topology: Nearness | None = None
+    max_nodes: int | None = None
+    """Most nodes, where the job starts with fewer."""
+    runtime: Json | None = None
+    """Reference to a Trainer runtime that is there already: the job then says only what differs from it."""
+    runtime_nodes: bool = False
+    """Whether the number of nodes is the runtime's."""
 
     @property
     def trainers(self) -> tuple[Role, ...]:
@@ -216,8 +234,13 @@ class Job(NamedTuple):
 
     @property
     def elastic(self) -> bool:
-        """Whether it may run with fewer nodes than it has pods that train."""
-        return self.min_nodes < self.nodes
+        """Whether the number of its nodes may vary."""
+        return self.min_nodes < self.most_nodes
+
+    @property
+    def most_nodes(self) -> int:
+        """The largest number of pods that train."""
+        return self.max_nodes or self.nodes
 
 
 class Wiring(NamedTuple):
@@ -229,6 +252,8 @@ class Wiring(NamedTuple):
     """The torchrun options that the operator hands over by itself, as PET_* variables."""
     node_rank: str | None = None
     """The node's rank, as text that the kubelet expands in a command; None where the operator hands it over."""
+    rank_from: Json = _NOTHING
+    """The node's rank as `value` or `valueFrom` of a variable; empty where no variable can hold it."""
     env: tuple[Json, ...] = ()
     """What a plain command needs and nobody else sets."""
     hosts: Mapping[str, tuple[str, ...]] = _NOTHING

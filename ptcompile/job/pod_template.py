@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ptcompile.job.model import Container, Json, PodTemplate, Resources
-from ptcompile.kubernetes.merge_keys import MERGE_KEYS
+from ptcompile.kubernetes.merge_keys import MERGE_KEYS, OBJECT_KEYS
 
 _CONTAINER_ORDER = (
     "name", "image", "imagePullPolicy", "command", "args", "workingDir", "ports", "envFrom", "env", "resources",
@@ -206,8 +206,8 @@ def merge(base: Any, patch: Any, key: str | None = None) -> Any:
         if key == "tolerations":
             said = set(map(_frozen, base))
             return [*base, *(merge(None, item) for item in patch if _frozen(item) not in said)]
-        if key in MERGE_KEYS:
-            return _merge_named(base, patch, MERGE_KEYS[key])
+        if key in OBJECT_KEYS:
+            return _merge_named(base, patch, OBJECT_KEYS[key])
     return [merge(None, item) for item in patch] if isinstance(patch, list | tuple) else patch
 
 

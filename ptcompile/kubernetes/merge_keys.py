@@ -15,3 +15,12 @@ MERGE_KEYS = {
     "topologySpreadConstraints": "topologyKey",
 }
 """The key by which a patch finds the item it means, as strategic merge patch does (Kubernetes 1.36, core/v1)."""
+
+OBJECT_KEYS = {
+    **MERGE_KEYS,
+    "replicatedJobs": "name",
+    "tasks": "name",
+    "dependsOn": "name",
+    "runtimePatches": "manager",
+}
+"""With those of the operators' own objects, for a spec's `manifest`."""

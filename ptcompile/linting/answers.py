@@ -69,6 +69,23 @@ ANSWERS: Final[dict[str, Answer]] = {
         "Something of a Flyte task or another source has no counterpart, and is not in the result.",
         "say it another way, or accept its loss",
     ),
+    "not-importable": Answer(
+        "No spec compiles to this manifest: no target writes its kind, or its pods do not find each other as those of "
+        "a job do.",
+        "keep the manifest as it is, or do what the help says",
+    ),
+    "import-differs": Answer(
+        "What the imported spec compiles to differs here from the manifest that it was made of.",
+        "look at the difference; --lossy writes the spec all the same",
+    ),
+    "convert-differs": Answer(
+        "The other operator does this in its own way, or would run something else.",
+        "look at the difference; --lossy makes a warning of what would run otherwise",
+    ),
+    "nothing-to-import": Answer(
+        "None of the objects is a job that a target writes.",
+        "give import the file with the job, beside the objects that belong to it",
+    ),
     "unknown-field": Answer(
         "The kind has no such field. kubectl refuses it; clients that do not ask for strict validation lose the field "
         "in silence.",

@@ -41,12 +41,18 @@ class Kind(NamedTuple):
     """manifest, others -> sentences: what happens when a pod fails and when the job ends."""
     gang: str = ""
     """pod group, roles -> the pods whose requests the group counts; all of them where empty."""
+    status: str = ""
+    """live object -> the state of the job (`common.status.Status`)."""
+    following: str = ""
+    """How to follow a job of this kind from outside (`common.following.Following`)."""
     in_newest_words: str = ""
     """manifest, version -> manifest: one of an older release in the words of the newest, or the manifest itself."""
     in_written_words: str = ""
     """path, version -> path: from a place in those words back to the place in the file."""
     options: str = ""
     """The fields that the operator turns into options of torchrun, by option."""
+    read: str = ""
+    """manifest, others -> the ways to read it back into a spec, the best first (`common.read.Read`)."""
 
     @property
     def key(self) -> Key:

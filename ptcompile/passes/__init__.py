@@ -33,6 +33,10 @@ PASSES: tuple[Pass, ...] = (
 )
 
 
+WITH_RUNTIME: tuple[Pass, ...] = (resources, processes, rendezvous)
+"""What remains to do for a job that runs with a runtime of the cluster's, which holds all else."""
+
+
 class Step(NamedTuple):
     """What one pass did: the job before and after it."""
 
@@ -47,6 +51,8 @@ def run(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES) -> tuple[
     What the job keeps empty is taken from each pass again: a null is as much the user's word as a value.
     """
     steps = []
+    if job.runtime is not None:
+        passes = tuple([one for one in passes if one in WITH_RUNTIME])
     for one in passes:
         after = one(job, context)
         if after is not job:

@@ -23,7 +23,8 @@ def resources(job: Job, context: Context) -> Job:
     """Each role's main container gets all its requests and limits."""
     gpu = hardware.gpu_resource(context.cluster, job.accelerator)
     defaults = context.cluster.spec.defaults
-    profile = _named(amounts(as_text_or_null(defaults.requests), as_text_or_null(defaults.limits)), gpu)
+    given = amounts(as_text_or_null(defaults.requests), as_text_or_null(defaults.limits))
+    profile = _named(Resources() if job.runtime is not None else given, gpu)
     of_a_node = _named(job.resources, gpu).over(profile)
 
     def fill(template: PodTemplate, below: Resources) -> PodTemplate:

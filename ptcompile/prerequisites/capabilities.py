@@ -13,7 +13,7 @@ from ptcompile.frontends.spec import lower
 from ptcompile.job.model import Target
 from ptcompile.operators.common.budget import room
 from ptcompile.operators.common.changes import Change, changes
-from ptcompile.operators.targets import TARGETS, every_target
+from ptcompile.operators.targets import every_target
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from ptcompile.vocabulary.spec import Spec
 
@@ -121,27 +121,6 @@ def _names(size: int) -> dict[str, str]:
     job = lower(Spec.model_validate(_document({"nodes": size})), ClusterProfile.model_construct())
     able = {one.name: bool(_compiled({"nodes": size}, {}, one)[0]) for one in every_target()}
     return {one.name: str(room(job, one).longest) if able[one.name] else "" for one in every_target()}
-
-
-def text() -> str:
-    """The targets and the table, for people."""
-    head = "".join(f"{one.name:<12} {one.title}\n" for one in every_target())
-    return head + "\n" + _table()
-
-
-def _table() -> str:
-    rows = [("", *TARGETS), *((row.name, *row.cells.values()) for row in capabilities())]
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
-    lines = ["  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)) for row in rows]
-    return "".join(f"{line.rstrip()}\n" for line in lines)
-
-
-def to_dict() -> Json:
-    """The same as data: titles by target, and the table by capability."""
-    return {
-        "targets": {one.name: one.title for one in every_target()},
-        "capabilities": {row.name: dict(row.cells) for row in capabilities()},
-    }
 
 
 def versions() -> str:

@@ -27,6 +27,7 @@ from ptcompile.prerequisites.requirements import (
 )
 
 if TYPE_CHECKING:
+    from ptcompile.findings.diagnostics import Diagnostic
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
 
@@ -40,6 +41,13 @@ class Setup(NamedTuple):
     values: Json
     """Helm values of the PyTorch operator's chart; empty where nothing needs that operator."""
     requirements: tuple[Requirement, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+    """What is wrong with the profile or the specs; with an error among them there is nothing else."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error. Warnings are fine."""
+        return not any(d.severity == "error" for d in self.diagnostics)
 
     def text(self) -> str:
         """One YAML stream for kubectl; the list and the Helm values stand above it as comments."""

@@ -7,10 +7,11 @@ that of Kubernetes is the oldest that will do.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.kubernetes import untyped
 from ptcompile.operators.all import BY_FOLDER, OPERATORS
+from ptcompile.operators.common.referenced import referenced
 from ptcompile.operators.record import Operator
 from ptcompile.prerequisites import oldest
 
@@ -186,48 +187,13 @@ def _objects(
     if spec.spec.priority:
         kueue = queue_system(target, cluster) == "kueue"
         out.append(("WorkloadPriorityClass" if kueue else "PriorityClass", spec.spec.priority))
-    out += [one for pod in pods for one in _of_pod(pod)]
+    out += [one for pod in pods for one in referenced(pod)]
     return dict.fromkeys(out)
-
-
-_ENV = {"secretKeyRef": "Secret", "configMapKeyRef": "ConfigMap"}
-_FROM = {"secretRef": "Secret", "configMapRef": "ConfigMap"}
-_VOLUMES = (
-    ("persistentVolumeClaim", "PersistentVolumeClaim", "claimName"),
-    ("secret", "Secret", "secretName"),
-    ("configMap", "ConfigMap", "name"),
-)
-
-
-def _of_pod(pod: untyped.Json) -> Iterator[tuple[str, str]]:
-    """The objects without which a pod does not start."""
-    if account := untyped.text(pod.get("serviceAccountName")):
-        yield "ServiceAccount", account
-    yield from (("Secret", str(one.get("name"))) for one in untyped.items(pod.get("imagePullSecrets")))
-    for container in _containers(pod):
-        for entry in untyped.items(container.get("env")):
-            yield from _named(untyped.at(entry, "valueFrom"), _ENV)
-        for entry in untyped.items(container.get("envFrom")):
-            yield from _named(entry, _FROM)
-    for volume in untyped.items(pod.get("volumes")):
-        for key, kind, word in _VOLUMES:
-            ref = untyped.at(volume, key)
-            if word in ref and not ref.get("optional"):
-                yield kind, str(ref[word])
-
-
-def _named(source: untyped.Json, kinds: dict[str, str]) -> Iterator[tuple[str, str]]:
-    for key, kind in kinds.items():
-        ref = untyped.at(source, key)
-        if "name" in ref and not ref.get("optional"):
-            yield kind, str(ref["name"])
-
-
-def _containers(pod: untyped.Json) -> list[Any]:
-    return [*untyped.items(pod.get("initContainers")), *untyped.items(pod.get("containers"))]
 
 
 def _devices(pods: Sequence[untyped.Json]) -> list[str]:
     """Extended resources that nodes must offer."""
-    limits = (name for pod in pods for one in _containers(pod) for name in untyped.at(one, "resources", "limits"))
+    words = ("initContainers", "containers")
+    containers = (one for pod in pods for word in words for one in untyped.items(pod.get(word)))
+    limits = (name for one in containers for name in untyped.at(one, "resources", "limits"))
     return sorted({name for name in limits if "/" in name})

@@ -144,7 +144,7 @@ def group_lines(group: Json | None) -> list[str]:
         return []
     if group.get("missing"):
         return [f"{group.get('name')} is in no file: the pods wait until it is there"]
-    least = ", ".join(f"{amount} {name}" for name, amount in mapping(group.get("minResources")).items())
+    least = ", ".join(f"{amount} {name}" for name, amount in sorted(mapping(group.get("minResources")).items()))
     only = f" (only with {group['onlyWith']})" if group.get("onlyWith") else ""
     queue = f", queue {group['queue']}" if group.get("queue") else ""
     return [f"minMember {group.get('minMember')}{queue}, minResources {least or 'none'}{only}"]

@@ -7,7 +7,7 @@ that no manifest sets, and `$(command)`, stay as they are written.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from ptcompile.kubernetes.patterns import Pattern
@@ -101,3 +101,24 @@ def _joined(word: str, more: str) -> str:
 def _statements(script: str) -> list[list[str]]:
     """The words of each statement, quotes taken off; variables still stand in them."""
     return [words for words, _ in separated(script) if words]
+
+
+_MORE_THAN_ONE = re.compile(r"[;&|<>*?`\n~#]|\$[^\w{]|\$\{\w*[^\w}]")
+_SHELL = re.compile(r"(?:.*/)?(?:ba|da|z|a)?sh")
+_FLAGS = re.compile(r"-[ceux]*c[ceux]*")
+
+
+def one_command(argv: Sequence[str]) -> list[str] | None:
+    """The words of the one simple command that `sh -c` runs, with `$X` as written; None where it does more than that.
+
+    No pipe, list, redirection, pattern or substitution, and no variable that quotes keep as it is.
+    """
+    if len(argv) != 3 or not _SHELL.fullmatch(argv[0]) or not _FLAGS.fullmatch(argv[1]):
+        return None
+    script = argv[2].replace("\\\n", " ").strip()
+    if _MORE_THAN_ONE.search(script) or "\\" in script or ("'" in script and "$" in script):
+        return None
+    found = [words for words, _ in separated(script) if words]
+    words = found[0] if len(found) == 1 else []
+    words = words[1:] if words[:1] == ["exec"] else words
+    return words if words and not _assignment(words[0]) else None

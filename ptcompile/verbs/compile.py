@@ -13,6 +13,7 @@ from ptcompile.findings.selection import Selection, selection
 
 if TYPE_CHECKING:
     from ptcompile.explaining.explanation import Explanation
+    from ptcompile.operators.handles import Handle
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
 
@@ -42,6 +43,23 @@ class Result(NamedTuple):
     def yaml(self) -> str:
         """The manifests as one YAML stream."""
         return emit.emit_all(self.manifests)
+
+    @property
+    def handles(self) -> tuple[Handle, ...]:
+        """A handle for each job, in the order of the manifests: how to apply, follow, suspend and delete it."""
+        from ptcompile.operators.handles import handles
+
+        return tuple(handles(self.manifests))
+
+    @property
+    def handle(self) -> Handle:
+        """The handle of the one job. Raises `CompileError` where there is an error, ValueError for several jobs."""
+        found = self.handles
+        if len(found) == 1:
+            return found[0]
+        if not self.ok:
+            raise CompileError(self.diagnostics)
+        raise ValueError(f"handle: there are {len(found)} jobs; `handles` has one for each")
 
     def unwrap(self) -> tuple[dict[str, Any], ...]:
         """The manifests. Raises `CompileError` where there is an error."""

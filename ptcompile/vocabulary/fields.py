@@ -98,6 +98,11 @@ class Nodes(Fields):
             return nnodes_range(self.elastic.nnodes)
         return self.nodes or 1, self.nodes or 1
 
+    def first_nodes(self) -> int:
+        """The number of nodes that the job starts with."""
+        least, most = self.node_range()
+        return most if self.nodes is None else min(max(self.nodes, least), most)
+
 
 class Profile(Fields):
     """A cluster profile."""

@@ -96,10 +96,10 @@ class RunPolicy(Model):
         default=None, description="Delete the job this long after its end."
     )
     active_deadline_seconds: int | None = Field(default=None, ge=1, description="End the job after this long.")
-    backoff_limit: Count | None = Field(
+    backoff_limit: Count | Literal["Unlimited"] | None = Field(
         default=None,
-        description="How many failures are retried. 0: none, which is the default, and 6 where restartPolicy OnFailure "
-        "or onPodFailure ask for restarts.",
+        description="How many failures are retried, or Unlimited. 0: none, which is the default, and 6 where "
+        "restartPolicy OnFailure or onPodFailure ask for restarts.",
     )
     suspend: bool = Field(default=False, description="Create the job without starting it.")
     on_pod_failure: Literal["RestartPod", "RestartJob", "FailJob"] | None = Field(
@@ -119,10 +119,37 @@ class RunPolicy(Model):
 
 
 class Volcano(Model):
-    """What Volcano's PyTorch plugin calls the two tasks."""
+    """An older spelling of names.master and names.worker, for Volcano alone."""
 
-    master_task: DnsLabel = Field(default="master", description="Name of the task with node 0 (--master).")
-    worker_task: DnsLabel = Field(default="worker", description="Name of the task with the other nodes (--worker).")
+    master_task: DnsLabel = Field(default="master", description="Name of the task with node 0 (names.master).")
+    worker_task: DnsLabel = Field(default="worker", description="Name of the task with the other nodes (names.worker).")
+
+
+class Names(Model):
+    """What the parts of a job are called where the operator leaves the choice; host names are derived from them."""
+
+    container: DnsLabel | None = Field(default=None, description="Name of the container that trains. Default: pytorch.")
+    node: DnsLabel | None = Field(
+        default=None, description="Name of a JobSet's replicatedJob of equal nodes. Default: node."
+    )
+    master: DnsLabel | None = Field(
+        default=None, description="Name of node 0's Volcano task or replicatedJob. Default: master."
+    )
+    worker: DnsLabel | None = Field(
+        default=None, description="Name of the other nodes' Volcano task or replicatedJob. Default: worker."
+    )
+
+
+class RuntimeRef(Model):
+    """A Kubeflow Trainer runtime that is in the cluster already."""
+
+    name: str = Field(description="Name of the runtime.")
+    kind: Literal["ClusterTrainingRuntime", "TrainingRuntime"] = Field(
+        default="ClusterTrainingRuntime", description="Of the cluster, or of the job's namespace."
+    )
+    api_group: Literal["trainer.kubeflow.org"] = Field(
+        default="trainer.kubeflow.org", description="API group of the runtime."
+    )
 
 
 class Topology(Model):
@@ -213,6 +240,7 @@ def _given(*names: str) -> dict[str, Any]:
     return {"required": list(names), "properties": {name: {"not": {"type": "null"}} for name in names}}
 
 
+_STARTS = ("script", "module", "command", "args")
 _PODS_FAIL: dict[str, Any] = {"properties": {"restartPolicy": {"enum": ["Never", None]}}}
 
 
@@ -227,7 +255,7 @@ class JobSpec(Nodes, PodFields):
                 {"not": _given("module", "command")},
                 {"not": _given("nodes", "master")},
                 {"not": _given("nodes", "worker")},
-                {"if": _given("elastic"), "then": {"anyOf": [_given("script"), _given("module")]}},
+                {"if": _given("elastic"), "then": {"anyOf": [_given(word) for word in _STARTS]}},
                 {
                     "if": {"required": ["runPolicy"], "properties": {"runPolicy": _given("onPodFailure")}},
                     "then": {"properties": {"master": _PODS_FAIL, "worker": _PODS_FAIL, **_PODS_FAIL["properties"]}},
@@ -239,9 +267,15 @@ class JobSpec(Nodes, PodFields):
     target: str | None = Field(default=None, description="The operator's API to write. Default: what the job needs.")
     script: str | None = Field(default=None, description="Python file that torchrun starts on every node.")
     module: str | None = Field(default=None, description="Python module that torchrun starts on every node.")
-    nodes: int | None = Field(default=None, ge=1, description="Number of equal nodes.")
+    nodes: int | None = Field(
+        default=None,
+        ge=1,
+        description="Number of equal nodes; beside a range in elastic.nnodes, how many there are at first.",
+    )
     elastic: Elastic | None = Field(
-        default=None, description="torchrun's settings, and the number of nodes where it varies."
+        default=None,
+        description="torchrun's settings, and the number of nodes where it varies. Beside command they reach the "
+        "torchrun that it starts as PET_* variables.",
     )
     master: RoleSpec | None = Field(default=None, description="Node 0, where it differs from the workers.")
     worker: RoleSpec | None = Field(default=None, description="The other nodes.")
@@ -272,7 +306,18 @@ class JobSpec(Nodes, PodFields):
     )
     topology: Topology | None = Field(default=None, description="How near to each other the pods run.")
     master_port: Port = Field(default=23456, description="Port of node 0 where the nodes meet.")
-    volcano: Volcano = Field(default_factory=Volcano.model_construct, description="Task names on Volcano.")
+    names: Names = Field(default_factory=Names.model_construct, description="Names that the operator leaves open.")
+    volcano: Volcano = Field(default_factory=Volcano.model_construct, description="Task names on Volcano: see names.")
+    runtime_ref: RuntimeRef | None = Field(
+        default=None,
+        description="A Trainer runtime to run with, for the target trainjob. The TrainJob then carries only what the "
+        "spec says; image, command and resources may be the runtime's.",
+    )
+    manifest: dict[str, Json] = Field(
+        default={},
+        description="By target, a patch laid over its finished object, for what nothing else reaches. Named lists "
+        "merge by name; null removes a field.",
+    )
     roles: dict[str, SideRole] = Field(
         default={},
         description="Pods beside those that train, by a name of yours: data loaders, parameter servers. Every pod "

@@ -57,7 +57,7 @@ def test_lines_of_goldens_tried_together_say_what_they_say_alone(case: Case, tar
         _same(dict(document.data), cluster, target)
 
 
-@settings(max_examples=15)
+@settings(max_examples=settings().max_examples // 6)  # each line of each is compiled alone
 @given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
 def test_lines_of_generated_specs_tried_together_say_what_they_say_alone(spec: Json, given: Json, target: str) -> None:
     cluster = ClusterProfile.model_validate(given)

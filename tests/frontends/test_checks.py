@@ -51,8 +51,8 @@ def test_two_words_for_one_thing(body: str, path: tuple[str, ...]) -> None:
 
 
 def test_torchrun_s_settings_need_something_that_torchrun_starts() -> None:
-    assert found(text("image: i\ncommand: [python]\nelastic: {}")) == [("spec-conflict", ("spec", "elastic"))]
     assert found(text("image: i\nelastic: {}")) == [("spec-conflict", ("spec", "elastic"))]
+    assert found(text("image: i\ncommand: [sh, -c, torchrun train.py]\nelastic: {}")) == []
 
 
 INVALID = [

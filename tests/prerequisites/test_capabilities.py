@@ -10,6 +10,7 @@ from ptcompile.operators.common.changes import changes
 from ptcompile.operators.targets import TARGETS
 from ptcompile.prerequisites import capabilities
 from ptcompile.prerequisites.capabilities import PROBES
+from ptcompile.verbs.targets import targets
 
 README = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 ROWS = {row.name: dict(row.cells) for row in capabilities.capabilities()}
@@ -19,7 +20,7 @@ def test_the_readme_shows_the_table() -> None:
     """Refresh what stands between the two marks with the output of `python -m ptcompile targets`."""
     _, _, rest = README.partition("<!-- ptcompile targets: begin -->\n")
     shown, _, _ = rest.partition("<!-- ptcompile targets: end -->")
-    assert shown == f"```text\n{capabilities.text()}```\n"
+    assert shown == f"```text\n{targets().text()}```\n"
 
 
 def test_every_probe_is_a_row_with_an_answer_for_every_target() -> None:

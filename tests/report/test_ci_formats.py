@@ -13,7 +13,7 @@ from sarif_pydantic import Sarif  # type: ignore[import-untyped]  # it has types
 import ptcompile
 from ptcompile.findings.diagnostics import Diagnostic, Span
 from ptcompile.linting.catalogue import pages
-from ptcompile.report import FORMATS
+from ptcompile.report import renderer
 from ptcompile.report.sarif import sarif
 from tests import recorded
 
@@ -28,7 +28,7 @@ FOUND = [
 
 
 def told(form: str, found: list[Diagnostic] = FOUND) -> str:
-    return FORMATS[form](found, {})
+    return renderer(form)(found, {})
 
 
 def test_github_is_one_command_a_finding() -> None:

@@ -16,6 +16,7 @@ from ptcompile import (
     EnvSource,
     Fabric,
     Gpu,
+    Handle,
     JobSpec,
     Metadata,
     NodeRequirement,
@@ -30,6 +31,7 @@ from ptcompile import (
     SideRole,
     Spec,
     Spot,
+    Status,
     Toleration,
     Topology,
     TopologyLevel,
@@ -110,6 +112,10 @@ def main() -> None:
         report = ptcompile.lint(ptcompile.compile(spec, cluster=profile).yaml(), cluster=profile)
         world = ptcompile.simulate(manifests[-1])
         assert report.documents == len(manifests), report.diagnostics
+        handle: Handle = ptcompile.compile(spec, cluster=profile).handle
+        state: Status = ptcompile.status(manifests[-1])
+        assert (handle.job.kind, state.done) == (manifests[-1]["kind"], False)
+        assert handle.roles[0].first_rank == 0
         assert all(pod.env is not None for pod in world.pods)
 
 

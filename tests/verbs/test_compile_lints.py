@@ -26,7 +26,7 @@ def said(found: tuple[Diagnostic, ...]) -> list[tuple[str, str, object]]:
 
 @pytest.mark.parametrize("case", [one for one in ALL if one.name not in ("bad-kind", "bad-empty")], ids=pair_name)
 def test_they_say_the_same(case: Case) -> None:
-    """Of other kinds, such as those of bad-kind, compile says only that they are not its own; of nothing, that it is."""
+    """Of other kinds, as those of bad-kind, compile says only that they are not its own; of nothing, that it is."""
     profile, _ = read_cluster(case.cluster)
     if profile is None:
         return

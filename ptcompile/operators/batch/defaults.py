@@ -3,7 +3,7 @@
 from typing import Any
 
 from ptcompile.kubernetes.untyped import Json
-from ptcompile.operators.common.defaults import Defaults
+from ptcompile.operators.common.defaults import NOTHING, Defaults
 
 
 def backoff_limit(job: Json) -> Any:
@@ -21,6 +21,11 @@ def one(_job: Json) -> Any:
     return 1
 
 
+def completions(job: Json) -> Any:
+    """1 where the Job says neither; with a parallelism and without completions it is a work queue."""
+    return NOTHING if "parallelism" in job else 1
+
+
 DEFAULTS = Defaults(
     {
         ("batch/Job", "spec", "completionMode"): "NonIndexed",
@@ -30,6 +35,7 @@ DEFAULTS = Defaults(
     {
         ("batch/Job", "spec", "backoffLimit"): backoff_limit,
         ("batch/Job", "spec", "parallelism"): one,
+        ("batch/Job", "spec", "completions"): completions,
         ("batch/Job", "spec", "podReplacementPolicy"): pod_replacement_policy,
     },
 )

@@ -1,6 +1,7 @@
 """Target `job`: an Indexed batch/v1 Job and a headless Service. Needs no operator: the default for several nodes.
 
 Why each field (Kubernetes 1.36):
+- One node needs neither index nor Service: its completionMode is NonIndexed, the default.
 - completionMode Indexed with parallelism equal to completions: every node runs at once, each with a stable host name
   `<job>-<index>` and JOB_COMPLETION_INDEX. Parallelism defaults to 1, which would run one rank after the other.
 - subdomain and a headless Service of the job's name with publishNotReadyAddresses: `<job>-0.<job>` resolves before
@@ -27,6 +28,7 @@ from ptcompile.operators.batch import names
 from ptcompile.operators.common import batch_endings, endings, gang
 from ptcompile.operators.common.changes import there
 from ptcompile.operators.common.emitting import (
+    COMPLETION_INDEX,
     RUN_POLICY,
     cannot,
     dns_1035,
@@ -36,6 +38,7 @@ from ptcompile.operators.common.emitting import (
     only_trainers,
     own_host_names,
     plain_env,
+    rank_of,
     restart_policies,
 )
 
@@ -44,8 +47,12 @@ if TYPE_CHECKING:
 
 
 def _wiring(job: Job) -> Wiring:
-    host = "localhost" if job.nodes == 1 else f"{job.name}-0.{job.name}"
-    return Wiring(host=host, node_rank="$(JOB_COMPLETION_INDEX)", env=plain_env(job, host))
+    if job.most_nodes == 1:
+        return Wiring(host="localhost", node_rank="0", rank_from={"value": "0"}, env=plain_env(job, "localhost", None))
+    host = f"{job.name}-0.{job.name}"
+    return Wiring(
+        host=host, node_rank="$(JOB_COMPLETION_INDEX)", rank_from=rank_of(COMPLETION_INDEX), env=plain_env(job, host)
+    )
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
@@ -63,17 +70,18 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from endings.only_its_pod(job, "a batch/v1 Job")
     yield from batch_endings.disruption_needs_never(job, "a batch/v1 Job")
     yield from endings.peers_fail_too(job, each=True)
-    if job.nodes > 1 and not there("digit-first-service", cluster.versions()):
+    if job.most_nodes > 1 and not there("digit-first-service", cluster.versions()):
         yield from dns_1035(job, "the job's Service")
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
-    role, policy, several = job.roles[0], job.run_policy, job.nodes > 1
+    role, policy, several = job.roles[0], job.run_policy, job.most_nodes > 1
     spec: dict[str, Any] = {}
     if policy.suspend:
         spec["suspend"] = True
     spec |= managed_by(job, cluster)
-    spec |= {"completionMode": "Indexed", "completions": job.nodes, "parallelism": job.nodes}
+    spec |= {"completionMode": "Indexed"} if several else {}
+    spec |= {"completions": job.nodes, "parallelism": job.nodes}
     spec |= batch_endings.fields(
         endings.retries(job),
         endings.on_disruption(job),
@@ -86,7 +94,10 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
         spec["ttlSecondsAfterFinished"] = policy.ttl_seconds_after_finished
     template = gang.marked(role.template, job, cluster)
     spec["template"] = pod_template.write(
-        template, restartPolicy=role.restart_policy or "Never", subdomain=job.name if several else None
+        template,
+        main=job.names.container,
+        restartPolicy=role.restart_policy or "Never",
+        subdomain=job.name if several else None,
     )
     manifest = {
         "apiVersion": "batch/v1",

@@ -20,8 +20,14 @@ SPEC = ("spec",)
 RUN_POLICY = ("spec", "runPolicy")
 
 
-def plain_env(job: Job, host: str, rank: str = COMPLETION_INDEX) -> tuple[Json, ...]:
-    """What a plain command reads to meet the others, counting nodes; `rank` is the field path of the pod's own.
+def rank_of(field: str) -> Json:
+    """A variable's source: a field of the pod that holds its rank."""
+    return {"valueFrom": {"fieldRef": {"fieldPath": field}}}
+
+
+def plain_env(job: Job, host: str, rank: str | None = COMPLETION_INDEX) -> tuple[Json, ...]:
+    """What a plain command reads to meet the others, counting nodes; `rank` is the field path of the pod's own, None
+    for a pod alone.
 
     Nothing where torchrun starts the job.
     """
@@ -31,7 +37,7 @@ def plain_env(job: Job, host: str, rank: str = COMPLETION_INDEX) -> tuple[Json, 
         {"name": "MASTER_ADDR", "value": host},
         {"name": "MASTER_PORT", "value": str(job.master_port)},
         {"name": "WORLD_SIZE", "value": str(job.nodes)},
-        {"name": "RANK", "valueFrom": {"fieldRef": {"fieldPath": rank}}},
+        {"name": "RANK", **({"value": "0"} if rank is None else rank_of(rank))},
     )
 
 
@@ -112,6 +118,14 @@ def dns_1035(job: Job, what: str) -> Iterator[Problem]:
             "lower-case letters, digits and '-', a letter first, no '-' at the end",
             "such as 'llama-sft'",
         )
+
+
+def other_container(job: Job, name: str, kind: str) -> Iterator[Problem]:
+    """A warning where the spec has another name for the container that trains than the kind wants."""
+    if job.names.container not in {None, name}:
+        path: Path = (*SPEC, "names", "container")
+        message = f"{field_path(path)}: {kind} wants the name {name!r} for the container that trains, and gets it"
+        yield Problem("done-differently", path, message, f"write {name}, or leave it out", "warning", "run")
 
 
 def equal_roles(job: Job, kind: str) -> Iterator[Problem]:

@@ -72,7 +72,7 @@ def alone(job: Job) -> bool:
 def ends_with_node_0(job: Job) -> bool:
     """Whether the success of node 0 is the job's, where the operator leaves the choice."""
     said = job.run_policy.success_policy
-    return job.nodes > 1 and (said == "Node0" or (said is None and job.elastic))
+    return job.most_nodes > 1 and (said == "Node0" or (said is None and job.elastic))
 
 
 def restarts_in_place(role: Role) -> bool:
@@ -100,7 +100,7 @@ def outliving(job: Job) -> Path | None:
 def peers_fail_too(job: Job, *, each: bool) -> Iterator[Problem]:
     """A warning where a lost node takes the other pods with it and their failures count. `each`: one by one."""
     path = outliving(job)
-    if path is None or job.nodes == 1 or job.launch is None or job.launch.max_restarts:
+    if path is None or job.most_nodes == 1 or job.launch is None or job.launch.max_restarts:
         return
     if each and job.run_policy.on_pod_failure == "RestartJob":  # refused: see only_its_pod
         return

@@ -1,6 +1,6 @@
 """What absent fields of a JobSet mean, by CRD and mutating webhook (JobSet 0.12)."""
 
-from ptcompile.operators.batch.defaults import backoff_limit, one, pod_replacement_policy
+from ptcompile.operators.batch.defaults import backoff_limit, completions, one, pod_replacement_policy
 from ptcompile.operators.common.defaults import Defaults
 
 _CHILD = ("replicatedJobs", "*", "template", "spec")
@@ -24,5 +24,6 @@ DEFAULTS = Defaults(
         (*_CHILD, "backoffLimit"): backoff_limit,
         (*_CHILD, "podReplacementPolicy"): pod_replacement_policy,
         (*_CHILD, "parallelism"): one,
+        (*_CHILD, "completions"): completions,
     },
 )

@@ -1,8 +1,8 @@
 """Target `jobset`: jobset.x-k8s.io/v1alpha2 JobSet, which makes Indexed Jobs and one headless Service for all of them.
 
 Why each field (JobSet 0.12):
-- Equal nodes are one replicatedJob `node` with one Job: parallelism equal to completions, completionMode Indexed. The
-  pods are `<name>-node-0-<i>.<name>`, and JOB_COMPLETION_INDEX is the rank.
+- Equal nodes are one replicatedJob, `node` unless `names` says otherwise, with one Job: parallelism equal to
+  completions, completionMode Indexed. The pods are `<name>-node-0-<i>.<name>`, and JOB_COMPLETION_INDEX is the rank.
 - A master and workers are two replicatedJobs, whether or not they differ. Completion indexes begin at 0 in each Job and
   no command line can add, so each pod is a Job of its own, and the rank is JobSet's label job-global-index: it counts
   Jobs in the order of the replicatedJobs, the master's first. torchrun reads it through the variable RANK.
@@ -34,6 +34,7 @@ from ptcompile.operators.common.emitting import (
     object_metadata,
     own_host_names,
     plain_env,
+    rank_of,
     restart_policies,
     role_path,
 )
@@ -46,11 +47,17 @@ _GLOBAL_INDEX = "metadata.labels['jobset.sigs.k8s.io/job-global-index']"
 
 
 def _wiring(job: Job) -> Wiring:
-    first = job.roles[0].name if _by_role(job) else "node"
-    host = "localhost" if job.nodes == 1 else f"{job.name}-{first}-0-0.{job.name}"
+    first = job.names.master if _by_role(job) else job.names.node
+    host = "localhost" if job.most_nodes == 1 else f"{job.name}-{first}-0-0.{job.name}"
     rank = _GLOBAL_INDEX if _by_role(job) else COMPLETION_INDEX
     node_rank = "$(RANK)" if _by_role(job) else "$(JOB_COMPLETION_INDEX)"
-    return Wiring(host=host, node_rank=node_rank, env=plain_env(job, host, rank), hosts=hosts_beside(job, "-0"))
+    return Wiring(
+        host=host,
+        node_rank=node_rank,
+        rank_from=rank_of(rank),
+        env=plain_env(job, host, rank),
+        hosts=hosts_beside(job, "-0"),
+    )
 
 
 def _by_role(job: Job) -> bool:
@@ -60,12 +67,12 @@ def _by_role(job: Job) -> bool:
 
 
 def _rank() -> dict[str, Any]:
-    return {"name": "RANK", "valueFrom": {"fieldRef": {"fieldPath": _GLOBAL_INDEX}}}
+    return {"name": "RANK", **rank_of(_GLOBAL_INDEX)}
 
 
 def _needs_rank(job: Job) -> bool:
     """Whether torchrun's command line speaks of $(RANK), which then must be among the variables."""
-    return _by_role(job) and job.launch is not None and job.launch.rdzv_backend == "static"
+    return _by_role(job) and job.launch is not None and bool(job.launch.entry) and job.launch.rdzv_backend == "static"
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
@@ -89,8 +96,9 @@ def _replicated(job: Job) -> list[tuple[Role, str, int, int]]:
     """What becomes a replicatedJob: our role, its name, how many Jobs, how many pods in each."""
     beside = [(role, role.name, 1, role.replicas) for role in job.beside]
     if _by_role(job):
-        return [*((role, role.name, role.replicas, 1) for role in job.trainers), *beside]
-    return [(job.roles[0], "node", 1, job.nodes), *beside]
+        named = {"master": job.names.master, "worker": job.names.worker}
+        return [*((role, named[role.name], role.replicas, 1) for role in job.trainers), *beside]
+    return [(job.roles[0], job.names.node, 1, job.nodes), *beside]
 
 
 def _groups(job: Job) -> list[Group]:
@@ -134,7 +142,8 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
 
 def _pods(role: Role, job: Job, cluster: ClusterProfile) -> dict[str, Any]:
     template = gang.marked(_with_rank(role, job), job, cluster)
-    return pod_template.write(template, restartPolicy=role.restart_policy or "Never")
+    main = job.names.container if role.trains else None
+    return pod_template.write(template, main=main, restartPolicy=role.restart_policy or "Never")
 
 
 def fewest_for_kai(job: Job, cluster: ClusterProfile) -> dict[str, Any]:

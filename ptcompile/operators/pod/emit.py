@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
-from ptcompile.job.model import Job, Target, Wiring
+from ptcompile.job.model import UNLIMITED, Job, Target, Wiring
 from ptcompile.operators.common import endings, gang
 from ptcompile.operators.common.emitting import (
     RUN_POLICY,
@@ -31,14 +31,15 @@ if TYPE_CHECKING:
 
 def _wiring(job: Job) -> Wiring:
     env = {"MASTER_ADDR": "localhost", "MASTER_PORT": str(job.master_port), "WORLD_SIZE": "1", "RANK": "0"}
-    return Wiring(host="localhost", node_rank="0", env=tuple({"name": k, "value": v} for k, v in env.items()))
+    plain = tuple({"name": k, "value": v} for k, v in env.items()) if job.launch is None else ()
+    return Wiring(host="localhost", node_rank="0", rank_from={"value": "0"}, env=plain)
 
 
 def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
-    if job.nodes > 1:
+    if job.most_nodes > 1:
         yield cannot(
             (*SPEC, "nodes"),
-            f"a Pod is one node, and the job has {job.nodes}",
+            f"a Pod is one node, and the job has {job.most_nodes}",
             "use the target job, pytorchjob or volcano",
         )
     yield from only_trainers(job, "a Pod")
@@ -46,7 +47,7 @@ def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
     policy = job.run_policy
     needs_job = {
         "ttlSecondsAfterFinished": policy.ttl_seconds_after_finished is not None,
-        "backoffLimit": bool(policy.backoff_limit),
+        "backoffLimit": policy.backoff_limit not in {None, 0, UNLIMITED},
         "cleanPodPolicy": policy.clean_pod_policy == "All",
         "suspend": policy.suspend,
     }
@@ -74,6 +75,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     role = job.roles[0]
     template = pod_template.write(
         gang.lone(role.template, job, cluster),
+        main=job.names.container,
         restartPolicy=role.restart_policy or "Never",
         activeDeadlineSeconds=job.run_policy.active_deadline_seconds,
     )

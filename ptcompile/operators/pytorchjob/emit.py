@@ -16,7 +16,7 @@ Why each field (training-operator 1.9.4):
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
@@ -30,6 +30,7 @@ from ptcompile.operators.common.emitting import (
     managed_by,
     object_metadata,
     only_trainers,
+    other_container,
     restart_policies,
 )
 from ptcompile.operators.common.gang import scheduling_policy
@@ -65,6 +66,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from restart_policies(job, ("Never", "OnFailure", "Always", "ExitCode"), "the operator has four policies")
     yield from dns_1035(job, "the pods' Services")
     yield from endings.unsupported(job)
+    yield from other_container(job, "pytorch", "a PyTorchJob")
 
 
 def _replicas(job: Job) -> list[tuple[str, int, Role]]:
@@ -97,13 +99,13 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     if job.elastic and job.launch is not None:
         spec["elasticPolicy"] = {
             "minReplicas": job.min_nodes,
-            "maxReplicas": job.nodes,
+            "maxReplicas": job.most_nodes,
             **({"nProcPerNode": job.launch.nproc_per_node} if by_elastic else {}),
             "maxRestarts": job.launch.max_restarts,
             "rdzvBackend": job.launch.rdzv_backend,
             **_etcd(job.launch.rdzv_endpoint),
             **({} if job.launch.rdzv_id is None else {"rdzvId": job.launch.rdzv_id}),
-            "rdzvConf": [{"key": k, "value": v} for k, v in job.launch.rdzv_conf.items()],
+            **({"rdzvConf": _pairs(job.launch.rdzv_conf)} if job.launch.rdzv_conf else {}),
         }
     spec["pytorchReplicaSpecs"] = {
         key: {
@@ -130,6 +132,10 @@ def _run_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any]:
         "schedulingPolicy": scheduling_policy(job, cluster),
     }
     return {key: value for key, value in out.items() if value is not None}
+
+
+def _pairs(conf: Mapping[str, str]) -> list[dict[str, str]]:
+    return [{"key": key, "value": value} for key, value in conf.items()]
 
 
 def _etcd(endpoint: str | None) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 - restartPolicy of a role is Never, where a failed pod fails the job, or OnFailure, where the kubelet restarts a failed
   container and the operator makes a pod anew that failed as a whole or whose node went. All pods again: never.
 - backoffLimit counts the restarts of containers in running pods and nothing else, so a pod that is made anew is not
-  counted. Absent, it is without limit: it is always written beside OnFailure. 0 with OnFailure is the way to outlive
-  nodes and no failure: the first restart of a container fails the job.
+  counted. Absent, it is without limit: beside OnFailure it is written unless the spec says Unlimited. 0 with OnFailure
+  is the way to outlive nodes and no failure: the first restart of a container fails the job.
 - ExitCode is the user's to ask for: torchrun exits with 1 whatever failed, which is one of the codes that fail the job.
 - A job that is over leaves the pods that still run as they are, restarting or waiting for peers with their GPUs, unless
   cleanPodPolicy says otherwise. So it is Running where the spec says nothing: what every other target does by itself.
@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ptcompile.findings.diagnostics import Problem
-from ptcompile.job.model import Job, RestartPolicy, Role
+from ptcompile.job.model import UNLIMITED, Job, RestartPolicy, Role
 from ptcompile.operators.common import endings
 from ptcompile.operators.common.emitting import cannot
 
@@ -65,7 +65,8 @@ def run_policy(job: Job) -> dict[str, Any]:
     policy = job.run_policy
     kinds = {restarts(job, role) for role in job.trainers}
     limited = "OnFailure" in kinds and "Always" not in kinds
+    unlimited = policy.backoff_limit == UNLIMITED  # which is what the operator takes an absent limit for
     return {
         "cleanPodPolicy": policy.clean_pod_policy or "Running",
-        "backoffLimit": endings.retries(job) if limited else policy.backoff_limit,
+        "backoffLimit": None if unlimited else endings.retries(job) if limited else policy.backoff_limit,
     }

@@ -48,6 +48,7 @@ from ptcompile.operators.common.emitting import (
     hosts_beside,
     managed_by,
     object_metadata,
+    other_container,
     own_host_names,
     plain_env,
     restart_policies,
@@ -70,12 +71,13 @@ _PORTS = (29500, 23456)
 
 
 def _wiring(job: Job) -> Wiring:
-    host = "localhost" if job.nodes == 1 else f"{job.name}-{NODE}-0-0.{job.name}"
+    host = "localhost" if job.most_nodes == 1 else f"{job.name}-{NODE}-0-0.{job.name}"
     beside = hosts_beside(job, "-0")
     if job.launch is None:
-        return Wiring(host=host, env=plain_env(job, host), hosts=beside)
+        return Wiring(host=host, env=() if job.runtime else plain_env(job, host), hosts=beside)
     injected = {"nproc-per-node"} if isinstance(job.launch.nproc_per_node, int) else set()
-    if job.nodes > 1:
+    injected |= {"nnodes"} if job.runtime is not None and not job.launch.entry else set()
+    if job.most_nodes > 1:
         injected |= {"node-rank", "master-addr"}
         injected |= set() if job.elastic else {"nnodes"}
         injected |= {"master-port"} if job.master_port in _PORTS else set()
@@ -84,6 +86,8 @@ def _wiring(job: Job) -> Wiring:
 
 def _processes(job: Job, cluster: ClusterProfile) -> int | None:
     """Processes on a node as Trainer is told them; None where torchrun, or Trainer's own count, is right."""
+    if job.runtime is not None and job.launch is None:
+        return None
     if job.launch is not None:
         return job.launch.nproc_per_node if isinstance(job.launch.nproc_per_node, int) else None
     return hardware.uncounted(cluster, job.roles[0].template.main.resources.limits, job.accelerator)
@@ -111,6 +115,27 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from jobset_endings.unsupported(job, cluster, "a TrainJob", by_role=False)
     yield from own_host_names(job, "Trainer's JobSet")
     yield from dns_1035(job, "a TrainJob and its Service")
+    yield from other_container(job, NODE, "a TrainJob")
+    if job.runtime is not None:
+        yield from _of_runtime(job, cluster)
+
+
+def _of_runtime(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
+    """What a TrainJob cannot say over a runtime that is there already."""
+    at, policy, role = (*SPEC, "runtimeRef"), job.run_policy, job.roles[0]
+    if job.beside or parts(role.template, cluster.versions()) is None:
+        why = "a TrainJob cannot change all of this in the pods of a runtime that is there already"
+        yield cannot(at, why, "say it in the runtime, or remove runtimeRef and the job brings its own")
+    words = {
+        "backoffLimit": policy.backoff_limit,
+        "onPodFailure": policy.on_pod_failure,
+        "onDisruption": policy.on_disruption,
+        "successPolicy": policy.success_policy,
+    }
+    for word in [word for word, said in words.items() if said is not None]:
+        yield cannot((*RUN_POLICY, word), "how it ends is the runtime's to say", "remove it, or remove runtimeRef")
+    if role.restart_policy is not None:
+        yield cannot((*SPEC, "restartPolicy"), "it is the runtime's to say", "remove it, or remove runtimeRef")
 
 
 def _groups(job: Job) -> list[Group]:
@@ -119,16 +144,19 @@ def _groups(job: Job) -> list[Group]:
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     fitting = _against_built_in(job, cluster)
-    if fitting is None:
+    if job.runtime is not None:
+        runtimes, ref = [], dict(job.runtime)
+        trainer, changes = parts(job.roles[0].template, cluster.versions()) or ({}, {})
+    elif fitting is None:
         runtimes = [_runtime(job, cluster)]
         ref = {"apiGroup": GROUP, "kind": "TrainingRuntime", "name": job.name}
-        trainer: dict[str, Any] = {}
-        changes: dict[str, Any] = {}
+        trainer, changes = {}, {}
     else:
         runtimes = []
         ref = {"apiGroup": GROUP, "kind": "ClusterTrainingRuntime", "name": _RUNTIME}
         trainer, changes = fitting
-    trainer = {**trainer, "numNodes": job.nodes}
+    if not job.runtime_nodes:
+        trainer["numNodes"] = job.nodes
     if (processes := _processes(job, cluster)) is not None:
         trainer["numProcPerNode"] = processes
     spec: dict[str, Any] = {"suspend": True} if job.run_policy.suspend else {}
@@ -136,7 +164,10 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
     if deadline is not None and there("trainjob-deadline", cluster.versions()):
         spec["activeDeadlineSeconds"] = deadline
     spec |= managed_by(job, cluster)
-    spec |= {"runtimeRef": ref, "trainer": pod_template.ordered(trainer, ("numNodes", "numProcPerNode")), **changes}
+    spec["runtimeRef"] = ref
+    if trainer or job.runtime is None:
+        spec["trainer"] = pod_template.ordered(trainer, ("numNodes", "numProcPerNode"))
+    spec |= changes
     metadata = object_metadata(job, cluster, "trainjob")
     return [*runtimes, {"apiVersion": API_VERSION, "kind": "TrainJob", "metadata": metadata, "spec": spec}]
 

@@ -42,8 +42,9 @@ if TYPE_CHECKING:
 
 
 def _wiring(job: Job) -> Wiring:
-    host = f"{job.name}-{job.task_names[0]}-0.{job.name}"
-    return Wiring(host="$(MASTER_ADDR)" if job.launch else host, node_rank="$(RANK)", hosts=hosts_beside(job))
+    host = f"{job.name}-{job.names.master}-0.{job.name}"
+    expanded = job.launch is not None and job.launch.entry  # in a command line alone: the plugin appends its variables
+    return Wiring(host="$(MASTER_ADDR)" if expanded else host, node_rank="$(RANK)", hosts=hosts_beside(job))
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
@@ -64,6 +65,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             why = "Volcano before 1.12 counts its pods in WORLD_SIZE, which a plain command reads"
             yield cannot(role_path(role), why, "start the job with script or module, or use the target jobset")
     yield from endings.unsupported(job, cluster)
+    yield from _rank_in_a_variable(job)
     if not there("digit-first-service", cluster.versions()):
         yield from dns_1035(job, "the job's Service")
     yield from own_host_names(job, "the svc plugin")
@@ -73,9 +75,18 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
             yield cannot((*role_path(role), "hostNetwork"), why, "remove hostNetwork or the sidecars")
 
 
+def _rank_in_a_variable(job: Job) -> Iterator[Problem]:
+    """A refusal of a static rendezvous for torchrun in the user's command, which reads its rank from a variable."""
+    launch = job.launch
+    if job.most_nodes > 1 and launch is not None and not launch.entry and launch.rdzv_backend == "static":
+        why = "a variable cannot hold the rank that the pytorch plugin gives, so torchrun in a command needs c10d"
+        help = "set elastic.rdzvBackend: c10d, start it with script or module, or use the target job or jobset"
+        yield cannot((*SPEC, "elastic"), why, help)
+
+
 def _tasks(job: Job) -> list[tuple[str, int, Role]]:
     """Volcano's tasks: name, number of pods, and our role that describes them."""
-    master, worker = job.task_names
+    master, worker = job.names.master, job.names.worker
     first, *others = job.trainers
     workers = [(worker, role.replicas, role) for role in others]
     if not others:
@@ -89,7 +100,7 @@ def _groups(job: Job) -> list[Group]:
 
 
 def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
-    master, worker = job.task_names
+    master, worker = job.names.master, job.names.worker
     spec: dict[str, Any] = {
         "schedulerName": job.roles[0].template.extra.get("schedulerName", "volcano"),
         "minAvailable": job.least_pods,
@@ -125,10 +136,11 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
 def _task(job: Job, cluster: ClusterProfile, name: str, count: int, role: Role) -> dict[str, Any]:
     least = count
     if job.elastic and role.trains:
-        least = 1 if name == job.task_names[0] else job.min_nodes - 1
+        least = 1 if name == job.names.master else job.min_nodes - 1
     task: dict[str, Any] = {"name": name, "replicas": count, "minAvailable": least}
-    task |= endings.of_task(job, role, cluster, master=name == job.task_names[0])
-    task["template"] = pod_template.write(role.template, restartPolicy=role.restart_policy or "Never")
+    task |= endings.of_task(job, role, cluster, master=name == job.names.master)
+    main = job.names.container if role.trains else None
+    task["template"] = pod_template.write(role.template, main=main, restartPolicy=role.restart_policy or "Never")
     return task
 
 

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
-from ptcompile.job.model import Job, OnPodFailure, Role
+from ptcompile.job.model import UNLIMITED, Job, OnPodFailure, Role
 from ptcompile.operators.common import endings
 from ptcompile.operators.common.changes import there
 from ptcompile.operators.common.emitting import SPEC, cannot
@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 Json = dict[str, Any]
-
-_FOR_EVER = 2**31 - 1
 
 
 def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
@@ -87,7 +85,7 @@ def of_job(job: Job, cluster: ClusterProfile) -> Json:
     failed: str | None = None if _in_place(job) else again
     if failed == "FailJob":  # a restart that is the last try leaves the job Failed and its logs there
         failed = "TerminateJob" if apart else "RestartJob"
-    out: Json = {"maxRetry": _FOR_EVER if apart else endings.retries(job) + 1}
+    out: Json = {"maxRetry": UNLIMITED if apart else min(endings.retries(job) + 1, UNLIMITED)}
     if _all_must_succeed(job):
         out["minSuccess"] = job.nodes
     actions: dict[str, list[str]] = {}

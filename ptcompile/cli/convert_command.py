@@ -1,0 +1,68 @@
+"""`ptcompile convert`: one operator's manifests as another's."""
+
+from __future__ import annotations
+
+import argparse
+
+from ptcompile.cli import files
+from ptcompile.cli.findings import Findings
+from ptcompile.cli.options import add_output_format, check_target
+
+EPILOG = """\
+The manifests are imported, and compiled for the other operator: the same pods, processes, commands, variables, amounts
+and volumes, or an error that names what the other operator has no word for. What it does in its own way is a warning.
+
+  ptcompile convert pytorchjob.yaml --target trainjob > trainjob.yaml   from Kubeflow's v1 to its v2
+  ptcompile convert job.yaml --target jobset --lossy                    leave out, with a warning, what has no word
+
+The exit status is 0 where it is converted, 1 where it is not, else 2.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the command and its options into the parser."""
+    one = commands.add_parser(
+        "convert",
+        help="one operator's manifests as another's: lossless, or an error",
+        epilog=EPILOG,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    one.add_argument("paths", nargs="+", metavar="FILE", help="files, directories, or - for standard input")
+    one.add_argument("--target", metavar="T", required=True, help="the operator's API to write (see ptcompile targets)")
+    one.add_argument("-o", "--output", metavar="OUT", help="a file (standard output)")
+    one.add_argument("--cluster", metavar="FILE", help="the platform's profile")
+    one.add_argument("--lossy", action="store_true", help="leave out, with a warning, what it has no word for")
+    add_output_format(one)
+    one.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Convert every file. One error anywhere, and nothing is written."""
+    from ptcompile.documents.emit import emit_all
+    from ptcompile.verbs.convert import convert
+
+    check_target(options.target)
+    findings = Findings(options.output_format)
+    inputs, unreadable = files.read_all(options.paths)
+    findings.unreadable(unreadable)
+    profile = findings.profile(options.cluster)
+    manifests: list[dict[str, object]] = []
+    for file in inputs if profile is not None else ():
+        result = convert(
+            file.content,
+            target=options.target,
+            filename=file.name,
+            cluster=profile if options.cluster else None,
+            lossy=options.lossy,
+        )
+        findings.add(file, result.diagnostics)
+        manifests += result.manifests
+    status = findings.finish()
+    if status:
+        return status
+    text = emit_all(manifests)
+    if options.output is None:
+        return files.write_stdout(text)
+    files.write_files({options.output: text})
+    return 0

@@ -1,0 +1,175 @@
+"""`ptcompile import`: manifests back to specs."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+from typing import TYPE_CHECKING
+
+from ptcompile.cli import files
+from ptcompile.cli.files import File, UsageError
+from ptcompile.cli.findings import Findings
+from ptcompile.cli.options import add_output_format
+
+if TYPE_CHECKING:
+    from ptcompile.verbs.import_manifests import Imported
+
+EPILOG = """\
+Reads Pods, Jobs, PyTorchJobs, TrainJobs, JobSets and Volcano Jobs with what stands beside them, in files, folders,
+Lists and rendered charts, and writes the smallest spec that compiles back to the same. Each spec is compiled and
+compared with what came in: what no spec says is an error that names it, and nothing is left out in silence.
+
+  ptcompile import job.yaml                             the spec on standard output
+  ptcompile import manifests/ -o specs/                 a spec for each file, and what is kept in specs/kept/
+  ptcompile import manifests/ -o specs/ --profile cluster.yaml   with what all have in common in a profile
+  ptcompile import job.yaml --set REPLICAS=4            for templates of envsubst: $REPLICAS is 4
+  helm template . | ptcompile import -                  a rendered chart
+
+The exit status is 0 where every spec is proved to mean the same, 1 where something is not said, else 2.
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the command and its options into the parser."""
+    one = commands.add_parser(
+        "import",
+        help="the specs of manifests that are there, proved to mean the same",
+        epilog=EPILOG,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    one.add_argument("paths", nargs="+", metavar="FILE", help="files, directories, or - for standard input")
+    one.add_argument("-o", "--output", metavar="DIR", help="a directory for the specs, or a file for one")
+    one.add_argument("--profile", metavar="FILE", help="write what all of them have in common into this profile")
+    one.add_argument("--cluster", metavar="FILE", help="the profile that the specs will be compiled with")
+    one.add_argument("--exact", action="store_true", help="keep every command as it is written")
+    one.add_argument("--lossy", action="store_true", help="write a spec also where it does not say all: a warning")
+    one.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="text for $NAME and ${NAME}")
+    one.add_argument("--format", choices=("yaml", "json"), default="yaml", help="of the specs (yaml)")
+    add_output_format(one)
+    one.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Import every file. What is proved is written; the rest is told."""
+    from ptcompile.verbs.import_manifests import import_manifests
+
+    if options.profile and options.cluster:
+        raise UsageError("--profile writes a profile, and --cluster gives one: say one of the two")
+    findings = Findings(options.output_format)
+    inputs, unreadable = files.read_all(options.paths)
+    findings.unreadable(unreadable)
+    values = dict(_value(text) for text in options.set)
+    profile = findings.profile(options.cluster)
+    found: dict[str, Imported] = {}
+    for file in inputs if profile is not None else ():
+        content = _filled(file.content, values)
+        imported = import_manifests(
+            content,
+            filename=file.name,
+            cluster=profile if options.cluster else None,
+            lossy=options.lossy,
+            exact=options.exact,
+        )
+        if (
+            not file.named
+            and not imported.found
+            and {one.name for one in imported.diagnostics} == {"nothing-to-import"}
+        ):
+            continue
+        findings.add(File(file.name, content, file.named), imported.diagnostics)
+        found[file.name] = imported
+    status = findings.finish()
+    return max(status, _write(found, options)) if found else max(status, findings.no_jobs(options.paths))
+
+
+def _value(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not re.fullmatch(r"[A-Za-z_]\w*", name):
+        raise UsageError(f"--set {text}: it must be NAME=VALUE, such as REPLICAS=4")
+    return name, value
+
+
+def _filled(content: bytes, values: dict[str, str]) -> bytes:
+    """The text with `$NAME` and `${NAME}` replaced, as envsubst does it; other names stay."""
+    if not values:
+        return content
+    text = content.decode("utf-8-sig", errors="surrogateescape")
+    filled = re.sub(r"\$(?:\{([A-Za-z_]\w*)\}|([A-Za-z_]\w*))", lambda one: values.get(one[1] or one[2], one[0]), text)
+    return filled.encode("utf-8", errors="surrogateescape")
+
+
+def _write(found: dict[str, Imported], options: argparse.Namespace) -> int:
+    from ptcompile.documents.emit import emit, emit_all
+    from ptcompile.importing.profiles import factored
+
+    profile = None
+    if options.profile:
+        needed = next((one.profile for one in found.values() if one.profile is not None), None)
+        specs, profile, near = factored([one.document for each in found.values() for one in each.found], needed)
+        left = iter(specs)
+        found = {name: each.with_documents(left) for name, each in found.items()}
+        for line in near:
+            files.say(f"ptcompile: {line}\n")
+    _tell(found, options)
+    contents: dict[str, str] = {}
+    needed = profile or next((one.profile for one in found.values() if one.profile is not None), None)
+    if options.output is None:
+        texts = [_text(one, options.format) for one in found.values() if one.found]
+        status = files.write_stdout(("" if options.format == "json" else "---\n").join(texts))
+    else:
+        contents |= _files(found, options)
+        status = 0
+    if options.profile:
+        contents[options.profile] = emit(needed) if needed else emit(_built_in())
+    kept = [one for imported in found.values() for one in imported.kept]
+    if kept and options.output is not None and _is_folder(options.output):
+        contents[os.path.join(options.output, "kept", "kept.yaml")] = emit_all(kept)
+    files.write_files(contents)
+    return status
+
+
+def _built_in() -> dict[str, object]:
+    return {"apiVersion": "ptcompile/v1", "kind": "ClusterProfile", "metadata": {"name": "imported"}, "spec": {}}
+
+
+def _is_folder(output: str) -> bool:
+    return output.endswith(os.sep) or os.path.isdir(output)
+
+
+def _files(found: dict[str, Imported], options: argparse.Namespace) -> dict[str, str]:
+    if not _is_folder(options.output):
+        return {options.output: "---\n".join(_text(one, options.format) for one in found.values())}
+    out: dict[str, str] = {}
+    for name, one in found.items():
+        if one.found:
+            stem = os.path.splitext(os.path.basename(name))[0].strip("<>")
+            path = os.path.join(options.output, f"{stem}.{options.format}")
+            if path in out:
+                raise UsageError(f"two specs would be written to {path}: give their files different names")
+            out[path] = _text(one, options.format)
+    return out
+
+
+def _text(imported: Imported, form: str) -> str:
+    if form == "yaml":
+        return imported.yaml()
+    return json.dumps(imported.to_dict(), indent=2) + "\n"
+
+
+def _tell(found: dict[str, Imported], options: argparse.Namespace) -> None:
+    """What was proved, and what has to be done besides."""
+    specs = [one for imported in found.values() for one in imported.found]
+    whole, same = sum(one.same_manifest for one in specs), sum(one.same_world for one in specs)
+    kept = sum(len(imported.kept) for imported in found.values())
+    files.say(
+        f"ptcompile: {len(specs)} imported: {same} with the same world, {whole} of them with the same manifest"
+        f"{f'; {kept} objects are kept as they are' if kept else ''}\n"
+    )
+    if not options.profile and any(one.profile is not None for one in found.values()):
+        files.say(
+            "ptcompile: the built-in profile adds tolerations to pods with GPUs that the manifests do not have: "
+            "import again with --profile FILE, and compile with --cluster FILE\n"
+        )

@@ -1,0 +1,55 @@
+"""`manifest`: what a spec lays over the finished object of one target, where no other word of it reaches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ptcompile.findings.diagnostics import Path, Problem, field_path
+from ptcompile.job import pod_template
+from ptcompile.job.model import Target
+from ptcompile.kubernetes import names
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.spec import JobSpec
+
+Json = dict[str, Any]
+
+
+def applied(manifests: Sequence[Json], patch: Mapping[str, Any] | None) -> tuple[Json, ...]:
+    """The manifests with the patch laid over the job's own object, which is the last one."""
+    if not patch:
+        return tuple(manifests)
+    *beside, job = manifests
+    return (*beside, pod_template.merge(job, patch))
+
+
+def unsupported(job: JobSpec, target: Target) -> Iterator[Problem]:
+    """Patches for targets that do not exist, a warning for those of other targets, and a runtime that nothing runs."""
+    from ptcompile.operators.targets import TARGETS
+
+    for name, patch in job.manifest.items():
+        path: Path = ("spec", "manifest", name)
+        if name not in TARGETS:
+            near = names.suggest(name, TARGETS)
+            help = f"did you mean {near}?" if near else f"the targets are {', '.join(TARGETS)}"
+            message = f"{field_path(path)}: unknown target {name!r}"
+            yield Problem("unknown-target", path, message, help, authority="ptcompile", on_key=True)
+        elif name != target.name and patch:
+            said = ", ".join(field_path(one) for one in _leaves(patch))
+            message = f"{field_path(path)}: the target {target.name} does not get what this says for {name}: {said}"
+            help = f"say it in spec.manifest.{target.name} too, or compile for {name}"
+            yield Problem("not-carried-over", path, message, help, "warning", "run", "ptcompile", on_key=True)
+    if job.runtime_ref is not None and target.name != "trainjob":
+        path = ("spec", "runtimeRef")
+        message = f"{field_path(path)}: only a TrainJob runs with a runtime of Trainer's"
+        yield Problem("unsupported-by-target", path, message, "use the target trainjob", authority="ptcompile")
+
+
+def _leaves(patch: Any, path: Path = ()) -> Iterator[Path]:
+    """The places where a patch says something, without the values."""
+    if isinstance(patch, Mapping) and patch:
+        for key, inner in patch.items():
+            yield from _leaves(inner, (*path, str(key)))
+    else:
+        yield path

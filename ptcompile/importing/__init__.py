@@ -1,0 +1,1 @@
+"""Manifests back to specs: read, compiled again, compared, and patched until nothing differs, or the rest told."""

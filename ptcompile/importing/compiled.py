@@ -1,0 +1,31 @@
+"""A spec as manifests, quickly: without the checks and the offline API server, which the proof runs at the end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ptcompile import passes
+from ptcompile.compiling import patches
+from ptcompile.frontends.checks import blocks
+from ptcompile.frontends.checks_endings import endings_of
+from ptcompile.frontends.spec import lower, read_spec
+from ptcompile.job.model import Context
+from ptcompile.operators.targets import target_named
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+Json = dict[str, Any]
+
+
+def manifests(spec: Json, cluster: ClusterProfile) -> tuple[Json, ...] | None:
+    """What the spec compiles to; None where it is refused."""
+    read, _ = read_spec(spec)
+    if read is None or any(one.severity == "error" for one in endings_of(read.spec, blocks(read.spec))):
+        return None
+    target = target_named(read.spec.target or "job")
+    job = lower(read, cluster)
+    if any(one.severity == "error" for one in target.unsupported(job, cluster)):
+        return None
+    done, _ = passes.run(job, Context(cluster, target))
+    return patches.applied(target.emit(done, cluster), read.spec.manifest.get(target.name))

@@ -1,0 +1,159 @@
+"""A reading of an object as a spec: complete and explicit; `shrink` makes it small."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ptcompile.diffing.normal import SERVERS_OWN
+from ptcompile.job import pod_template
+from ptcompile.kubernetes.untyped import Json, at, text
+from ptcompile.operators.common.read import MAIN, Pods, Read, given
+from ptcompile.operators.common.read_template import pod_words
+
+Spec = dict[str, Any]
+"""A TrainingJob as plain data."""
+
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+_SHM = "sharedMemory"
+"""A word that roles do not have."""
+_IN_POD = {
+    **{word: word for word in (
+        "serviceAccountName", "schedulerName", "priorityClassName", "hostNetwork", "terminationGracePeriodSeconds",
+        "imagePullSecrets", "nodeSelector", "affinity", "tolerations", "volumes",
+    )},
+    "podSecurityContext": "securityContext", "podLabels": "labels", "podAnnotations": "annotations",
+}  # fmt: skip
+"""Words of the job that roles beside the trainers inherit, by their fields of a pod template."""
+_IN_MAIN = ("imagePullPolicy", "workingDir", "envFrom", "volumeMounts", "securityContext")
+"""The same of the container that trains."""
+_INHERITED_NOT = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})
+"""Words of the job that are not those of the roles beside the trainers."""
+
+
+def draft(manifest: Json, read: Read, gpu: str) -> Spec:
+    """The spec that says all that was read. `gpu` is what the profile calls a GPU."""
+    metadata = at(manifest, "metadata")
+    annotations = {k: v for k, v in at(metadata, "annotations").items() if k != _LAST_APPLIED}
+    name = text(metadata.get("name")) or text(metadata.get("generateName")).rstrip("-.")
+    head = {"name": name, "namespace": metadata.get("namespace"), "labels": metadata.get("labels")}
+    spec: Spec = {"target": read.target, **_pods(read, gpu)}
+    for word, value in read.words.items():
+        own = spec.get(word)
+        spec[word] = {**own, **value} if isinstance(own, Mapping) and isinstance(value, Mapping) else value
+    spec = {word: value for word, value in spec.items() if value != {} or word in {"master", "worker"}}
+    return {
+        "apiVersion": "ptcompile/v1",
+        "kind": "TrainingJob",
+        "metadata": given({**head, "annotations": annotations}),
+        "spec": spec,
+    }
+
+
+def other_metadata(manifest: Json) -> list[str]:
+    """What the object's metadata has that neither a spec says nor a server writes."""
+    known = {"name", "namespace", "labels", "annotations", *SERVERS_OWN}
+    return [key for key in at(manifest, "metadata") if key not in known]
+
+
+def _pods(read: Read, gpu: str) -> Spec:
+    trainers = [pods for pods in read.pods if pods.trains]
+    blocks = [pod_words(pods, gpu) for pods in trainers]
+    said = [block[_SHM] for block in blocks if _SHM in block]
+    if any(one != said[0] for one in said):  # then no word of the job's says it for all
+        blocks, said = [pod_words(pods, gpu, shm=False) for pods in trainers], [False]
+    blocks = [{word: value for word, value in block.items() if word != _SHM} for block in blocks]
+    job = _common(blocks)
+    out = job | ({_SHM: said[0]} if said else {})
+    for pods, block in zip(trainers, blocks, strict=True) if len(trainers) > 1 else ():
+        own = {word: value for word, value in block.items() if job.get(word) != value}
+        out[pods.role] = {**_replicas(pods), **own}
+    beside = {pods.role: (pods, _of_role(pods, gpu, said)) for pods in read.pods if not pods.trains}
+    if beside:
+        others = [words for _, words in beside.values()]
+        apart = [word for word in (*_IN_POD, *_IN_MAIN) if any(one.get(word) != job.get(word) for one in others)]
+        own = _as_patch({word: out.pop(word) for word in apart if word in out})
+        out["podTemplate"] = pod_template.merge(own, out.get("podTemplate", {}))
+        job = {word: value for word, value in job.items() if word not in apart}
+        out["roles"] = {name: _beside(pods, words, job) for name, (pods, words) in beside.items()}
+    return out
+
+
+def _as_patch(words: Spec) -> Spec:
+    """Words of the nodes that a role beside them does not share, as a podTemplate, which roles do not inherit."""
+    pod = {_IN_POD[word]: value for word, value in words.items() if word in _IN_POD}
+    if words.get("hostNetwork"):
+        pod["dnsPolicy"] = "ClusterFirstWithHostNet"
+    metadata = {key: pod.pop(key) for key in ("labels", "annotations") if key in pod}
+    main = {word: value for word, value in words.items() if word in _IN_MAIN}
+    if main:
+        pod["containers"] = [{"name": MAIN, **main}]
+    return given({"metadata": metadata, "spec": pod})
+
+
+def _of_role(pods: Pods, gpu: str, said: list[Any]) -> Spec:
+    """The words of a role beside the trainers, which gets shared memory without a size where the nodes have any."""
+    words = pod_words(pods, gpu)
+    own = words.pop(_SHM, None)
+    if own is None or own is False or (own is True and said != [False]):
+        return words
+    words = pod_words(pods, gpu, shm=False)
+    del words[_SHM]
+    return words
+
+
+def _replicas(pods: Pods) -> Spec:
+    return {} if pods.role == "master" else {"replicas": pods.replicas}
+
+
+def _common(blocks: list[Spec]) -> Spec:
+    """The words that all roles say alike."""
+    first, *others = blocks
+    return {word: value for word, value in first.items() if all(one.get(word) == value for one in others)}
+
+
+def _beside(pods: Pods, words: Spec, job: Spec) -> Spec:
+    own = {word: value for word, value in words.items() if word in _INHERITED_NOT or job.get(word) != value}
+    return {"replicas": pods.replicas, **own}
+
+
+_WRITTEN = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "OMP_NUM_THREADS"})
+"""Variables that compile may write by itself."""
+
+
+def may_be_written(name: str, job: Spec) -> bool:
+    """Whether a variable of this name may be compile's own."""
+    return name in _WRITTEN or name in {f"{role.upper().replace('-', '_')}_HOSTS" for role in job.get("roles", {})}
+
+
+def blocks(job: Spec) -> list[tuple[tuple[str, ...], Spec]]:
+    """The job and its roles, with their paths."""
+    roles = [(("spec", role), job[role]) for role in ("master", "worker") if role in job]
+    return [(("spec",), job), *roles, *((("spec", "roles", name), one) for name, one in job.get("roles", {}).items())]
+
+
+def without_written(spec: Spec) -> Spec:
+    """The spec without variables that compile may write itself; where it does not they come back (`residue`).
+
+    Nothing is taken where a variable refers to another, since then their order counts.
+    """
+    job = spec["spec"]
+
+    def left(block: Spec) -> Spec:
+        env = block.get("env") or {}
+        if any("$(" in str(value) for value in env.values()):
+            return block
+        own = {name: value for name, value in env.items() if not may_be_written(name, job)}
+        rest = {word: value for word, value in block.items() if word != "env"}
+        return {**rest, "env": own} if own else rest
+
+    port = (job.get("env") or {}).get("MASTER_PORT")
+    out = left(job)
+    if isinstance(port, str) and port.isdigit() and 1 <= int(port) <= 65535:
+        out.setdefault("masterPort", int(port))
+    for role in ("master", "worker"):
+        if role in out:
+            out[role] = left(out[role])
+    if "roles" in out:
+        out["roles"] = {name: left(block) for name, block in out["roles"].items()}
+    return {**spec, "spec": out}

@@ -1,0 +1,40 @@
+"""A batch/v1 Job as the words of a spec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.untyped import Json, at
+from ptcompile.operators.common.read import (
+    MAIN,
+    Pods,
+    Read,
+    count,
+    given,
+    main_container,
+    names,
+    refused,
+    restart_policy,
+)
+
+
+def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
+    """The pods as equal nodes. A Job that runs its indexes one after the other is no job of nodes."""
+    spec, template = at(manifest, "spec"), at(manifest, "spec", "template")
+    path: Path = ("spec", "template")
+    parallelism, completions = count(spec.get("parallelism")), count(spec.get("completions"))
+    if parallelism < completions:
+        message = f"{parallelism} of {completions} pods run at a time, and the nodes of a job run all at once"
+        yield refused("job", ("spec", "completions"), message, "set parallelism to the same number")
+        return
+    main = main_container(template, MAIN)
+    run_policy = given(
+        {
+            "ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished"),
+            "activeDeadlineSeconds": spec.get("activeDeadlineSeconds"),
+            "suspend": spec.get("suspend"),
+        }
+    )
+    pods = Pods("node", completions, template, path, main, restart_policy(template, "Always"))
+    yield Read("job", (pods,), {"nodes": max(1, completions), "runPolicy": run_policy, **names(container=main)})

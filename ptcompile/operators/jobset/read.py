@@ -1,0 +1,82 @@
+"""A JobSet as the words of a spec (JobSet 0.12)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.untyped import Json, at, items, text
+from ptcompile.operators.common.read import (
+    MAIN,
+    Pods,
+    Read,
+    count,
+    given,
+    main_container,
+    names,
+    refused,
+    restart_policy,
+)
+
+
+def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
+    """The first replicatedJob as the nodes, or the first two as master and workers; the others train not."""
+    spec = at(manifest, "spec")
+    jobs = items(spec.get("replicatedJobs"))
+    if not jobs:
+        yield refused("jobset", ("spec", "replicatedJobs"), "it has no pods", "add a replicatedJob")
+        return
+    for index, one in enumerate(jobs):
+        job, path = at(one, "template", "spec"), ("spec", "replicatedJobs", index, "template", "spec")
+        if count(job.get("parallelism")) < count(job.get("completions")):
+            why = "fewer pods run at a time than there are indexes, and the nodes of a job run all at once"
+            yield refused("jobset", (*path, "completions"), why, "set parallelism to the same number")
+            return
+    if len(jobs) > 1 and _by_pods(jobs[0]) == 1 and _one_pod_each(jobs[1]):
+        yield _master_and_workers(spec, jobs)
+    yield _nodes(spec, jobs)
+
+
+def _by_pods(replicated: Json) -> int:
+    return count(replicated.get("replicas")) * count(at(replicated, "template", "spec").get("parallelism"))
+
+
+def _one_pod_each(replicated: Json) -> bool:
+    return count(at(replicated, "template", "spec").get("parallelism")) == 1
+
+
+def _pods(role: str, index: int, replicated: Json, *, trains: bool = True) -> Pods:
+    template = at(replicated, "template", "spec", "template")
+    path: Path = ("spec", "replicatedJobs", index, "template", "spec", "template")
+    main = main_container(template, MAIN if trains else role)
+    return Pods(role, _by_pods(replicated), template, path, main, restart_policy(template, "OnFailure"), trains)
+
+
+def _beside(jobs: Sequence[Json], first: int) -> list[Pods]:
+    return [_pods(text(one.get("name")), at, one, trains=False) for at, one in enumerate(jobs) if at >= first]
+
+
+def _nodes(spec: Json, jobs: Sequence[Json]) -> Read:
+    pods = _pods("node", 0, jobs[0])
+    count_in_job = count(at(jobs[0], "template", "spec").get("parallelism"))
+    called = names(container=pods.main, node=text(jobs[0].get("name")))
+    words = {"nodes": max(1, count_in_job), **_ends(spec, jobs), **called}
+    return Read("jobset", (pods._replace(replicas=count_in_job), *_beside(jobs, 1)), words)
+
+
+def _master_and_workers(spec: Json, jobs: Sequence[Json]) -> Read:
+    master, worker = _pods("master", 0, jobs[0]), _pods("worker", 1, jobs[1])
+    called = names(container=master.main, master=text(jobs[0].get("name")), worker=text(jobs[1].get("name")))
+    words = {"master": {}, "worker": {"replicas": worker.replicas}, **_ends(spec, jobs), **called}
+    return Read("jobset", (master, worker, *_beside(jobs, 2)), words)
+
+
+def _ends(spec: Json, jobs: Sequence[Json]) -> dict[str, Any]:
+    deadline = at(jobs[0], "template", "spec").get("activeDeadlineSeconds")
+    policy = {
+        "ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished"),
+        "activeDeadlineSeconds": deadline,
+        "suspend": spec.get("suspend"),
+    }
+    return {"runPolicy": given(policy)}

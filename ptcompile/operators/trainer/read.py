@@ -1,0 +1,92 @@
+"""A Kubeflow TrainJob as the words of a spec (Trainer 2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from ptcompile.findings.diagnostics import Path
+from ptcompile.job import pod_template
+from ptcompile.kubernetes.untyped import Json, at, items, object_name, text
+from ptcompile.operators.common.read import Pods, Read, count, given, restart_policy
+from ptcompile.operators.trainer import runtimes
+from ptcompile.operators.trainer.runtime_patch import MANAGER
+
+_NODE = "node"
+
+
+def read(manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
+    """First as a job whose pods the spec describes, which compile may write so; then as what it is over its runtime."""
+    runtime, assumed = runtimes.find(manifest, others)
+    jobs = runtimes.replicated_jobs(runtime)
+    if any(runtime is one for one in others) and object_name(runtime) == object_name(manifest):
+        yield from _with_runtime(manifest, runtime, jobs)
+    elif not assumed and at(manifest, "spec", "trainer").get("image") and any(one.get("name") == _NODE for one in jobs):
+        template = _own_pods(at(manifest, "spec"))
+        nodes = runtimes.nodes(manifest, runtime)
+        pods = Pods(_NODE, nodes, template, None, _NODE, restart_policy(template, "OnFailure"))
+        yield Read("trainjob", (pods,), {**_words(manifest), "nodes": nodes})
+    yield _over_runtime(manifest)
+
+
+def _words(manifest: Json) -> dict[str, Any]:
+    spec = at(manifest, "spec")
+    policy = given({word: spec.get(word) for word in ("activeDeadlineSeconds", "suspend")})
+    words: dict[str, Any] = {"runPolicy": policy}
+    processes = at(spec, "trainer").get("numProcPerNode")
+    if processes is not None:
+        words["elastic"] = {"nprocPerNode": processes}
+    return words
+
+
+def _with_runtime(manifest: Json, runtime: Json, jobs: list[Json]) -> Iterator[Read]:
+    """A job that brings its own runtime, as compile writes where no other does what the job says."""
+    pods = [_of_runtime(manifest, runtime, place, one) for place, one in enumerate(jobs)]
+    pods.sort(key=lambda one: not one.trains)
+    if not pods or not pods[0].trains:
+        return
+    words = _words(manifest)
+    deadline = at(jobs[0], "template", "spec").get("activeDeadlineSeconds")
+    if deadline is not None:
+        words["runPolicy"]["activeDeadlineSeconds"] = deadline
+    yield Read("trainjob", tuple(pods), {**words, "nodes": pods[0].replicas}, objects=(runtime,))
+
+
+def _of_runtime(manifest: Json, runtime: Json, place: int, replicated: Json) -> Pods:
+    job, name = at(replicated, "template", "spec"), text(replicated.get("name"))
+    template = at(job, "template")
+    path: Path = ("spec", "template", "spec", "replicatedJobs", place, "template", "spec", "template")
+    if name != _NODE:
+        restart = restart_policy(template, "OnFailure")
+        return Pods(name, count(job.get("parallelism")), template, path, name, restart, trains=False, holder=1)
+    template = pod_template.merge(template, _own_pods(at(manifest, "spec")))
+    nodes, restart = runtimes.nodes(manifest, runtime), restart_policy(template, "OnFailure")
+    return Pods(_NODE, nodes, template, path, _NODE, restart, holder=1)
+
+
+def _over_runtime(manifest: Json) -> Read:
+    spec = at(manifest, "spec")
+    ref = at(spec, "runtimeRef")
+    nodes = at(spec, "trainer").get("numNodes")
+    words = {**_words(manifest), "runtimeRef": given({"name": ref.get("name"), "kind": ref.get("kind")})}
+    if nodes is not None:
+        words["nodes"] = nodes
+    pods = Pods(_NODE, count(nodes), _own_pods(spec), None, _NODE, None)
+    return Read("trainjob", (pods,), words)
+
+
+def _own_pods(spec: Json) -> dict[str, Any]:
+    """What the TrainJob itself says of its nodes: its trainer, and the patch that compile writes."""
+    trainer = at(spec, "trainer")
+    fields = {word: trainer.get(word) for word in ("image", "command", "args", "env")}
+    container = {"name": _NODE, **given({**fields, "resources": trainer.get("resourcesPerNode")})}
+    template: dict[str, Any] = {"spec": {"containers": [container]}}
+    for patch in items(spec.get("runtimePatches")):
+        if patch.get("manager") == MANAGER:
+            for job in items(at(patch, "trainingRuntimeSpec", "template", "spec").get("replicatedJobs")):
+                template = pod_template.merge(template, at(job, "template", "spec", "template"))
+    for word in ("podTemplateOverrides", "podSpecOverrides"):
+        for one in items(spec.get(word)):
+            body = {key: value for key, value in one.items() if key != "targetJobs"}
+            template = pod_template.merge(template, {"spec": body} if word == "podSpecOverrides" else body)
+    return template

@@ -1,0 +1,65 @@
+"""The verb `requires` as a function: what a cluster must have before jobs run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ptcompile import streams
+from ptcompile.prerequisites.requirements import Requirement
+from ptcompile.prerequisites.requirements import requires as needs
+from ptcompile.verbs import compile
+
+if TYPE_CHECKING:
+    from ptcompile.findings.diagnostics import Diagnostic
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.spec import Spec
+
+
+class Requirements(NamedTuple):
+    """What a cluster must have, each thing once, and what keeps a spec from compiling."""
+
+    requirements: tuple[Requirement, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Whether there is no error. Warnings are fine."""
+        return not any(d.severity == "error" for d in self.diagnostics)
+
+    def text(self) -> str:
+        """One line for each thing."""
+        return "".join(f"{one}\n" for one in self.requirements)
+
+
+def requires(
+    spec: str | bytes | Mapping[str, Any] | Spec,
+    *,
+    target: str | None = None,
+    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    filename: str | None = None,
+) -> Requirements:
+    """What the jobs of a stream need: software with its versions, CRDs, objects that they name, node resources.
+
+    Arguments as for `compile`. With an error in `diagnostics` there are no requirements: what does not compile needs
+    nothing. Raises nothing for what a user may have written.
+    """
+    profile, found = compile.read_cluster(cluster)
+    if profile is None:
+        return Requirements((), tuple(found))
+    specs, told = jobs(spec, profile, target, filename)
+    needed = dict.fromkeys(one for each in specs for one in needs(each, profile, target))
+    return Requirements(tuple(needed), (*found, *told))
+
+
+def jobs(
+    spec: str | bytes | Mapping[str, Any] | Spec, profile: ClusterProfile, target: str | None, filename: str | None
+) -> tuple[list[Spec], tuple[Diagnostic, ...]]:
+    """The jobs of a stream where all of it compiles, else none; and what compiling says."""
+    from ptcompile.frontends.spec import read_spec
+
+    result = compile.compile(spec, target=target, cluster=profile, filename=filename)
+    if not result.ok:
+        return [], result.diagnostics
+    read = (read_spec(document.data)[0] for document in streams.read(spec, filename).documents)
+    return [one for one in read if one is not None], result.diagnostics

@@ -1,0 +1,308 @@
+"""The state of live objects of all six kinds, each written as its controller writes it; the source stands beside it.
+
+job controller: kubernetes 1.36 pkg/controller/job/job_controller.go; training-operator 1.9 pkg/util/status.go and
+pkg/controller.v1/pytorch/pytorchjob_controller.go; volcano pkg/controllers/job/state; jobset 0.12
+pkg/controllers/jobset_controller.go; trainer 2.3 pkg/controller/trainjob_controller.go.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import ptcompile
+from ptcompile.operators.common.status import Status
+from tests.strategies import mutated
+
+Json = dict[str, Any]
+
+
+def condition(kind: str, status: str = "True", reason: str = "", message: str = "") -> Json:
+    return {"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": "2026-01-01"}
+
+
+def live(version: str, kind: str, status: Json | None, spec: Json | None = None, labels: Json | None = None) -> Json:
+    metadata = {"name": "train", "namespace": "team-a", "uid": "1-2-3", "labels": labels or {}}
+    out: Json = {"apiVersion": version, "kind": kind, "metadata": metadata, "spec": spec or {}}
+    return out if status is None else {**out, "status": status}
+
+
+def pod(status: Json | None, **spec: Any) -> Json:
+    return live("v1", "Pod", status, spec)
+
+
+def job(status: Json | None, **spec: Any) -> Json:
+    return live("batch/v1", "Job", status, spec)
+
+
+def pytorchjob(*conditions: Json, **spec: Any) -> Json:
+    return live("kubeflow.org/v1", "PyTorchJob", {"conditions": list(conditions)} if conditions else None, spec)
+
+
+def volcano(phase: str, **status: Any) -> Json:
+    # `conditions` is a log of phases without types (job.go JobCondition)
+    log = [{"status": phase, "lastTransitionTime": "2026-01-01T00:00:00Z"}]
+    return live("batch.volcano.sh/v1alpha1", "Job", {"state": {"phase": phase}, "conditions": log, **status})
+
+
+def jobset(*conditions: Json, spec: Json | None = None, **status: Any) -> Json:
+    return live("jobset.x-k8s.io/v1alpha2", "JobSet", {"conditions": list(conditions), **status}, spec)
+
+
+def trainjob(*conditions: Json, spec: Json | None = None, **status: Any) -> Json:
+    return live("trainer.kubeflow.org/v1alpha1", "TrainJob", {"conditions": list(conditions), **status}, spec)
+
+
+CREATED = condition("Created", reason="PyTorchJobCreated")
+NODE = {"name": "node", "ready": 0, "active": 0, "succeeded": 0, "failed": 0, "suspended": 0}
+ACTIVE = [{**NODE, "active": 1}]
+QUEUE = {"kueue.x-k8s.io/queue-name": "gpus"}
+CRASH = {"name": "pytorch", "restartCount": 3, "state": {"waiting": {"reason": "CrashLoopBackOff"}}}
+KILLED = {"name": "pytorch", "state": {"terminated": {"exitCode": 137, "reason": "OOMKilled"}}}
+DONE = {"name": "pytorch", "state": {"terminated": {"exitCode": 0, "reason": "Completed"}}}
+UNSCHEDULABLE = condition("PodScheduled", "False", "Unschedulable", "0/3 nodes are available")
+FAILED_TARGET = condition("FailureTarget", reason="BackoffLimitExceeded", message="limit reached")
+
+TABLE: dict[str, tuple[Json, str, str | None]] = {
+    # Pod: the kubelet's phase; conditions by the scheduler and by whoever disrupts it
+    "pod, new": (pod(None), "created", None),
+    "pod, pending": (pod({"phase": "Pending"}), "created", None),
+    "pod, no node": (pod({"phase": "Pending", "conditions": [UNSCHEDULABLE]}), "created", "Unschedulable"),
+    "pod, no image": (
+        pod(
+            {"phase": "Pending", "containerStatuses": [{"name": "c", "state": {"waiting": {"reason": "ErrImagePull"}}}]}
+        ),
+        "created",
+        "ErrImagePull",
+    ),
+    "pod, gated": (
+        pod({"phase": "Pending"}, schedulingGates=[{"name": "kueue.x-k8s.io/admission"}]),
+        "queued",
+        "SchedulingGated",
+    ),
+    "pod, running": (pod({"phase": "Running"}), "running", None),
+    "pod, crashing": (pod({"phase": "Running", "containerStatuses": [CRASH]}), "restarting", "CrashLoopBackOff"),
+    "pod, node lost": (pod({"phase": "Unknown"}), "running", "NodeLost"),
+    "pod, done": (pod({"phase": "Succeeded", "containerStatuses": [DONE]}), "succeeded", None),
+    "pod, failed": (pod({"phase": "Failed", "containerStatuses": [KILLED]}), "failed", "OOMKilled"),
+    "pod, evicted": (pod({"phase": "Failed", "reason": "Evicted"}), "failed", "Evicted"),
+    "pod, too long": (pod({"phase": "Failed", "reason": "DeadlineExceeded"}), "failed", "DeadlineExceeded"),
+    "pod, preempted": (
+        pod({"phase": "Failed", "conditions": [condition("DisruptionTarget", reason="PreemptionByScheduler")]}),
+        "failed",
+        "PreemptionByScheduler",
+    ),
+    # Job: conditions, then counts
+    "job, new": (job(None), "created", None),
+    "job, seen": (job({"startTime": "2026-01-01", "active": 2, "ready": 0}), "created", None),
+    "job, suspended": (job({"conditions": [condition("Suspended", reason="JobSuspended")]}), "queued", "JobSuspended"),
+    "job, not yet seen as suspended": (job(None, suspend=True), "queued", "Suspended"),
+    "job, resumed": (
+        job({"conditions": [condition("Suspended", "False", "JobResumed")], "active": 2, "ready": 2}),
+        "running",
+        None,
+    ),
+    "job, running": (job({"active": 2, "ready": 1}), "running", None),
+    "job, pods replaced": (job({"active": 2, "ready": 0, "failed": 1}), "restarting", None),
+    "job, running after a failure": (job({"active": 2, "ready": 2, "failed": 1}), "running", None),
+    "job, failing": (job({"conditions": [FAILED_TARGET], "active": 1, "ready": 1}), "running", "BackoffLimitExceeded"),
+    "job, succeeding": (
+        job({"conditions": [condition("SuccessCriteriaMet", reason="CompletionsReached")], "terminating": 1}),
+        "running",
+        "CompletionsReached",
+    ),
+    "job, done": (
+        job({"conditions": [condition("SuccessCriteriaMet"), condition("Complete")], "completionTime": "2026-01-01"}),
+        "succeeded",
+        None,
+    ),
+    **{
+        f"job, {reason}": (job({"conditions": [FAILED_TARGET, condition("Failed", reason=reason)]}), "failed", reason)
+        for reason in ("BackoffLimitExceeded", "DeadlineExceeded", "PodFailurePolicy", "FailedIndexes")
+    },
+    # PyTorchJob: several conditions are true at once; none changes after Failed
+    "pytorchjob, new": (pytorchjob(), "created", None),
+    "pytorchjob, seen": (pytorchjob(CREATED), "created", None),
+    "pytorchjob, suspended": (
+        pytorchjob(CREATED, condition("Suspended", reason="PyTorchJobSuspended")),
+        "queued",
+        "PyTorchJobSuspended",
+    ),
+    "pytorchjob, not yet seen as suspended": (pytorchjob(runPolicy={"suspend": True}), "queued", "Suspended"),
+    "pytorchjob, suspended while it ran": (
+        pytorchjob(CREATED, condition("Running", "False"), condition("Suspended", reason="PyTorchJobSuspended")),
+        "queued",
+        "PyTorchJobSuspended",
+    ),
+    "pytorchjob, resumed": (pytorchjob(CREATED, condition("Suspended", "False", "PyTorchJobResumed")), "created", None),
+    "pytorchjob, running": (pytorchjob(CREATED, condition("Running", reason="PyTorchJobRunning")), "running", None),
+    "pytorchjob, restarting": (
+        pytorchjob(CREATED, condition("Restarting", reason="PyTorchJobRestarting")),
+        "restarting",
+        "PyTorchJobRestarting",
+    ),
+    "pytorchjob, done": (
+        pytorchjob(CREATED, condition("Running", "False"), condition("Succeeded", reason="PyTorchJobSucceeded")),
+        "succeeded",
+        None,
+    ),
+    "pytorchjob, failed": (
+        pytorchjob(CREATED, condition("Running", "False"), condition("Failed", reason="PyTorchJobFailed")),
+        "failed",
+        "PyTorchJobFailed",
+    ),
+    "pytorchjob, failed while it restarted": (
+        pytorchjob(CREATED, condition("Restarting"), condition("Failed", reason="PyTorchJobFailed")),
+        "failed",
+        "PyTorchJobFailed",
+    ),
+    # Volcano: state.phase
+    "volcano, new": (live("batch.volcano.sh/v1alpha1", "Job", None), "created", None),
+    "volcano, waits for its PodGroup": (volcano("Pending"), "queued", None),
+    "volcano, pods wait": (volcano("Pending", pending=2), "created", None),
+    "volcano, some run": (volcano("Pending", running=1, pending=1), "created", None),
+    "volcano, running": (volcano("Running", running=2), "running", None),
+    "volcano, restarting": (volcano("Restarting", retryCount=1), "restarting", None),
+    "volcano, started again": (volcano("Pending", retryCount=1), "restarting", None),
+    "volcano, completing": (volcano("Completing"), "running", "Completing"),
+    "volcano, terminating": (volcano("Terminating"), "running", "Terminating"),
+    "volcano, aborting": (volcano("Aborting"), "running", "Aborting"),
+    "volcano, done": (volcano("Completed", succeeded=0, taskStatusCount={}), "succeeded", None),  # counts fall back
+    "volcano, failed": (volcano("Failed"), "failed", None),
+    "volcano, terminated": (volcano("Terminated"), "failed", "Terminated"),
+    "volcano, aborted": (volcano("Aborted"), "failed", "Aborted"),
+    # JobSet: conditions, terminalState, counts of child Jobs
+    "jobset, new": (jobset(), "created", None),
+    "jobset, seen": (jobset(replicatedJobsStatus=[NODE]), "created", None),
+    "jobset, suspended": (
+        jobset(condition("Suspended", reason="SuspendedJobs"), replicatedJobsStatus=[{**NODE, "suspended": 1}]),
+        "queued",
+        "SuspendedJobs",
+    ),
+    "jobset, not yet seen as suspended": (jobset(spec={"suspend": True}), "queued", "Suspended"),
+    "jobset, resumed": (
+        jobset(condition("Suspended", "False", "ResumeJobs"), replicatedJobsStatus=ACTIVE),
+        "running",
+        None,
+    ),
+    "jobset, running": (jobset(replicatedJobsStatus=[{**NODE, "ready": 1, "active": 1}]), "running", None),
+    "jobset, restarting": (
+        jobset(condition("RestartingJobSet", reason="Restarting"), restarts=1, replicatedJobsStatus=ACTIVE),
+        "restarting",
+        "Restarting",
+    ),
+    "jobset 0.11, restarting": (jobset(restarts=1, replicatedJobsStatus=[NODE]), "restarting", None),
+    "jobset, runs again": (jobset(restarts=1, replicatedJobsStatus=ACTIVE), "running", None),
+    "jobset, done": (
+        jobset(condition("Completed", reason="AllJobsCompleted"), terminalState="Completed"),
+        "succeeded",
+        None,
+    ),
+    "jobset, done, others still there": (
+        jobset(condition("Completed"), terminalState="Completed", replicatedJobsStatus=ACTIVE),
+        "succeeded",
+        None,
+    ),
+    **{
+        f"jobset, {reason}": (jobset(condition("Failed", reason=reason), terminalState="Failed"), "failed", reason)
+        for reason in ("ReachedMaxRestarts", "FailedJobs", "FailJobSetFailurePolicyAction")
+    },
+    # TrainJob: three types of conditions, and jobsStatus
+    "trainjob, new": (trainjob(), "created", None),
+    "trainjob, seen": (trainjob(jobsStatus=[NODE]), "created", None),
+    "trainjob, suspended": (trainjob(condition("Suspended", reason="Suspended")), "queued", "Suspended"),
+    "trainjob, not yet seen as suspended": (trainjob(spec={"suspend": True}), "queued", "Suspended"),
+    "trainjob, resumed": (
+        trainjob(condition("Suspended", "False", "Resumed"), jobsStatus=ACTIVE),
+        "running",
+        None,
+    ),
+    "trainjob, running": (trainjob(jobsStatus=[{**NODE, "ready": 1, "active": 1}]), "running", None),
+    "trainjob, done": (
+        trainjob(condition("Suspended", "False", "Resumed"), condition("Complete", reason="AllJobsCompleted")),
+        "succeeded",
+        None,
+    ),
+    "trainjob, failed": (trainjob(condition("Failed", reason="FailedJobs")), "failed", "FailedJobs"),
+    "trainjob, too long": (trainjob(condition("Failed", reason="DeadlineExceeded")), "failed", "DeadlineExceeded"),
+}
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_states(name: str) -> None:
+    given_object, state, reason = TABLE[name]
+    before = copy.deepcopy(given_object)
+    found = ptcompile.status(given_object)
+    assert (found.state, found.reason) == (state, reason)
+    assert found.done == (state in ("succeeded", "failed"))
+    assert given_object == before
+
+
+def test_every_kind_that_is_written_has_every_state_that_it_can_say() -> None:
+    states: dict[str, set[str]] = {}
+    for name, (_, state, _) in TABLE.items():
+        states.setdefault(name.partition(",")[0], set()).add(state)
+    every = {"created", "queued", "running", "restarting", "succeeded", "failed"}
+    assert states.pop("trainjob") == every - {"restarting"}  # its JobSet says that
+    assert {name: found for name, found in states.items() if " " not in name and found != every} == {}
+
+
+@pytest.mark.parametrize(
+    "given_object",
+    [
+        job({"conditions": [condition("Failed", "False")]}),
+        pytorchjob(CREATED, condition("Failed", "False"), condition("Succeeded", "Unknown")),
+        jobset(condition("Completed", "False")),
+        trainjob(condition("Complete", "False")),
+    ],
+    ids=lambda one: str(one["kind"]),
+)
+def test_a_condition_counts_where_its_status_is_the_text_true(given_object: Json) -> None:
+    """The text "False" is true in Python."""
+    assert ptcompile.status(given_object).state == "created"
+
+
+@pytest.mark.parametrize("version", ["kubeflow.org/v1/PyTorchJob", "batch/v1/Job", "jobset.x-k8s.io/v1alpha2/JobSet"])
+def test_kueue_s_queue_is_where_the_reason_is(version: str) -> None:
+    api, _, kind = version.rpartition("/")
+    found = ptcompile.status(live(api, kind, {"conditions": [condition("Suspended", reason="x")]}, labels=QUEUE))
+    assert found.state == "queued"
+    assert found.message == (
+        "waits for Kueue's queue gpus; its Workload (label kueue.x-k8s.io/job-uid=1-2-3) says for what"
+    )
+
+
+def test_why_is_one_text() -> None:
+    assert Status("failed", "OOMKilled", "container c exited with status 137").why == (
+        "OOMKilled: container c exited with status 137"
+    )
+    assert (Status("running").why, Status("created", "Unschedulable").why) == (None, "Unschedulable")
+    assert ptcompile.status(TABLE["pod, failed"][0]).to_dict() == {
+        "state": "failed",
+        "done": True,
+        "reason": "OOMKilled",
+        "message": "container pytorch exited with status 137",
+    }
+
+
+@pytest.mark.parametrize("other", [{}, {"apiVersion": "v1", "kind": "Service"}, {"apiVersion": 1, "kind": []}], ids=str)
+def test_another_kind_is_an_error_of_the_program(other: Json) -> None:
+    with pytest.raises(ValueError, match="PyTorchJob"):
+        ptcompile.status(other)
+    with pytest.raises(TypeError):
+        ptcompile.status("{}")  # type: ignore[arg-type]
+
+
+@given(mutated(st.sampled_from([one for one, _, _ in TABLE.values()])))
+def test_a_status_of_any_shape_has_a_state(changed: Json) -> None:
+    try:
+        found = ptcompile.status(changed)
+    except ValueError:
+        return
+    json.dumps(found.to_dict())
+    assert found.reason is None or isinstance(found.reason, str)
