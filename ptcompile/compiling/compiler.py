@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import passes
 from ptcompile.compiling import patches
+from ptcompile.compiling.generated import unnamed
 from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.compiling.needed import needed
 from ptcompile.findings.diagnostics import Path, Problem
@@ -42,6 +43,14 @@ def compile_document(data: Any, cluster: ClusterProfile, target: str | None = No
     spec, problems = read_spec(data)
     if spec is None:
         return Compiled((), tuple(problems))
+    made = _of_spec(spec, list(problems), data, cluster, target)
+    manifests, said = unnamed(spec, made.manifests, made.problems)
+    return made._replace(manifests=manifests, problems=tuple(said))
+
+
+def _of_spec(
+    spec: Spec, problems: list[Problem], data: Mapping[str, Any], cluster: ClusterProfile, target: str | None
+) -> Compiled:
     problems += checks.check(spec, cluster)
     problems += freeform(spec, data)
     wanted = target or spec.spec.target
