@@ -39,6 +39,7 @@ COMMANDS = (
     "targets",
     "rules",
     "init",
+    "flyte",
 )
 
 EPILOG = """\
@@ -61,10 +62,11 @@ examples:
   ptcompile specs/ -o manifests/ --check   whether the manifests in git are what the specs say
   ptcompile platform cluster.yaml specs/   what the cluster must have before these jobs run
   ptcompile init -o spec.yaml              a spec to start from
+  ptcompile flyte train.py:train --input epochs=7     a Flyte task that trains, without Flyte
 
 The first word may be a command (compile, lint, simulate, rehearse, explain, diff, import, convert, platform, requires,
-schema, targets, rules, init); without one it is compile. `ptcompile COMMAND --help` tells more. A file called like a
-command is ./compile.
+schema, targets, rules, init, flyte); without one it is compile. `ptcompile COMMAND --help` tells more. A file called
+like a command is ./compile.
 """
 
 
@@ -164,6 +166,9 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     one.add_argument("--kubernetes-version", metavar="V", help="such as 1.34: the server's (the newest known)")
     one.add_argument("--no-webhooks", action="store_true", help="the API server and the CRDs alone")
     one.add_argument(
+        "--schemas", action="append", default=[], metavar="PATH", help="CRDs or JSON Schemas of more kinds; repeatable"
+    )
+    one.add_argument(
         "--unknown-kinds", choices=("count", "error"), default="count", help="kinds that nobody here knows"
     )
     one.add_argument(
@@ -225,6 +230,7 @@ _ADD: Final[dict[str, _Add]] = {
     "rules": _add_of("rules_command"),
     "schema": _add_schema,
     "init": _add_of("init_command"),
+    "flyte": _add_of("flyte_command"),
     "targets": _add_targets,
 }
 """Each command's place in the parser, in the order that --help shows."""

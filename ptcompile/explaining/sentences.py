@@ -34,7 +34,8 @@ _NEAR_BY_KUEUE = (
 OF_PASS: Mapping[str, Mapping[str, str]] = {
     "resources": {
         "requests": f"A plain amount is request and limit, and a missing request is the limit. {_WHO_WINS}",
-        "limits": f"A plain amount is request and limit, and a missing limit is the request. {_WHO_WINS}",
+        "limits": f"A plain amount is request and limit, and of devices and huge pages a missing limit is the request. "
+        f"{_WHO_WINS}",
     },
     "processes": {
         "": "Where nobody on the node counts its devices right, as with TPUs, Gaudis or Neuron devices, `auto` is "

@@ -133,6 +133,11 @@ class ProfileSpec(Model):
     schedule_timeout_seconds: int | None = Field(
         default=None, ge=1, description="How long scheduler-plugins holds places for a gang that is not complete."
     )
+    pod_security: str | None = Field(
+        default=None,
+        pattern=r"^(privileged|baseline|restricted)(:(latest|v1\.\d{1,3}))?$",
+        description="The Pod Security level of namespaces whose own is not known: restricted, or baseline:v1.34.",
+    )
     multi_kueue: bool = Field(
         default=False,
         description="Whether this is a MultiKueue manager: queued jobs run in other clusters, never here.",
