@@ -106,13 +106,13 @@ FAULTS: tuple[Case, ...] = (
     Case("c10d-node-0-late-20", IMPATIENT, "job", ("late 0=90s",)),
     Case("c10d-worker-late-20", IMPATIENT, "job", ("late 2=50s",)),
     Case("static-node-0-late", STATIC, "job", ("late 0=75s",)),
-    Case("c10d-dns-lag", IMPATIENT, "job", ("dns-lag 10s",)),
+    Case("c10d-dns-lag", IMPATIENT, "job", ("dns-lag 60s",)),
     Case("c10d-dns-lag-bare", C10D, "pytorchjob", ("dns-lag 10s",)),
     Case("static-dns-lag", STATIC, "job", ("dns-lag 10s",)),
     Case("shared-killed", f"{RANGE}\n{SHARED}", "job", ("kill 1@3s,back=8s",)),
     Case("shared-late", f"{RANGE}\n{SHARED}", "jobset", ("late 2=50s",)),
-    Case("shared-fixed-killed", f"{IN_PLACE}\n{SHARED}", "job", ("kill 1@3s,back=10s",)),
-    Case("shared-process-fails", f"{RANGE}\n{SHARED}", "job", ("fail-process 1@3s",)),
+    Case("shared-fixed-killed", f"{IN_PLACE}\n{SHARED}", "job", ("kill 1@3s,back=10s",), limit=150),
+    Case("shared-process-fails", f"{RANGE}\n{SHARED}", "job", ("fail-process 1@3s",), limit=150),
 )
 """What the README promises, what it warns of, and what torchrun does where nobody asked for a store a meeting."""
 
