@@ -18,7 +18,7 @@ from ptcompile.documents.reader.events import parse
 from ptcompile.findings.diagnostics import Diagnostic, Span
 from ptcompile.graph import GRAPHS
 from ptcompile.operators.targets import TARGETS
-from ptcompile.report import FORMATS
+from ptcompile.report import FORMATS, renderer
 from ptcompile.simulation import World
 from ptcompile.simulation.as_json import pod_to_dict
 from ptcompile.simulation.overview import overview
@@ -124,7 +124,7 @@ def _findings(found: Sequence[Diagnostic], data: bytes) -> None:
             _within(one.span, lines)
     if found:
         name = _FORMATS[crc32(data) // 97 % len(_FORMATS)]
-        _report(name, FORMATS[name](found, {NAME: text}))
+        _report(name, renderer(name)(found, {NAME: text}))
 
 
 def _report(name: str, report: str) -> None:

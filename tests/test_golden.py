@@ -16,7 +16,7 @@ import yaml
 from ptcompile import compile
 from ptcompile.operators.pods import ContainerView, Expansion, PodView, expand
 from ptcompile.operators.targets import TARGETS, every_target
-from ptcompile.report import FORMATS
+from ptcompile.report import renderer
 from ptcompile.simulation.kubelet import environment, expand_vars
 from tests.conftest import ALL, BAD, GOLDEN, GOOD, PAIRS, ROOT, Case, GoldenFile, pair_name
 
@@ -62,7 +62,7 @@ def test_what_is_said_of_a_good_spec(case: Case, golden_file: GoldenFile) -> Non
 def test_what_is_said_of_a_bad_spec(case: Case, golden_file: GoldenFile) -> None:
     result = case.compile()
     assert not result.ok
-    assert FORMATS["full"](result.diagnostics, case.texts()) == golden_file(case, "diagnostics.txt")
+    assert renderer("full")(result.diagnostics, case.texts()) == golden_file(case, "diagnostics.txt")
 
 
 @pytest.mark.parametrize("case", BAD, ids=pair_name)
@@ -91,7 +91,7 @@ def _said(case: Case) -> str:
     """The findings for each target, one a line."""
     lines = []
     for target in TARGETS:
-        said = FORMATS["concise"](case.compile(target).diagnostics, {})
+        said = renderer("concise")(case.compile(target).diagnostics, {})
         lines += [f"{target}: {line}\n" for line in said.splitlines()]
     return "".join(lines)
 

@@ -12,7 +12,7 @@ import ptcompile
 from ptcompile.documents.suppression import add_ignores
 from ptcompile.fixing import mend
 from ptcompile.page import gather, html
-from ptcompile.report import FORMATS
+from ptcompile.report import FORMATS, renderer
 from ptcompile.simulation.overview import overview
 from tests import growing as many
 from tests.cli.running import here
@@ -27,7 +27,7 @@ def lint(text: str) -> object:
 
 def compile(text: str) -> object:
     result = ptcompile.compile(text, filename="f", target="job")
-    return result.yaml(), FORMATS["full"](result.diagnostics, {"f": text})
+    return result.yaml(), renderer("full")(result.diagnostics, {"f": text})
 
 
 def simulate(text: str) -> object:
@@ -95,7 +95,7 @@ def test_reports_grow_as_their_findings_do(name: str, files: int) -> None:
     def report(findings: int) -> Callable[[], object]:
         texts: dict[str | None, str] = {f"f{i}": many.bad_keys(findings // files) for i in range(files)}
         found = [one for file, text in texts.items() for one in ptcompile.lint(text, filename=file).diagnostics]
-        return lambda: FORMATS[name](found, texts)
+        return lambda: renderer(name)(found, texts)
 
     _, once, twice, more = map(steps, map(report, (40, 40, 80, 160)))
     assert (more - twice) / (twice - once) < 2.3

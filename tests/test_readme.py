@@ -15,7 +15,7 @@ from ptcompile.cli.config import load
 from ptcompile.linting.catalogue import as_markdown
 from ptcompile.operators.targets import TARGETS
 from ptcompile.passes import PASSES
-from ptcompile.report import FORMATS
+from ptcompile.report import renderer
 from ptcompile.vocabulary.spec import Elastic, JobSpec, RunPolicy, Volcano
 
 ROOT = Path(__file__).parent.parent
@@ -34,7 +34,7 @@ def test_the_example_gives_the_lines_that_are_shown() -> None:
 def test_the_mistake_gives_the_text_that_is_shown() -> None:
     spec = _blocks("yaml")[0].replace("gpu: 8", "gpu: 4")
     result = compile(spec, filename="job.yaml")
-    assert FORMATS["full"](result.diagnostics, {"job.yaml": spec}) == _blocks("text")[0]
+    assert renderer("full")(result.diagnostics, {"job.yaml": spec}) == _blocks("text")[0]
 
 
 def test_the_explanation_is_the_text_that_is_shown() -> None:

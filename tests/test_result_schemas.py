@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 import ptcompile
 from ptcompile.diffing import schema as diff_schema
 from ptcompile.findings.diagnostics import Diagnostic
-from ptcompile.report import FORMATS
+from ptcompile.report import renderer
 from ptcompile.report import schema as report_schema
 from ptcompile.verbs.schema import SCHEMAS
 from tests.cli.running import here
@@ -43,7 +43,7 @@ def test_the_wheel_has_them_all(name: str) -> None:
 
 @pytest.mark.parametrize("case", ALL, ids=pair_name)
 def test_every_report_is_valid(case: Case) -> None:
-    report = json.loads(FORMATS["json"](case.compile().diagnostics, case.texts()))
+    report = json.loads(renderer("json")(case.compile().diagnostics, case.texts()))
     Draft202012Validator(report_schema.json_schema()).validate(report)
 
 

@@ -11,7 +11,7 @@ from threading import Barrier
 
 import ptcompile
 from ptcompile.operators.targets import TARGETS
-from ptcompile.report import FORMATS
+from ptcompile.report import FORMATS, renderer
 from tests.conftest import GOOD
 
 ROOT = Path(__file__).parents[1]
@@ -78,7 +78,7 @@ print(json.dumps({"changed": [k for k in before if before[k] != after[k]], "read
 def _work(name: str, text: str, target: str | None) -> tuple[object, ...]:
     made = ptcompile.compile(text, target=target, filename=name)
     told = ptcompile.lint(text, filename=name)
-    reports = [form(told.diagnostics, {name: text}) for form in FORMATS.values()]
+    reports = [renderer(form)(told.diagnostics, {name: text}) for form in FORMATS]
     return made.yaml(), made.diagnostics, told, reports, ptcompile.simulate(text, target=target).to_dict()
 
 

@@ -117,14 +117,19 @@ class Findings:
 
     def _tell(self, *, result: bool) -> int:
         """Print the findings: the result of a lint on standard output or in a file, those of a compile for people."""
-        from ptcompile.report import FORMATS
+        from ptcompile.report import renderer
 
         if self._statistics:
             from ptcompile.report.statistics import statistics
 
             text = statistics(self._diagnostics)
+        elif self._format == "sarif":
+            from ptcompile.linting.catalogue import pages
+            from ptcompile.report.sarif import sarif
+
+            text = sarif(self._diagnostics, self._texts, pages(one.name for one in self._diagnostics))
         else:
-            text = FORMATS[self._format](self._diagnostics, self._texts)
+            text = renderer(self._format)(self._diagnostics, self._texts)
         if self._output_file is not None:
             files.write_files({self._output_file: text})
             return 0

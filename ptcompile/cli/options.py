@@ -9,8 +9,7 @@ from ptcompile.cli.files import UsageError
 if TYPE_CHECKING:
     import argparse
 
-FORMATS = ("full", "concise", "json", "github", "sarif", "junit")
-"""The names in `report.FORMATS`, which is loaded when there is something to report."""
+from ptcompile.report import FORMATS
 
 
 def add_output_format(parser: argparse.ArgumentParser) -> None:

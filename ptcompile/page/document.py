@@ -10,6 +10,7 @@ from importlib.resources import files
 
 from ptcompile.about import __version__
 from ptcompile.graph.svg_parts import STYLE, escape
+from ptcompile.page import colours
 from ptcompile.page.code import AUTHORS, authors_of, code
 from ptcompile.page.data import data
 from ptcompile.page.findings import at_lines, refusal, without_line
@@ -29,7 +30,7 @@ _IDLE = (
 
 def html(page: Page) -> str:
     """The whole page. The same page gives the same bytes."""
-    style = f"{_file('page.css')}.graph {{{STYLE}}}\n"
+    style = f"{_file('page.css')}{colours.style(len(AUTHORS))}.graph {{{STYLE}}}\n"
     script = f'"use strict";\n(() => {{\n{_file("reasons.js")}{_file("page.js")}}})();\n'
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; img-src data:; "

@@ -9,12 +9,13 @@ import pytest
 
 from ptcompile.graph.svg_parts import STYLE
 from ptcompile.page.code import AUTHORS
+from ptcompile.page.colours import style
 from ptcompile.page.document import html
 from tests.page.making import SIX, page
 from tests.page.reading import read_html
 
 AA = 4.5
-TEXTS = ("ink", "soft", "key", "comment", "accent", "error", "warning", *(f"a{i}" for i in range(14)))
+TEXTS = ("ink", "soft", "key", "comment", "accent", "error", "warning", *(f"a{i}" for i in range(len(AUTHORS))))
 GROUNDS = ("paper", "ground", "faint")
 MARKED = ("value", "there", "here")
 """Lines that are pointed at or lit."""
@@ -25,8 +26,11 @@ def css() -> str:
 
 
 def colours(scheme: str) -> dict[str, str]:
+    """The variables that hold in a scheme: those of the dark one stand behind those of the light one."""
     blocks: list[str] = re.findall(r":root \{([^}]*)\}", css())
-    return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", blocks[0] + (blocks[1] if scheme == "dark" else "")))
+    authors = [one for one in blocks if "--a0" in one]
+    found = [*blocks[:2], *authors] if scheme == "dark" else [blocks[0], authors[0]]
+    return dict(re.findall(r"--([\w-]+): (#[0-9a-f]{6})", "".join(found)))
 
 
 def luminance(colour: str) -> float:
@@ -60,3 +64,10 @@ def test_every_author_has_a_colour_of_his_own(scheme: str) -> None:
 def test_the_pictures_styles_are_theirs_alone() -> None:
     assert f".graph {{{STYLE}}}" in css()
     assert read_html(html(page(SIX))).text.count(STYLE) == 1
+
+
+@pytest.mark.parametrize("count", [14, 30])
+def test_more_passes_need_no_new_colour(count: int) -> None:
+    found = re.findall(r"--a\d+: (#[0-9a-f]{6});", style(count))
+    assert len(found) == 2 * count
+    assert all(len(set(half)) == count for half in (found[:count], found[count:]))

@@ -8,7 +8,7 @@ import pytest
 
 import ptcompile
 from ptcompile.findings.diagnostics import Diagnostic, Span
-from ptcompile.report import FORMATS
+from ptcompile.report import renderer
 from ptcompile.report.common import in_order, place, printable
 
 ONE = Diagnostic("PTC021", "spec-unknown-field", "error", "spec.nods: no such field", "did you mean nodes?",
@@ -17,7 +17,7 @@ TEXT = "spec:\n  nods: 4\n  image: x\n"
 
 
 def full(one: Diagnostic, text: str = TEXT) -> str:
-    return FORMATS["full"]([one], {"x.yaml": text})
+    return renderer("full")([one], {"x.yaml": text})
 
 
 def test_a_whole_finding() -> None:
@@ -112,7 +112,7 @@ ESCAPES = ["\x1b[31m", "\x07", "\u202e", "\u200b", "\x9b31m", "\r"]
 @pytest.mark.parametrize("form", ["full", "concise", "json"])
 def test_a_file_cannot_steer_a_terminal(form: str, escape: str) -> None:
     bad = ONE._replace(message=f"a{escape}b", help=f"c{escape}d", filename=f"x{escape}.yaml")
-    shown = FORMATS[form]([bad], {bad.filename: f"spec:\n  no{escape}: 4\n"})
+    shown = renderer(form)([bad], {bad.filename: f"spec:\n  no{escape}: 4\n"})
     assert escape not in shown
 
 
@@ -122,20 +122,25 @@ def test_printable(text: str, wanted: str) -> None:
 
 
 def test_concise_is_one_line_a_finding() -> None:
-    shown = FORMATS["concise"]([ONE, ONE._replace(message="two\nlines")], {})
+    shown = renderer("concise")([ONE, ONE._replace(message="two\nlines")], {})
     assert shown.splitlines() == [
         "x.yaml:2:3: error PTC021 spec-unknown-field: spec.nods: no such field",
         "x.yaml:2:3: error PTC021 spec-unknown-field: two\\nlines",
     ]
 
 
+def test_concise_names_the_object() -> None:
+    shown = renderer("concise")([ONE._replace(resource="Job/train")], {})
+    assert shown.endswith("no such field (Job/train)\n")
+
+
 def test_json_has_the_findings_under_diagnostics() -> None:
-    shown = FORMATS["json"]([ONE], {})
+    shown = renderer("json")([ONE], {})
     report = json.loads(shown)
     assert report["diagnostics"] == [json.loads(json.dumps(ONE.to_dict()))]
     assert report["version"] >= 1
     assert shown.isascii()
-    assert json.loads(FORMATS["json"]([], {}))["diagnostics"] == []
+    assert json.loads(renderer("json")([], {}))["diagnostics"] == []
 
 
 def test_order_is_by_file_as_given_then_by_place() -> None:

@@ -11,7 +11,7 @@ import pytest
 from ptcompile.cli.files import File
 from ptcompile.cli.findings import Findings
 from ptcompile.findings.diagnostics import Diagnostic, Span
-from ptcompile.report import FORMATS
+from ptcompile.report import renderer
 from ptcompile.report.colour import colour
 from ptcompile.report.schema import json_schema
 
@@ -20,7 +20,7 @@ NOTE = Diagnostic("PTC302", "missing-shm", "note", "spec.a: worth knowing", None
 
 
 def told(form: str) -> str:
-    return FORMATS[form]([NOTE], {"x.yaml": "a: 1\n"})
+    return renderer(form)([NOTE], {"x.yaml": "a: 1\n"})
 
 
 def test_the_formats_for_people_say_note() -> None:

@@ -11,7 +11,7 @@ import pytest
 import ptcompile
 from ptcompile.explaining.explanation import Explanation
 from ptcompile.page import gather, html
-from ptcompile.report import FORMATS
+from ptcompile.report import FORMATS, renderer
 from ptcompile.secrets.masking import hiding, masked_lines, places
 from ptcompile.simulation.overview import overview
 from ptcompile.simulation.podtext import env_file, in_full
@@ -68,7 +68,7 @@ def test_no_report_holds_a_secret(name: str, form: str) -> None:
     text, told = TEXTS[name]
     report = ptcompile.lint(text, filename="f.yaml", unknown_kinds="error")
     assert report.diagnostics
-    shown = FORMATS[form](report.diagnostics, {"f.yaml": text})
+    shown = renderer(form)(report.diagnostics, {"f.yaml": text})
     for part in (SECRET[:24], SECRET[-24:], "987654321012"):
         assert part not in shown
     assert told in shown
@@ -77,7 +77,7 @@ def test_no_report_holds_a_secret(name: str, form: str) -> None:
 def test_what_is_no_secret_is_shown() -> None:
     text = smallest("env: {LEVEL: 5, MODE: fast}\nnods: 4")
     report = ptcompile.lint(text, filename="f")
-    shown = FORMATS["full"](report.diagnostics, {"f": text})
+    shown = renderer("full")(report.diagnostics, {"f": text})
     assert "env: {LEVEL: 5, MODE: fast}" in shown
     assert "***" not in shown
 
@@ -85,7 +85,7 @@ def test_what_is_no_secret_is_shown() -> None:
 def test_carets_stand_where_they_stood() -> None:
     text = smallest(f"env: {{HF_TOKEN: {SECRET}, B: 5}}")
     report = ptcompile.lint(text, filename="f")
-    frame = FORMATS["full"](report.diagnostics, {"f": text}).splitlines()
+    frame = renderer("full")(report.diagnostics, {"f": text}).splitlines()
     (marks,) = (line for line in frame if line.endswith("^"))
     source = frame[frame.index(marks) - 1]
     assert source[marks.index("^") : marks.rindex("^") + 1] == "5" or len(source) < marks.index("^")
