@@ -288,7 +288,7 @@ def _judge_spec(document: Mapping[str, Any], asked: _Asked) -> Iterable[Problem]
 
 def _definitions(read: Source, schemas: Iterable[str | os.PathLike[str]]) -> "Definitions | None":
     """The kinds that the files named define, and the CRDs of the stream."""
-    paths = tuple(schemas)
+    paths = (schemas,) if isinstance(schemas, str | os.PathLike) else tuple(schemas)
     if not paths and "CustomResourceDefinition" not in read.text:
         return None
     from ptcompile.validate.definitions.files import definitions_of, read_definitions

@@ -23,7 +23,7 @@ def read_definitions(paths: Iterable[str | os.PathLike[str]]) -> Definitions:
     """
     kinds: dict[Kind, Definition] = {}
     schemas: dict[str, JsonSchema] = {}
-    for path in paths:
+    for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
         name = os.fspath(path)
         before = len(kinds) + len(schemas)
         for file in _files(name):
