@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
+from ptcompile.cli.excluding import excluding
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.findings.selection import named
@@ -35,10 +37,8 @@ def run(options: argparse.Namespace) -> int:
         output_file=options.output_file,
         statistics=options.statistics,
     )
-    inputs, unreadable = files.read_all(options.paths)
+    inputs, unreadable = files.read_all(options.paths, excluding(config) if _folders(options.paths) else None)
     findings.unreadable(unreadable)
-    if not inputs and not unreadable:
-        raise UsageError(f"there is no YAML or JSON file in {', '.join(options.paths)}")
     profile = findings.profile(config.cluster) if config.cluster else None
     if options.add_ignore:
         return _add_ignores(inputs, config, profile, options)
@@ -46,11 +46,19 @@ def run(options: argparse.Namespace) -> int:
         from ptcompile.cli import fixes
 
         return fixes.run(_told(inputs), lambda file: _report(file, config, profile, options), findings, options)
+    from ptcompile.cli.beside import Beside
+
+    others = Beside(inputs)
     for file in _told(inputs):
-        report = _report(file, config, profile, options)
+        report = _report(file, config, profile, options, others.of(file))
         findings.add(file, report.diagnostics, documents=report.documents, unchecked=report.unchecked)
         findings.meant += len(report.meant)
     return findings.finish(always=True)
+
+
+def _folders(paths: Sequence[str]) -> bool:
+    """Whether files are looked for, and not all named."""
+    return any("*" in path or os.path.isdir(path) for path in paths)
 
 
 def _settings(options: argparse.Namespace) -> Config:
@@ -68,7 +76,16 @@ def _settings(options: argparse.Namespace) -> Config:
         except ValueError as error:
             raise UsageError(f"--kubernetes-version: {error}") from None
     select = tuple(_split(options.select)) or config.select
+    schemas = tuple(options.schemas) or config.schemas
+    if schemas:
+        from ptcompile.validate.definitions.files import read_definitions
+
+        try:
+            read_definitions(schemas)
+        except ValueError as error:
+            raise UsageError(f"--schemas: {error}") from None
     return config._replace(
+        schemas=schemas,
         select=select,
         extend_select=(*config.extend_select, *_split(options.extend_select)),
         ignore=(*config.ignore, *_split(options.ignore)),
@@ -90,7 +107,13 @@ def _split(values: Sequence[str]) -> list[str]:
     return [one for value in values for one in value.split(",")]
 
 
-def _report(file: File, config: Config, profile: ClusterProfile | None, options: argparse.Namespace) -> lint.Report:
+def _report(
+    file: File,
+    config: Config,
+    profile: ClusterProfile | None,
+    options: argparse.Namespace,
+    beside: Sequence[Mapping[str, Any]] = (),
+) -> lint.Report:
     return lint.lint(
         file.content,
         filename=file.name,
@@ -100,6 +123,8 @@ def _report(file: File, config: Config, profile: ClusterProfile | None, options:
         unknown_kinds=options.unknown_kinds,
         select=config.selected(),
         ignore=[*config.ignore, *config.ignored_in(file.name)],
+        schemas=config.schemas,
+        beside=beside,
     )
 
 

@@ -24,9 +24,9 @@ def said(found: tuple[Diagnostic, ...]) -> list[tuple[str, str, object]]:
     return [(one.name, one.severity, one.span) for one in found]
 
 
-@pytest.mark.parametrize("case", [case for case in ALL if case.name != "bad-kind"], ids=pair_name)
+@pytest.mark.parametrize("case", [one for one in ALL if one.name not in ("bad-kind", "bad-empty")], ids=pair_name)
 def test_they_say_the_same(case: Case) -> None:
-    """Of other kinds, such as those of bad-kind, compile says only that they are not its own."""
+    """Of other kinds, as those of bad-kind, compile says only that they are not its own; of nothing, that it is."""
     profile, _ = read_cluster(case.cluster)
     if profile is None:
         return
@@ -144,7 +144,8 @@ def test_a_fault_has_one_severity_whoever_finds_it() -> None:
     pages = {rule.name: rule.severity for rule in every_rule()}
     seen = {(one.name, one.severity) for case in ALL for one in case.compile().diagnostics if one.name in pages}
     assert seen
-    assert {(name, pages[name]) for name, _ in seen} == seen
+    graded = {("literal-variable", "warning")}  # an error where the launcher reads the text
+    assert {(name, severity) for name, severity in seen if severity != pages[name]} <= graded
 
 
 def test_too_many_processes_are_an_error_in_both() -> None:
@@ -154,3 +155,16 @@ def test_too_many_processes_are_an_error_in_both() -> None:
     linted = ptcompile.lint(made.replace("--nproc-per-node=4", "--nproc-per-node=8")).diagnostics
     for found in (compiled, linted):
         assert ("more-processes-than-gpus", "error") in [(one.name, one.severity) for one in found]
+
+
+def test_the_help_speaks_of_the_spec_and_is_right() -> None:
+    """Where a rule's own help names fields that a spec has not."""
+    body = "image: img:1\nargs: [--backend, gloo]\nnodes: 2\n"
+    (found,) = ptcompile.compile(text(f"{body}restartPolicy: OnFailure"), target="jobset").diagnostics
+    assert found.name == "lone-pod-restart"
+    assert found.help is not None
+    assert "runPolicy: {onPodFailure: RestartJob}" in found.help
+    assert ptcompile.compile(text(f"{body}runPolicy: {{onPodFailure: RestartJob}}"), target="jobset").diagnostics == ()
+    (found,) = ptcompile.compile(text(f"{body}restartPolicy: OnFailure"), target="job").diagnostics
+    assert found.help == "take it out, or take a target that restarts all pods, such as jobset"
+    assert ptcompile.compile(text(body), target="job").diagnostics == ()

@@ -53,9 +53,11 @@ Good:
                   containers:
                     - name: pytorch
                       image: ghcr.io/acme/train:1.0
+                      env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
                       command:
                         - torchrun
                         - --nnodes=1:2
+                        - --max-restarts=3
                         - --rdzv-backend=c10d
                         - --rdzv-endpoint=train-node-0-0.train:29400
                         - train.py

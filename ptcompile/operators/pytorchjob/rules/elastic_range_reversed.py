@@ -14,6 +14,7 @@ Bad:
       nprocPerNode: "1"
       runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
       elasticPolicy:
+        maxRestarts: 3
         minReplicas: 4  # <--
         maxReplicas: 2
       pytorchReplicaSpecs:
@@ -25,6 +26,7 @@ Bad:
               containers:
                 - name: pytorch
                   image: ghcr.io/acme/train:1.0
+                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
                   command: [torchrun, train.py]
                   resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
@@ -37,6 +39,7 @@ Good:
       nprocPerNode: "1"
       runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
       elasticPolicy:
+        maxRestarts: 3
         minReplicas: 2
         maxReplicas: 4
       pytorchReplicaSpecs:
@@ -48,6 +51,7 @@ Good:
               containers:
                 - name: pytorch
                   image: ghcr.io/acme/train:1.0
+                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
                   command: [torchrun, train.py]
                   resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 

@@ -12,7 +12,7 @@ Bad:
     spec:
       nprocPerNode: "1"
       runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy: {minReplicas: 3, maxReplicas: 4}
+      elasticPolicy: {maxRestarts: 3, minReplicas: 3, maxReplicas: 4}
       pytorchReplicaSpecs:
         Worker:
           replicas: 2  # <--
@@ -22,6 +22,7 @@ Bad:
               containers:
                 - name: pytorch
                   image: ghcr.io/acme/train:1.0
+                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
                   command: [torchrun, train.py]
                   resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
@@ -33,7 +34,7 @@ Good:
     spec:
       nprocPerNode: "1"
       runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy: {minReplicas: 2, maxReplicas: 4}
+      elasticPolicy: {maxRestarts: 3, minReplicas: 2, maxReplicas: 4}
       pytorchReplicaSpecs:
         Worker:
           replicas: 2
@@ -43,6 +44,7 @@ Good:
               containers:
                 - name: pytorch
                   image: ghcr.io/acme/train:1.0
+                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
                   command: [torchrun, train.py]
                   resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 

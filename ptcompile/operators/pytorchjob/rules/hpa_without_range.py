@@ -13,6 +13,7 @@ Bad:
       nprocPerNode: "1"
       runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
       elasticPolicy:
+        maxRestarts: 3
         minReplicas: 4
         maxReplicas: 4
         metrics:  # <--
@@ -27,6 +28,7 @@ Bad:
               containers:
                 - name: pytorch
                   image: ghcr.io/acme/train:1.0
+                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
                   command: [torchrun, train.py]
                   resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
@@ -39,6 +41,7 @@ Good:
       nprocPerNode: "1"
       runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
       elasticPolicy:
+        maxRestarts: 3
         minReplicas: 2
         maxReplicas: 4
         metrics:
@@ -53,6 +56,7 @@ Good:
               containers:
                 - name: pytorch
                   image: ghcr.io/acme/train:1.0
+                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
                   command: [torchrun, train.py]
                   resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
@@ -77,6 +81,8 @@ def _check(subject: Subject) -> Iterator[Found]:
     policy = at(subject.spec, "elasticPolicy")
     workers = integer(at(subject.spec, "pytorchReplicaSpecs", "Worker").get("replicas"), 1)
     low, high = policy.get("minReplicas"), policy.get("maxReplicas")
+    if any(one is not None and not isinstance(one, int) for one in (low, high)):
+        return  # refused, or a placeholder
     least = integer(high if low is None else low, workers)
     most = integer(low if high is None else high, workers)
     if policy.get("metrics") and least == most:

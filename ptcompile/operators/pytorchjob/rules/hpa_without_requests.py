@@ -15,6 +15,7 @@ Bad:
       nprocPerNode: "1"
       runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
       elasticPolicy:
+        maxRestarts: 3
         minReplicas: 2
         maxReplicas: 4
         metrics:
@@ -29,6 +30,7 @@ Bad:
               containers:
                 - name: pytorch
                   image: ghcr.io/acme/train:1.0
+                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
                   command: [torchrun, train.py]
                   resources: {limits: {memory: 64Gi, nvidia.com/gpu: 1}}
 
@@ -41,6 +43,7 @@ Good:
       nprocPerNode: "1"
       runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
       elasticPolicy:
+        maxRestarts: 3
         minReplicas: 2
         maxReplicas: 4
         metrics:
@@ -55,6 +58,7 @@ Good:
               containers:
                 - name: pytorch
                   image: ghcr.io/acme/train:1.0
+                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
                   command: [torchrun, train.py]
                   resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
