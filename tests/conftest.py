@@ -74,6 +74,8 @@ ALL = tuple(Case(path.name) for path in sorted(GOLDEN.iterdir()) if path.is_dir(
 GOOD = tuple(case for case in ALL if not case.name.startswith("bad-"))
 BAD = tuple(case for case in ALL if case.name.startswith("bad-"))
 PAIRS = tuple((case, target) for case in GOOD for target in TARGETS)
+ABLE = tuple((case, target) for case, target in PAIRS if (case.folder / f"{target}.yaml").exists())
+"""Those that compile: test_golden.py holds the files to it."""
 
 
 def pair_name(value: Case | str) -> str:

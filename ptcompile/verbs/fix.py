@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -42,6 +43,7 @@ def fix(
     unknown_kinds: Literal["count", "error"] = "count",
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
+    schemas: Iterable[str | os.PathLike[str]] = (),
 ) -> Fixed:
     """Make the fixes of what `lint` finds in a text: those that are safe, or all of them with `unsafe`.
 
@@ -49,7 +51,7 @@ def fix(
     so are the errors raised. A text that cannot be read comes back as it was.
     """
     selected = None if select is None else list(select)
-    ignored = list(ignore)
+    ignored, definitions = list(ignore), list(schemas)
 
     def judge(content: bytes) -> Report:
         return lint(
@@ -61,6 +63,7 @@ def fix(
             unknown_kinds=unknown_kinds,
             select=selected,
             ignore=ignored,
+            schemas=definitions,
         )
 
     return fixed_by(source.encode() if isinstance(source, str) else source, judge, unsafe=unsafe)

@@ -11,10 +11,8 @@ import ptcompile
 from ptcompile.explaining.explanation import Explanation
 from ptcompile.verbs import compile
 from ptcompile.vocabulary.cluster.model import ClusterProfile
-from tests.conftest import PAIRS, Case
+from tests.conftest import Case
 from tests.explaining.reference import Json
-
-ABLE = tuple((case, target) for case, target in PAIRS if case.compile(target).ok)
 
 
 class Explained(NamedTuple):

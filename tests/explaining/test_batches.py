@@ -19,8 +19,7 @@ from ptcompile.explaining.provenance import provenance
 from ptcompile.explaining.variants import Change, of_spec, replaced
 from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.vocabulary.cluster.model import ClusterProfile
-from tests.conftest import Case
-from tests.explaining.cases import ABLE
+from tests.conftest import ABLE, Case
 from tests.explaining.reference import Json
 from tests.making import DEFAULT_CLUSTER, smallest
 from tests.strategies import profiles, specs

@@ -16,8 +16,8 @@ from ptcompile.explaining.provenance import provenance
 from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.passes import PASSES
 from ptcompile.vocabulary.cluster.model import ClusterProfile
-from tests.conftest import Case, pair_name
-from tests.explaining.cases import ABLE, explained
+from tests.conftest import ABLE, Case, pair_name
+from tests.explaining.cases import explained
 from tests.explaining.reference import Json, emitted, every_leaf, place, told, without
 from tests.making import DEFAULT_CLUSTER, profile, smallest
 from tests.strategies import profiles, specs

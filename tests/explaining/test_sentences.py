@@ -8,7 +8,8 @@ import ptcompile
 from ptcompile.explaining import sentences, sentences_targets
 from ptcompile.operators.targets import TARGETS, sentences_of
 from ptcompile.passes import PASSES
-from tests.explaining.cases import ABLE, explained
+from tests.conftest import ABLE
+from tests.explaining.cases import explained
 from tests.making import profile, smallest
 
 TABLES = {

@@ -9,8 +9,8 @@ import pytest
 import ptcompile
 from ptcompile.explaining.shown import matches, shown_path, shown_value, words
 from ptcompile.findings.diagnostics import Path, field_path
-from tests.conftest import Case, pair_name
-from tests.explaining.cases import ABLE, explained
+from tests.conftest import ABLE, Case, pair_name
+from tests.explaining.cases import explained
 from tests.making import smallest
 
 DATA: dict[str, Any] = {

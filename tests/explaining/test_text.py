@@ -9,8 +9,8 @@ import pytest
 
 import ptcompile
 from ptcompile.explaining.explanation import Explanation
-from tests.conftest import ROOT, Case, pair_name
-from tests.explaining.cases import ABLE, explained
+from tests.conftest import ABLE, ROOT, Case, pair_name
+from tests.explaining.cases import explained
 from tests.making import smallest
 
 SCHEMA = json.loads((ROOT / "schemas" / "explanation.schema.json").read_text(encoding="utf-8"))

@@ -13,8 +13,8 @@ from ptcompile.explaining.leaves import MISSING
 from ptcompile.explaining.trace import trace, view
 from ptcompile.passes import PASSES, Step
 from ptcompile.secrets.names import without_secrets
-from tests.conftest import Case, pair_name
-from tests.explaining.cases import ABLE, explained
+from tests.conftest import ABLE, Case, pair_name
+from tests.explaining.cases import explained
 from tests.making import profile, smallest
 
 

@@ -14,12 +14,11 @@ import ptcompile
 from ptcompile.operators.all import KINDS, having
 from ptcompile.operators.handles import Handle, RolePods, handles
 from ptcompile.operators.pods import PodView, expand
-from tests.conftest import PAIRS, Case, pair_name
+from tests.conftest import ABLE, Case, pair_name
 from tests.making import smallest
 from tests.operators.test_status import TABLE, condition, trainjob
 
 Json = dict[str, Any]
-ABLE = tuple((case, target) for case, target in PAIRS if case.compile(target).ok)
 SCHEMA = Draft202012Validator(ptcompile.schema("handle"))
 
 

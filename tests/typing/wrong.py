@@ -5,7 +5,6 @@ from __future__ import annotations
 import ptcompile
 from ptcompile import ClusterProfile, Elastic, JobSpec, Metadata, ProfileSpec, Resources, RoleSpec, RunPolicy, Spec
 
-Metadata()  # wrong
 Metadata(name=3)  # wrong
 Elastic(nproc_per_node="all")  # wrong
 Elastic(nproc=8)  # wrong
