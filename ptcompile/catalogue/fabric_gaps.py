@@ -6,8 +6,6 @@ may have devices that nobody sees here, so no device is missed there. Sources: N
 aws-ofi-nccl 1.15, libfabric 2.1, Kubernetes RDMA shared device plugin 1.5, GKE's GPUDirect guide.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 

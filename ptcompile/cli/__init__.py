@@ -39,6 +39,7 @@ COMMANDS = (
     "targets",
     "rules",
     "init",
+    "flyte",
 )
 
 EPILOG = """\
@@ -61,10 +62,11 @@ examples:
   ptcompile specs/ -o manifests/ --check   whether the manifests in git are what the specs say
   ptcompile platform cluster.yaml specs/   what the cluster must have before these jobs run
   ptcompile init -o spec.yaml              a spec to start from
+  ptcompile flyte train.py:train --input epochs=7     a Flyte task that trains, without Flyte
 
 The first word may be a command (compile, lint, simulate, rehearse, explain, diff, import, convert, platform, requires,
-schema, targets, rules, init); without one it is compile. `ptcompile COMMAND --help` tells more. A file called like a
-command is ./compile.
+schema, targets, rules, init, flyte); without one it is compile. `ptcompile COMMAND --help` tells more. A file called
+like a command is ./compile.
 """
 
 
@@ -228,6 +230,7 @@ _ADD: Final[dict[str, _Add]] = {
     "rules": _add_of("rules_command"),
     "schema": _add_schema,
     "init": _add_of("init_command"),
+    "flyte": _add_of("flyte_command"),
     "targets": _add_targets,
 }
 """Each command's place in the parser, in the order that --help shows."""

@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
 
         contents, folder = _contents(outputs, options.output, options.format)
         return check(contents, folder if any(not file.named for file in inputs) else None)
-    return _write(outputs, options.output, options.format)
+    return write(outputs, options.output, options.format)
 
 
 def _targets(options: argparse.Namespace) -> list[str | None]:
@@ -120,7 +120,8 @@ def _unable(target: str | None, result: compile.Result) -> bool:
     return True
 
 
-def _write(outputs: Outputs, output: str | None, form: str) -> int:
+def write(outputs: Outputs, output: str | None, form: str) -> int:
+    """Write the manifests where they are to go; the exit status."""
     if output is None:
         return files.write_stdout(_whole(outputs, form))
     files.write_files(_contents(outputs, output, form)[0])

@@ -27,6 +27,8 @@ class Config(NamedTuple):
     kubernetes_version: str | None = None
     fail_on: str = "error"
     schemas: tuple[str, ...] = ()
+    exclude: tuple[str, ...] | None = None
+    extend_exclude: tuple[str, ...] = ()
 
     def selected(self) -> list[str] | None:
         """The selectors of what is looked for; None for everything."""
@@ -130,6 +132,12 @@ def _paths(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def _globs(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise ValueError('a list of patterns as in .gitignore, such as ["charts/", "*-patch.yaml"]')
+    return tuple(value)
+
+
 def _severity(value: object) -> str:
     if value not in ("error", "warning"):
         raise ValueError('"error" or "warning"')
@@ -145,4 +153,6 @@ _READ: Final = {
     "kubernetes-version": _text,
     "fail-on": _severity,
     "schemas": _paths,
+    "exclude": _globs,
+    "extend-exclude": _globs,
 }

@@ -3,7 +3,7 @@
 import os
 import stat
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple, TextIO
 
 from ptcompile.documents.source import MAX_STREAM
@@ -24,11 +24,14 @@ class File(NamedTuple):
     named: bool
 
 
-def read_all(paths: Sequence[str]) -> tuple[list[File], list[str]]:
-    """The files behind the paths, and a sentence for each that cannot be read."""
+def read_all(paths: Sequence[str], exclude: Callable[[str], bool] | None = None) -> tuple[list[File], list[str]]:
+    """The files behind the paths, and a sentence for each that cannot be read.
+
+    `exclude` says of a file or a folder that is found, not named, whether it is left out.
+    """
     found: list[File] = []
     unreadable: list[str] = []
-    for path, named in _expand(paths):
+    for path, named in _expand(paths, exclude or (lambda _: False)):
         try:
             content = _read(path)
         except OSError as error:
@@ -46,23 +49,26 @@ def read(path: str) -> bytes:
         raise UsageError(f"{path}: {_reason(error)}") from None
 
 
-def _expand(paths: Sequence[str]) -> Iterator[tuple[str, bool]]:
+def _expand(paths: Sequence[str], exclude: Callable[[str], bool]) -> Iterator[tuple[str, bool]]:
     """Files as they are, directories and globs as the manifests in them, sorted; True for what was named."""
     for path in paths:
         if os.path.isdir(path):
-            yield from ((one, False) for one in _walk(path))
+            yield from ((one, False) for one in _walk(path, exclude))
         elif "*" in path and not os.path.exists(path):
             from glob import glob
 
-            yield from ((one, False) for one in sorted(glob(path, recursive=True)) if os.path.isfile(one))
+            there = sorted(one for one in glob(path, recursive=True) if os.path.isfile(one))
+            yield from ((one, False) for one in there if not exclude(one))
         else:
             yield path, True
 
 
-def _walk(top: str) -> Iterator[str]:
+def _walk(top: str, exclude: Callable[[str], bool]) -> Iterator[str]:
     for folder, inner, names in os.walk(top):
-        inner[:] = sorted(name for name in inner if not name.startswith("."))
-        yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(SUFFIXES))
+        visible = sorted(name for name in inner if not name.startswith("."))
+        inner[:] = [name for name in visible if not exclude(os.path.join(folder, name, ""))]
+        paths = (os.path.join(folder, name) for name in sorted(names) if name.endswith(SUFFIXES))
+        yield from (path for path in paths if not exclude(path))
 
 
 def _read(path: str) -> bytes:

@@ -123,6 +123,11 @@ class Findings:
             from ptcompile.report.statistics import statistics
 
             text = statistics(self._diagnostics)
+        elif self._format == "sarif":
+            from ptcompile.linting.catalogue import pages
+            from ptcompile.report.sarif import sarif
+
+            text = sarif(self._diagnostics, self._texts, pages(one.name for one in self._diagnostics))
         else:
             text = renderer(self._format)(self._diagnostics, self._texts)
         if self._output_file is not None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
+from ptcompile.cli.excluding import excluding
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.findings.selection import named
@@ -35,10 +37,8 @@ def run(options: argparse.Namespace) -> int:
         output_file=options.output_file,
         statistics=options.statistics,
     )
-    inputs, unreadable = files.read_all(options.paths)
+    inputs, unreadable = files.read_all(options.paths, excluding(config) if _folders(options.paths) else None)
     findings.unreadable(unreadable)
-    if not inputs and not unreadable:
-        raise UsageError(f"there is no YAML or JSON file in {', '.join(options.paths)}")
     profile = findings.profile(config.cluster) if config.cluster else None
     if options.add_ignore:
         return _add_ignores(inputs, config, profile, options)
@@ -54,6 +54,11 @@ def run(options: argparse.Namespace) -> int:
         findings.add(file, report.diagnostics, documents=report.documents, unchecked=report.unchecked)
         findings.meant += len(report.meant)
     return findings.finish(always=True)
+
+
+def _folders(paths: Sequence[str]) -> bool:
+    """Whether files are looked for, and not all named."""
+    return any("*" in path or os.path.isdir(path) for path in paths)
 
 
 def _settings(options: argparse.Namespace) -> Config:

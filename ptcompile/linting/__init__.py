@@ -23,11 +23,15 @@ from ptcompile.linting.subject import Subject
 from ptcompile.linting.words import Needs, needs, words_of
 from ptcompile.operators.all import KINDS
 
-__all__ = ["FAMILIES", "Found", "Rule", "Stream", "Subject", "every_rule", "rules_of", "run"]
+__all__ = ["FAMILIES", "Found", "Rule", "Stream", "Subject", "every_rule", "rule_named", "rules_of", "run"]
 
 FAMILIES: dict[tuple[str, str], tuple[str, ...]] = {
-    **{key: kind.rules for key, (_, kind) in KINDS.items() if kind.rules},
-    ("v1", "Service"): ("linting.services",),
+    **{key: ("linting.objects", *kind.rules) for key, (_, kind) in KINDS.items() if kind.rules},
+    ("v1", "Service"): ("linting.objects", "linting.services"),
+    ("v1", "ConfigMap"): ("linting.objects",),
+    ("v1", "Secret"): ("linting.objects",),
+    ("v1", "PersistentVolumeClaim"): ("linting.objects",),
+    ("networking.k8s.io/v1", "NetworkPolicy"): ("linting.objects", "linting.policies"),
 }
 """Which families are asked of which kind, in this order."""
 
@@ -44,6 +48,13 @@ def rules_of(kind: tuple[str, str]) -> tuple[Rule, ...]:
 def every_rule() -> tuple[Rule, ...]:
     """All rules, each once, in the order of their codes' families."""
     return tuple(dict.fromkeys(rule for kind in FAMILIES for rule in rules_of(kind)))
+
+
+def rule_named(name: str) -> Rule | None:
+    """The rule of a name, which alone is loaded; None for a name that is no rule's."""
+    found = (module for kind in FAMILIES for one, module, _ in _table(kind) if one == name)
+    module = next(found, None)
+    return None if module is None else _loaded(module)
 
 
 @cache
@@ -104,7 +115,7 @@ def run(
                     path=found.path,
                     message=found.message,
                     help=found.help,
-                    severity=rule.severity,
+                    severity=found.severity or rule.severity,
                     stage=rule.stage,
                     authority=rule.authority,
                     on_key=found.on_key,

@@ -38,6 +38,10 @@ ANSWERS: Final[dict[str, Answer]] = {
         "A document, or an item of a List, is not a mapping.", "begin every object with apiVersion and kind"
     ),
     "no-documents": Answer("There is no document in the file.", "write one, or take the file out of what is checked"),
+    "unrendered-template": Answer(
+        "The file is a template of envsubst or sed: a note, once a file. Findings on its placeholders are left out.",
+        "render it first: envsubst < FILE | ptcompile lint -",
+    ),
     "unknown-kind": Answer(
         "A kind that ptcompile does not know, or that does not belong in this place.",
         "check its spelling and apiVersion; a manifest is for lint, a TrainingJob for compile, a profile for --cluster",
@@ -81,6 +85,14 @@ ANSWERS: Final[dict[str, Answer]] = {
     "nothing-to-import": Answer(
         "None of the objects is a job that a target writes.",
         "give import the file with the job, beside the objects that belong to it",
+    ),
+    "image-contents": Answer(
+        "What a Flyte task's image has to contain: the job calls the task's function in it, and `pyflyte` built none.",
+        "build the image as examples/flyte/Dockerfile does, or give --embed for any image with torch and the module",
+    ),
+    "unlike-flyte": Answer(
+        "The job has a policy that the Flyte task does not name and Flyte would not write.",
+        "set run_policy or restart_policy in the task to what is wanted",
     ),
     "unknown-field": Answer(
         "The kind has no such field. kubectl refuses it; clients that do not ask for strict validation lose the field "
@@ -164,10 +176,6 @@ ANSWERS: Final[dict[str, Answer]] = {
     "queued-differently": Answer(
         "An operator or a queue system means something else by a queue, a gang or a topology than the spec does.",
         "take what the help names, or live with what the message says",
-    ),
-    "partial-fabric": Answer(
-        "Some of what a fabric takes is there, and some is not: its variables without its device, or the other way.",
-        "take the fabric's word for all of it, or add what the message names",
     ),
     "no-retries-left": Answer(
         "The job asks for restarts, and its backoffLimit of 0 allows none.",

@@ -2,11 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from ptcompile.findings.codes import CODES
-from ptcompile.linting import every_rule
+from ptcompile.linting import every_rule, rule_named
 from ptcompile.linting.answers import ANSWERS
 from ptcompile.linting.pages import page
 from ptcompile.linting.rule import Rule
+
+
+def pages(names: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Of each name its title, and its page as Markdown: what, why, an example, how to fix it."""
+    return {name: _page(name) for name in set(names) if name in CODES}
+
+
+def _page(name: str) -> tuple[str, str]:
+    rule = rule_named(name)
+    if rule is None:
+        answer = ANSWERS[name]
+        return answer.title, f"{answer.title}\n\n**Fix**: {answer.fix}."
+    text = page(rule)
+    bad, good = (f"```yaml\n{one}```" for one in (text.bad, text.good))
+    parts = [text.title, text.what, text.why, f"**Bad**\n\n{bad}", f"**Good**\n\n{good}", f"**Fix**: {text.fix}"]
+    return text.title, "\n\n".join([*parts, f"Source: {text.source}"])
 
 
 def named(code_or_name: str) -> str | None:

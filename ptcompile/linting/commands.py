@@ -2,14 +2,13 @@
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ptcompile.kubernetes.wrappers import SHELLS, base
 from ptcompile.linting.subject import Container, Word
 
 if TYPE_CHECKING:
     from ptcompile.simulation.launch import Launch
 
-_SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ash", "ksh"})
-_WRAPPERS = frozenset({"exec", "env", "nohup", "tini", "dumb-init", "time", "--"})
-LAUNCHERS = frozenset({"torchrun", "accelerate", "deepspeed", "mpirun"})
+LAUNCHERS = frozenset({"torchrun", "accelerate", "deepspeed", "composer", "mpirun"})
 """Launchers of training processes, by their names in `Launch`."""
 
 
@@ -19,11 +18,6 @@ class Script(NamedTuple):
     word: Word
     flags: tuple[str, ...]
     rest: tuple[Word, ...]
-
-
-def base(word: str) -> str:
-    """The last part of a path: `bash` of `/bin/bash`."""
-    return word.rpartition("/")[2]
 
 
 def starts_shell(container: Container) -> bool:
@@ -53,12 +47,8 @@ def script(container: Container) -> Script | None:
 
 def shell_at(container: Container) -> int | None:
     """The index of the word that starts a shell, behind wrappers such as tini; None where none is started."""
-    for i, word in enumerate(container.argv):
-        if base(word.text) in _SHELLS:
-            return i
-        if base(word.text) not in _WRAPPERS:
-            return None
-    return None
+    start = container.start
+    return start if start < len(container.argv) and base(container.argv[start].text) in SHELLS else None
 
 
 def launch(container: Container) -> "Launch":

@@ -10,7 +10,13 @@ VENDORS: Final = "nvidia/amd/intel/habana/google/amazon/huawei"
 TORCHRUN: Final = "torchrun/torch"
 """By its own name, or as `-m torch.distributed.run`."""
 
-TRAINS: Final = "torchrun/torch/accelerate/deepspeed/mpirun"
+LAUNCHED: Final = "torchrun/torch/accelerate/deepspeed/composer"
+"""Launchers whose options say how many nodes meet (`simulation.launchers`)."""
+
+MEETS: Final = f"{LAUNCHED}/master/world"
+"""Those, or a script that its variables tell of others."""
+
+TRAINS: Final = "torchrun/torch/accelerate/deepspeed/composer/mpirun/mpiexec"
 """A launcher of training processes (`commands.LAUNCHERS`)."""
 
 SHELLS: Final = "bash/sh/dash/zsh/ash/ksh"

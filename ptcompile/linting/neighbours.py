@@ -6,9 +6,21 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.kubernetes.index import SERVICE, selector
-from ptcompile.kubernetes.untyped import Json, at, kind_of, mapping, namespace, object_name, string_map, text
+from ptcompile.kubernetes.untyped import (
+    Json,
+    at,
+    items,
+    kind_of,
+    mapping,
+    namespace,
+    object_name,
+    string_map,
+    text,
+    texts,
+)
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject
+from ptcompile.linting.trainers import count
 from ptcompile.operators.batch.pods import job_labels
 from ptcompile.operators.common.templates import templates_of
 
@@ -26,25 +38,48 @@ class User(NamedTuple):
     labels: Mapping[str, str]
     """Those of the pods, with what the API server adds."""
     job: bool
+    probed: bool
+    """Whether names are looked up before a pod is ready: by a probe or gate of its own, or an init container."""
+    manifest: Json
 
 
 def users_of(subject: Subject) -> Iterator[User]:
     """The Pods and Jobs of the stream whose subdomain is this Service, in the same namespace."""
-    for kind, template, name in subject.stream.once(_by_subdomain).get((namespace(subject.manifest), subject.name), ()):
+    found = subject.stream.once(_by_subdomain)
+    for one, template in found.get((namespace(subject.manifest), subject.name), ()):
+        kind, name = kind_of(one)[1], object_name(one)
         added = job_labels(name) if kind == "Job" else {}
-        yield User(f"{kind}/{name}", {**labels_of(template), **added}, bool(added))
+        yield User(
+            f"{kind}/{name}", {**labels_of(template), **added}, bool(added), _probed(template, subject.name), one
+        )
 
 
-def _by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[str, Json, str]]]:
-    """The pod templates of Pods, then of Jobs, by namespace and subdomain; each with its object's kind and name."""
-    found: dict[tuple[str, str], list[tuple[str, Json, str]]] = {}
+def _probed(template: Json, subdomain: str) -> bool:
+    spec = at(template, "spec")
+    before = items(spec.get("initContainers"))
+    words = [word for one in before for word in (*texts(one.get("command")), *texts(one.get("args")))]
+    running = (*items(spec.get("containers")), *before)
+    probed = any(one.get("readinessProbe") for one in running) or bool(spec.get("readinessGates"))
+    return probed or any(f".{subdomain}" in word for word in words)
+
+
+def waits_by_name(subject: Subject, user: User) -> bool:
+    """Whether the pods of a user of this Service meet at a name that the Service gives one of them."""
+    found = Subject(user.manifest, stream=subject.stream)
+    hosts = [one.seen.host for group in (*found.groups, *found.plain) for one in group if count(group) > 1]
+    return any(host.split(".")[1:2] == [subject.name] for host in hosts)
+
+
+def _by_subdomain(stream: Stream) -> dict[tuple[str, str], list[tuple[Json, Json]]]:
+    """The pod templates of Pods, then of Jobs, by namespace and subdomain; each with its object."""
+    found: dict[tuple[str, str], list[tuple[Json, Json]]] = {}
     for kind in _ALONE:
         for one in stream.objects.of(kind):
             for found_at in templates_of(kind, one):
                 template = mapping(found_at.template)
                 subdomain = text(at(template, "spec").get("subdomain"))
                 if subdomain:
-                    found.setdefault((namespace(one), subdomain), []).append((kind[1], template, object_name(one)))
+                    found.setdefault((namespace(one), subdomain), []).append((one, template))
     return found
 
 

@@ -18,6 +18,8 @@ class Found(NamedTuple):
     """How to mend it: lower case, imperative, no full stop."""
     fix: Fix | None = None
     on_key: bool = False
+    severity: Severity | None = None
+    """Where this answer is less certain, or more, than the rule's others."""
 
 
 class Rule(NamedTuple):

@@ -9,7 +9,8 @@ import re
 from typing import NamedTuple
 
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.linting.commands import LAUNCHERS, Script, base
+from ptcompile.kubernetes.wrappers import base
+from ptcompile.linting.commands import LAUNCHERS, Script
 
 Statement = tuple[list[str], str]
 """The words of a command, and the sign that ends it: `;`, a newline, `&&`, `||`, `|`, `&`, or nothing."""

@@ -8,6 +8,7 @@ from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.untyped import Json, at, kind_of, mapping, namespace, text
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.kubernetes.wrappers import unwrapped
 from ptcompile.linting.amounts import counted
 from ptcompile.linting.stream import Stream
 from ptcompile.operators.common.templates import templates_of
@@ -74,6 +75,11 @@ class Container:
             for i, word in enumerate(_list(self.spec.get(key)))
             if isinstance(word, str)
         )
+
+    @cached_property
+    def start(self) -> int:
+        """The index of the word that is started, behind wrappers such as env and tini."""
+        return unwrapped([word.text for word in self.argv]).start
 
     @cached_property
     def env(self) -> tuple[Entry, ...]:
@@ -213,9 +219,23 @@ class Subject:
     @cached_property
     def parties(self) -> "tuple[tuple[Trainer, ...], ...]":
         """The trainers that torchrun starts, by whom they are to meet; none where a file does not decide it all."""
-        from ptcompile.linting.trainers import parties
+        from ptcompile.linting.parties import parties
 
         return parties(self)
+
+    @cached_property
+    def groups(self) -> "tuple[tuple[Trainer, ...], ...]":
+        """As `parties`, of every launcher that is known here."""
+        from ptcompile.linting.parties import groups
+
+        return groups(self)
+
+    @cached_property
+    def plain(self) -> "tuple[tuple[Trainer, ...], ...]":
+        """As `parties`, of scripts without a launcher (env://)."""
+        from ptcompile.linting.parties import plain
+
+        return plain(self)
 
     @cached_property
     def meets_nowhere(self) -> bool:

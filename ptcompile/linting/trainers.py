@@ -9,6 +9,7 @@ from ptcompile.findings.diagnostics import Edit, Path
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.untyped import Json, at, items, text, texts
+from ptcompile.kubernetes.wrappers import base
 from ptcompile.linting.subject import Subject, Template
 from ptcompile.linting.torchrun import known, variable
 from ptcompile.linting.views import POD, PYTORCHJOB, TRAINJOB, VOLCANO, template_of
@@ -29,7 +30,6 @@ __all__ = [
     "count",
     "known",
     "launches",
-    "parties",
     "trainers",
     "variable",
 ]
@@ -37,8 +37,17 @@ __all__ = [
 Origin = Literal["flag", "env", "operator", "default"]
 """Who gives an option of torchrun its value: the command line, the user's PET_* variable, the operator's, torchrun."""
 
+PLAIN: dict[str, str] = {
+    "nnodes": "WORLD_SIZE",
+    "node-rank": "RANK",
+    "master-addr": "MASTER_ADDR",
+    "master-port": "MASTER_PORT",
+}
+"""What a script without a launcher reads (torch.distributed, env://), by torchrun's options; it counts processes."""
 
-_LAUNCHERS = ("torch", "accelerate", "deepspeed", "tune")
+
+_LAUNCHERS = ("torch", "accelerate", "deepspeed", "composer", "tune")
+_RENDEZVOUS_ENV = ("PET_", "MASTER_ADDR", "WORLD_SIZE")
 _BRANCHES = Pattern(r"(?:^|[\s;&|(])(?:if|case|for|while|until|eval|source|function|\.)\s|\|\|")
 
 
@@ -69,6 +78,43 @@ class Trainer:
         return self.seen.launcher == "torchrun"
 
     @property
+    def starter(self) -> str:
+        """Who starts the processes, in words."""
+        return self.seen.launcher if self.seen.launcher != "command" else "the script"
+
+    @property
+    def by_python(self) -> bool:
+        """Whether it is a Python script without a launcher."""
+        words = self.launch.entry
+        return self.seen.launcher == "command" and bool(words) and base(words[0]).startswith("python")
+
+    @property
+    def plain(self) -> bool:
+        """Whether it is a script without a launcher that is told of others by its variables (env://)."""
+        return self.by_python and self.seen.backend == "env"
+
+    @property
+    def modelled(self) -> bool:
+        """Whether a launcher that is known here says in its own options how many nodes meet, and starts its own."""
+        from ptcompile.simulation.launchers import DIALECTS
+
+        options = self.launch.options
+        if self.seen.launcher == "deepspeed" and "no-ssh" not in options:
+            return False  # one deepspeed starts all nodes, over ssh
+        counted = "nnodes" in options or "world-size" in options
+        return self.torchrun or (self.seen.launcher in DIALECTS and counted and self.seen.backend != "none")
+
+    def spelled(self, option: str) -> str:
+        """What the launcher calls an option, dashed."""
+        from ptcompile.simulation.launchers import DIALECTS
+
+        dialect = DIALECTS.get(self.seen.launcher)
+        if dialect is None:
+            return option
+        same = {"rdzv-endpoint": "master-addr", "nnodes": "world-size"}.get(option, option)
+        return dialect.names.get(option) or dialect.names.get(same, option)
+
+    @property
     def unsure(self) -> bool:
         """Whether something that no file shows may change the launch: envFrom, or branches of a shell script."""
         main = self.pod.main
@@ -87,6 +133,8 @@ class Trainer:
     @property
     def standalone(self) -> bool:
         """Whether torchrun is told to meet nobody, by --standalone or its variable."""
+        if self.launch.launcher not in ("torchrun", "tune", "image"):
+            return False
         said = self.launch.options.get("standalone", self.launch.env.get(variable("standalone"), "0"))
         return (atoi(said) or 0) != 0
 
@@ -97,14 +145,23 @@ class Trainer:
 
     def origin(self, option: str) -> Origin:
         """Who gives an option its value."""
-        if option in self.launch.options:
+        if option in self.launch.options or (option == "nnodes" and "world-size" in self.launch.options):
             return "flag"
-        name = variable(option)
+        name = self.variable(option)
         if name not in self.launch.env:
             return "default"
         if self.entry(name) is not None or name not in self.pod.env:
             return "env"
         return "operator"
+
+    def variable(self, option: str) -> str:
+        """The variable that the launcher, or the script without one, takes an option from."""
+        if self.plain:
+            return PLAIN.get(option, "")
+        from ptcompile.simulation.launchers import DIALECTS
+
+        dialect = DIALECTS.get(self.seen.launcher)
+        return variable(option) if dialect is None else dialect.variables.get(option, "")
 
     def entry(self, name: str) -> int | None:
         """The index of the user's env entry that counts, None where there is none or the operator's comes later."""
@@ -120,7 +177,7 @@ class Trainer:
         origin = self.origin(option)
         if origin == "flag":
             return self.word(option)
-        name = variable(option)
+        name = self.variable(option)
         index = self.entry(name) if origin == "env" else None
         if index is not None:
             value = "value" in items(self.spec.get("env"))[index]
@@ -137,12 +194,13 @@ class Trainer:
 
     def word(self, option: str) -> Path:
         """The word of the command line that names an option; the script, where it stands in a shell's."""
+        spelled = self.spelled(option)
         for key, i, word in self.words():
             name = word.partition("=")[0]
-            if name.startswith("-") and name.lstrip("-").replace("_", "-") == option:
+            if name.startswith("-") and name.lstrip("-").replace("_", "-") == spelled:
                 return (*self.path, key, i)
         for key, i, word in self.words():
-            if option in word.replace("_", "-"):
+            if spelled in word.replace("_", "-"):
                 return (*self.path, key, i)
         return self.line
 
@@ -211,33 +269,9 @@ def launches(template: Template) -> bool:
         words = (*texts(container.spec.get("command")), *texts(container.spec.get("args")))
         if any(name in word for word in words for name in _LAUNCHERS):
             return True
-        if any(text(entry.get("name")).startswith("PET_") for entry in items(container.spec.get("env"))):
+        if any(text(entry.get("name")).startswith(_RENDEZVOUS_ENV) for entry in items(container.spec.get("env"))):
             return True
     return False
-
-
-def parties(subject: Subject) -> tuple[tuple[Trainer, ...], ...]:
-    """The trainers that are to meet one another, where the files decide all that torchrun reads; else none.
-
-    All of a PyTorchJob are one party, and all that Volcano's pytorch plugin gives a rank. In other kinds roles may be
-    jobs of their own: those that name one endpoint are one party.
-    """
-    found = subject.trainers
-    if not found or not all(one.torchrun and not one.unsure for one in found):
-        return ()
-    if subject.kind == TRAINJOB and subject.runtime.assumed:
-        return ()
-    out: dict[tuple[str, ...], list[Trainer]] = {}
-    for one in found:
-        out.setdefault(_party(one), []).append(one)
-    return tuple(tuple(members) for members in out.values())
-
-
-def _party(one: Trainer) -> tuple[str, ...]:
-    if one.kind == PYTORCHJOB or (one.kind == VOLCANO and {"RANK", "MASTER_ADDR"} <= one.pod.env.keys()):
-        return ()
-    alone = one.local or one.standalone
-    return (one.role.name,) if alone else (one.seen.backend, one.seen.endpoint, one.options.get("rdzv-id", ""))
 
 
 def count(found: tuple[Trainer, ...]) -> int:

@@ -6,6 +6,7 @@ Names are from NCCL 2.29 (user guide, environment variables, with those of its s
 
 from __future__ import annotations
 
+from ptcompile.linting.near import nearest
 from ptcompile.memo import kept
 
 _NCCL = """
@@ -95,8 +96,6 @@ NUMBERS = frozenset({"OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS
 """Numbers above 0; OpenMP takes a list of them, one a level."""
 
 _BEGINNINGS = ("NCCL", "NCLL", "NNCL", "NCC_", "TORCH", "GLOO", "OMP_", "CUDA_", "PYTORCH")
-_LONG = 14
-"""From this length on two slips are one name; in a shorter name one is."""
 
 
 @kept(512)
@@ -104,22 +103,4 @@ def misspelt(name: str) -> str | None:
     """The variable that a name misses by one or two slips; None for those that are read, and for all others."""
     if name in KNOWN or not name.startswith(_BEGINNINGS) or not 6 < len(name) < 64:
         return None
-    most = 2 if len(name) >= _LONG else 1
-    near = [one for one in KNOWN if abs(len(one) - len(name)) <= most and _distance(one, name, most) <= most]
-    return min(near, key=lambda one: (_distance(one, name, most), one), default=None)
-
-
-def _distance(one: str, other: str, most: int) -> int:
-    """How many letters to add, drop, change or swap with the next one; any number above `most` where it is more."""
-    before, row = [0] * (len(other) + 1), list(range(len(other) + 1))
-    for i, letter in enumerate(one, 1):
-        previous, row, oldest = row, [i], before
-        for j, wanted in enumerate(other, 1):
-            cost = min(previous[j] + 1, row[j - 1] + 1, previous[j - 1] + (letter != wanted))
-            if i > 1 and j > 1 and letter == other[j - 2] and one[i - 2] == wanted:
-                cost = min(cost, oldest[j - 2] + 1)
-            row.append(cost)
-        if min(row) > most:
-            return most + 1
-        before = previous
-    return row[-1]
+    return nearest(name, KNOWN)

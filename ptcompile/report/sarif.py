@@ -6,6 +6,7 @@ import json as _json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
+from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -16,8 +17,12 @@ from ptcompile.report.common import in_order
 _SCHEMA: Final = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
-def sarif(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -> str:
-    """One run with the rules that were found, as ASCII JSON."""
+def sarif(
+    diagnostics: Sequence[Diagnostic],
+    _texts: Mapping[str | None, str],
+    pages: Mapping[str, tuple[str, str]] = MappingProxyType({}),
+) -> str:
+    """One run with the rules that were found, as ASCII JSON. `pages` has the title and the text of rules, by name."""
     found = in_order(diagnostics)
     rules = {d.code: d for d in sorted(found, key=lambda d: d.code)}
     indexes = {code: i for i, code in enumerate(rules)}
@@ -25,9 +30,7 @@ def sarif(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -
     driver = {
         "name": "ptcompile",
         "version": __version__,
-        "rules": [
-            {"id": code, "name": one.name, "shortDescription": {"text": one.name}} for code, one in rules.items()
-        ],
+        "rules": [_rule(one, pages.get(one.name)) for one in rules.values()],
     }
     run = {
         "tool": {"driver": driver},
@@ -35,6 +38,15 @@ def sarif(diagnostics: Sequence[Diagnostic], _texts: Mapping[str | None, str]) -
         "results": [_result(d, indexes[d.code], seen) for d in found],
     }
     return _json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
+
+
+def _rule(one: Diagnostic, page: tuple[str, str] | None) -> dict[str, Any]:
+    """A rule as code scanning shows it: its title in the list, its page beside a finding."""
+    title, text = page or (one.name, "")
+    described: dict[str, Any] = {"id": one.code, "name": one.name, "shortDescription": {"text": title}}
+    if text:
+        described["help"] = {"text": text, "markdown": text}
+    return described
 
 
 def _result(diagnostic: Diagnostic, index: int, seen: Counter[str]) -> dict[str, Any]:

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, Literal, NamedTuple
 
-from ptcompile.simulation import shell
+from ptcompile.kubernetes.wrappers import SHELLS, base, is_program, unwrapped
+from ptcompile.simulation import launchers, shell
 
-Launcher = Literal["torchrun", "accelerate", "deepspeed", "mpirun", "tune", "command", "image"]
+Launcher = Literal["torchrun", "accelerate", "deepspeed", "composer", "mpirun", "tune", "command", "image"]
 """Who starts the processes: `command` is the command itself, `image` what nobody but the image knows."""
 
 _MODULES = frozenset({"torch.distributed.run", "torch.distributed.launch"})
-_OTHERS: dict[str, Launcher] = {"accelerate": "accelerate", "deepspeed": "deepspeed", "mpirun": "mpirun"}
-_SHELLS = frozenset({"bash", "sh", "dash", "zsh", "ash"})
+_OTHERS: dict[str, Launcher] = {"accelerate": "accelerate", "mpirun": "mpirun", "mpiexec": "mpirun"}
 _FLAGS = frozenset({"standalone", "module", "no-python", "run-path", "use-env", "virtual-local-rank", "help"})
 _SHORT = {"-m": "module", "-r": "redirects", "-t": "tee", "-h": "help"}
 _PYTHON_WITH_VALUE = frozenset({"-X", "-W", "-Q", "--check-hash-based-pycs"})
@@ -45,13 +45,15 @@ def of_container(command: Sequence[str], args: Sequence[str], env: Mapping[str, 
 
 def _is_program(word: str) -> bool:
     """Whether a word is more likely a program than an argument of one."""
-    return word.startswith(("/", "python")) or word in _SHELLS
+    return word.startswith("/") or is_program(word)
 
 
 def read(argv: Sequence[str], env: Mapping[str, str], *, depth: int = 0) -> Launch:
     """The launch of a command line. The last launcher of a shell script counts: what stands before prepares."""
     if not argv:
         return Launch("image", env=env)
+    inner = unwrapped(argv)
+    argv, env = argv[inner.start :], {**env, **inner.env} if inner.env else env
     script = _script(argv)
     if script is None or depth > 3:
         return _plain(argv, env)
@@ -64,19 +66,15 @@ def read(argv: Sequence[str], env: Mapping[str, str], *, depth: int = 0) -> Laun
 
 
 def _script(argv: Sequence[str]) -> str | None:
-    """The script of `sh -c SCRIPT`, in all its spellings (`-ec`, `-l -c`)."""
-    if _base(argv[0]) not in _SHELLS:
+    """The script of `sh -c SCRIPT`, in all its spellings (`-ec`, `-l -c`, `-euo pipefail -c`, `-c --`)."""
+    if base(argv[0]) not in SHELLS:
         return None
-    for i, word in enumerate(argv[1:], 1):
-        if word.startswith("-") and not word.startswith("--") and "c" in word:
-            return argv[i + 1] if i + 1 < len(argv) else None
-        if not word.startswith("-"):
-            return None
-    return None
-
-
-def _base(word: str) -> str:
-    return word.rpartition("/")[2]
+    at, given = 1, False
+    while at < len(argv) and argv[at][:1] in ("-", "+"):
+        letters = "" if argv[at].startswith("--") else argv[at][1:]
+        given = given or "c" in letters
+        at += 2 if "o" in letters.lower() else 1  # -o takes a name: -euo pipefail
+    return argv[at] if given and at < len(argv) else None
 
 
 def _plain(argv: Sequence[str], env: Mapping[str, str]) -> Launch:
@@ -84,7 +82,11 @@ def _plain(argv: Sequence[str], env: Mapping[str, str]) -> Launch:
     if start is not None:
         options, entry = _options(argv[start:])
         return Launch("torchrun", options, entry, env, words=tuple(argv[start:]))
-    name = _base(argv[0])
+    other = launchers.started(argv)
+    if other is not None:
+        options, _ = launchers.options(other[0], argv[other[1] :])
+        return Launch(other[0], options, tuple(argv), env)
+    name = base(argv[0])
     if name == "tune" and argv[1:2] == ["run"]:
         options, entry = _options(argv[2:])
         return Launch("tune", options, entry, env)
@@ -98,7 +100,7 @@ def _torchrun(argv: Sequence[str]) -> int | None:
     for i, word in enumerate(argv):
         if word.endswith(".py") and i:
             return None
-        if _base(word) == "torchrun" and (i == 0 or not _takes_value(argv[i - 1])):
+        if base(word) == "torchrun" and (i == 0 or not _takes_value(argv[i - 1])):
             return i + 1
         if word == "-m" and argv[i + 1 : i + 2] and argv[i + 1] in _MODULES:
             return i + 2
@@ -138,7 +140,7 @@ def entry_words(launch: Launch) -> tuple[str, ...]:
     words = launch.entry
     if launch.launcher == "torchrun" and launch.options.get("module"):
         return ("-m", *words)
-    if launch.launcher != "command" or not words or not _base(words[0]).startswith("python"):
+    if launch.launcher != "command" or not words or not base(words[0]).startswith("python"):
         return words
     i = 1
     while i < len(words) and words[i].startswith("-") and words[i] not in ("-m", "-c"):

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ptcompile.kubernetes.goflags import atoi
+from ptcompile.simulation import launchers
 from ptcompile.simulation.launch import Launch
 
 AT_RENDEZVOUS: Final = "assigned at rendezvous"
@@ -30,6 +31,7 @@ _DEVICES = frozenset({"auto", "gpu", "cuda"})
 _DEAF: dict[str, str] = {
     "accelerate": "accelerate launch does not read PET_* variables",
     "deepspeed": "deepspeed does not read PET_* variables",
+    "composer": "composer does not read PET_* variables",
     "mpirun": "mpirun starts the processes: RANK and WORLD_SIZE come from MPI",
     "tune": "tune run starts torchrun inside",
 }
@@ -105,6 +107,8 @@ def rendezvous(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvo
     by_torchrun = launch.launcher in ("torchrun", "tune")
     if by_torchrun or (launch.launcher == "image" and any(name.startswith("PET_") for name in env)):
         return _torchrun(launch, env, devices)
+    if launch.launcher in launchers.DIALECTS:
+        return _other(launch, env, devices)
     return _environment(launch, env)
 
 
@@ -137,6 +141,31 @@ def _torchrun(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvou
         max_restarts=options["max-restarts"],
         options=options,
         notes=(*notes, *problem),
+    )
+
+
+def _other(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvous:
+    """accelerate, deepspeed and composer: they start processes as torchrun does, and call its options otherwise.
+
+    What a config file, a host file or the image says stays open: such a launch meets whoever the environment names.
+    """
+    seen = _environment(launch, env)
+    found = launchers.settled(launch.launcher, launch.options, env)
+    nodes = _nodes(found.get("nnodes", ""))
+    if nodes is None or nodes == (1, 1):
+        return seen
+    backend = found.get("rdzv-backend", "static")
+    host, port = found.get("master-addr", ""), found.get("master-port", "29500")
+    processes, shown, _ = _processes(found.get("nproc-per-node", "auto" if devices else ""), devices)
+    return seen._replace(
+        backend=backend,
+        endpoint=f"{host}:{port}" if host else "",
+        nodes=nodes,
+        node_rank=found.get("node-rank", "0") if backend == "static" else AT_RENDEZVOUS,
+        processes=processes,
+        processes_text=shown or seen.processes_text,
+        max_restarts=found.get("max-restarts", "0"),
+        options={"nnodes": seen.options["nnodes"], **found},
     )
 
 

@@ -27,6 +27,7 @@ _token = Pattern(
     re.DOTALL,
 )
 _variable = Pattern(r"\$(?:\{(\w+)(?::?-([^{}]*)|(##\*-))?\}|([A-Za-z_]\w*))")
+_hostname = Pattern(r"\$\(hostname(?: -s)?\)|`hostname(?: -s)?`")
 _LONGEST_NAME: Final = 256
 _open_name = Pattern(r"\$([A-Za-z_]\w*)\Z")
 _assignment = Pattern(r"[A-Za-z_]\w*=").match
@@ -34,7 +35,9 @@ _SKIPPED = frozenset({"exec", "time", "nohup", "command", "env", "then", "do", "
 
 
 def expand(text: str, env: Mapping[str, str]) -> str:
-    """`$X` and its like replaced by what the environment says."""
+    """`$X` and its like replaced by what the environment says, `$(hostname)` by the name of the host."""
+    if "HOSTNAME" in env and "hostname" in text:
+        text = _hostname.sub(lambda _: env["HOSTNAME"], text)
     if "$" not in text:
         return text
 

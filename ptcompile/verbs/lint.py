@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ptcompile import streams
 from ptcompile.documents.source import Source
-from ptcompile.findings.diagnostics import Diagnostic, Problem
+from ptcompile.findings.diagnostics import Diagnostic, Path, Problem, field_path
 from ptcompile.findings.selection import Selection, selection
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.linting import Stream, run
+from ptcompile.linting.foreign import foreign, judgeable, unrendered
 from ptcompile.validate import supported, validate
 
 if TYPE_CHECKING:
@@ -84,7 +85,8 @@ def lint(
     cannot be read or holds no definition.
     """
     read = streams.read(source, filename)
-    found = [streams.stamp(problem, None, filename) for problem in read.problems]
+    unchecked: list[str] = []
+    found = [streams.stamp(problem, None, filename) for problem in _of_the_text(read, unchecked)]
     profile = None
     if cluster is not None:
         from ptcompile.verbs.compile import read_cluster
@@ -93,10 +95,7 @@ def lint(
         found += wrong
     versions = _versions(profile, kubernetes)
     asked = _Asked(profile, versions, webhooks, selection(select, ignore), _definitions(read, schemas))
-    unchecked: list[str] = []
     found += _all(read, filename, asked, unchecked, unknown_kinds, beside)
-    if not read.documents and not read.problems:
-        found.append(streams.stamp(streams.nothing(), None, filename))
     found = [d for d in found if asked.selection.tells(d.name, d.stage)]
     if "ptcompile:" not in read.text:  # no comment says what is meant
         return Report(tuple(found), len(read.documents), tuple(unchecked))
@@ -118,16 +117,96 @@ def _all(
     """What is found in the objects of a stream; those that nobody here can judge are noted in `unchecked`."""
     objects = [(document, at, one) for document in read.documents for at, one in streams.objects(document.data)]
     everything = Stream([*(manifest for _, _, manifest in objects), *beside])
+    templates = _templates(read)
     for document in read.documents:
         for problem in streams.not_objects(document.data):
             yield streams.stamp(problem, document, filename)
+        if document.index == next(iter(templates), None):  # once a file
+            yield streams.stamp(templates[document.index], document, filename)
     for document, at, manifest in objects:
+        problems: Iterable[Problem] | None
+        other = foreign(manifest) if read.text else None
+        if other is not None:
+            unchecked.append(other)
+            continue
         problems = _nameless(manifest) or _judge(manifest, everything, asked)
+        if problems is not None and document.index in templates:
+            problems = [one for one in problems if judgeable(one, manifest)]
         if problems is None:
             unchecked.append(streams.resource(manifest) or "a document without kind")
             problems = [_unknown(manifest)] if unknown_kinds == "error" else []
-        for problem in problems:
+        for problem in (*problems, *_inside(manifest, everything, asked)):
             yield streams.stamp(problem, document, filename, at, manifest)
+
+
+_MAKES_OTHERS = ("CronJob", "Deployment", "StatefulSet", "Ray", "LeaderWorkerSet", "ConfigMap", "Workflow")
+
+
+def _inside(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterator[Problem]:
+    """What is found in the jobs and pods inside an object, at their places in it."""
+    kind = manifest.get("kind")
+    if not isinstance(kind, str) or not any(name in kind for name in _MAKES_OTHERS):
+        return
+    from ptcompile.linting.inside import inside, texts_inside
+
+    for path, inner, only in inside(manifest):
+        if only is None:
+            found = _judge(inner, others, asked) or ()
+            beside = [one for one in found if not (supported(manifest) and one.stage == "apply")]
+        else:
+            wanted = only if asked.selection.select is None else only & asked.selection.select
+            beside = list(run(inner, versions=asked.versions, others=others, only=wanted))
+        yield from (_moved(one, path) for one in beside)
+    for path, content in texts_inside(manifest):
+        yield from _in_text(path, content, asked)
+
+
+def _moved(problem: Problem, under: Path) -> Problem:
+    """A problem of an object inside another one, as one of the other."""
+    said = problem.message.replace(field_path(problem.path), field_path((*under, *problem.path)), 1)
+    return problem._replace(path=(*under, *problem.path), message=said, fix=None)
+
+
+def _in_text(path: Path, content: str, asked: _Asked) -> Iterator[Problem]:
+    """What is found in manifests that stand in a text, at the text; nothing of its placeholders."""
+    documents = streams.read(content, None).documents
+    objects = [one for document in documents for _, one in streams.objects(document.data)]
+    everything = Stream(objects)
+    for one in objects:
+        for problem in (_judge(one, everything, asked) or ()) if supported(one) else ():
+            if judgeable(problem, one):
+                message = f"{field_path(path)}: in {streams.resource(one)}: {problem.message}"
+                yield problem._replace(path=path, message=message, fix=None, on_key=False, span=None)
+
+
+def _of_the_text(read: Source, unchecked: list[str]) -> Iterator[Problem]:
+    """What is wrong with a text as such. Of a file that is not for Kubernetes only that it is no YAML.
+
+    kubectl keeps the last of two equal keys and says nothing, so that two of them are no refusal.
+    """
+    lists = [one for one in read.problems if one.name == "not-a-mapping" and "is a list" in one.message]
+    if lists and not read.documents:
+        unchecked += ["a list"] * len(lists)
+    ours = any(str(one.data.get("apiVersion")).startswith("ptcompile/") for one in read.documents)
+    theirs = bool(read.text and read.documents) and all(foreign(one.data) for one in read.documents)
+    for problem in read.problems:
+        if (theirs and problem.name in _OF_KUBERNETES) or (not read.documents and problem in lists):
+            continue
+        if problem.name == "duplicate-key" and not ours:
+            problem = problem._replace(severity="warning", stage="style")
+        yield problem
+
+
+_OF_KUBERNETES = frozenset({"unsupported-yaml", "duplicate-key"})
+"""What only a Kubernetes object has to be, or may not have."""
+
+
+def _templates(read: Source) -> dict[int, Problem]:
+    """The documents that something else fills in first, by their index, with what is said of each."""
+    if not any(sign in read.text for sign in ("$", "__", "<")):
+        return {}
+    found = {document.index: unrendered(document.data) for document in read.documents if not foreign(document.data)}
+    return {index: problem for index, problem in found.items() if problem is not None}
 
 
 def _nameless(manifest: Mapping[str, Any]) -> list[Problem]:

@@ -191,5 +191,5 @@ def test_the_summary_counts(pod: Path, capsys: Capture) -> None:
     pod.write_text(POD.replace("name: pytorch", "name: pytorch  # ptcompile: ignore[PTC302]") + "---\n" + REFUSED)
     ran = here(capsys, "lint", pod)
     assert ran.err == (
-        "ptcompile: 1 file, 2 documents, 1 error, 1 warning, 2 fixable with --unsafe-fixes, 1 ignored by comments\n"
+        "ptcompile: 1 file, 2 documents, 2 errors, 1 warning, 2 fixable with --unsafe-fixes, 1 ignored by comments\n"
     )

@@ -103,7 +103,7 @@ ROWS: list[tuple[str, str, str, str, bool]] = [
 @pytest.mark.parametrize(("text", "good", "wrong", "mended", "safe"), ROWS)
 def test_mended(text: str, good: str, wrong: str, mended: str, safe: bool) -> None:
     before = text.replace(good, wrong, 1).encode()
-    assert any(d.stage == "apply" for d in ptcompile.lint(before).diagnostics)
+    assert any(d.stage == "apply" or d.name == "duplicate-key" for d in ptcompile.lint(before).diagnostics)
     done = mend(before, lambda content: ptcompile.lint(content).diagnostics, unsafe=True)
     first = done.applied[0]
     assert first.fix is not None

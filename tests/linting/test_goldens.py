@@ -17,12 +17,31 @@ MANIFESTS = sorted(
 _TARGETS = ("job", "jobset", "pytorchjob", "volcano")
 MEANT: dict[str, set[str]] = {
     "run-policy-zeros/job.yaml": {"ttl-zero"},
-    **{f"nccl-document-004/{target}.yaml": {"best-effort-gpus"} for target in _TARGETS},  # a GPU, no cpu, no memory
+    # 500m and a GPU
+    **{f"flyte-legacy-decorator/{target}.yaml": {"fewer-cpus-than-gpus"} for target in (*_TARGETS, "trainjob")},
+    # a GPU, no cpu, no memory, and what the image starts is not known
+    **{f"nccl-document-004/{target}.yaml": {"best-effort-gpus", "launch-not-understood"} for target in _TARGETS},
+    # $(HOME) of an argument, which no container has
+    **{f"awkward-text/{target}.yaml": {"literal-variable"} for target in ("pod", *_TARGETS)},
+    # a range of nodes, and no restarts
+    **{
+        f"{case}/{target}.yaml": {"range-without-restarts"}
+        for case in (
+            "etcd-rendezvous",
+            "queue-kai",
+            "queue-volcano-beside",
+            "queue-volcano-topology",
+            "training-operator-1-7",
+        )
+        for target in (*_TARGETS, "trainjob")
+    },
+    # variables of InfiniBand without its device
+    **{f"fabric-partial/{target}.yaml": {"partial-fabric"} for target in (*_TARGETS, "trainjob")},
     # restartPolicy OnFailure, which the kubelet does pod by pod
     **{f"{case}/jobset.yaml": {"lone-pod-restart"} for case in ("gloo-document-004", "volcano-document-003")},
-    "nccl-document-004/jobset.yaml": {"best-effort-gpus", "lone-pod-restart"},
+    "nccl-document-004/jobset.yaml": {"best-effort-gpus", "launch-not-understood", "lone-pod-restart"},
     "gloo-document-004/job.yaml": {"job-restarts-alone"},
-    "nccl-document-004/job.yaml": {"best-effort-gpus", "job-restarts-alone"},
+    "nccl-document-004/job.yaml": {"best-effort-gpus", "job-restarts-alone", "launch-not-understood"},
     # scraping, which a spec cannot ask the svc plugin to let in
     "sidecar-and-init/volcano.yaml": {"blocked-scraping"},
     # auto without devices

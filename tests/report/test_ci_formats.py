@@ -12,7 +12,9 @@ from sarif_pydantic import Sarif  # type: ignore[import-untyped]  # it has types
 
 import ptcompile
 from ptcompile.findings.diagnostics import Diagnostic, Span
+from ptcompile.linting.catalogue import pages
 from ptcompile.report import renderer
+from ptcompile.report.sarif import sarif
 from tests import recorded
 
 HOSTILE = 'a\x1b[31m::error::b%0A\r\n]]></failure>"<&\x00\ud800 ,:'
@@ -90,6 +92,16 @@ def results(text: str) -> list[Any]:
     run: dict[str, Any] = json.loads(told("sarif", found))["runs"][0]
     assert [run["tool"]["driver"]["rules"][one["ruleIndex"]]["id"] for one in run["results"]] == [d.code for d in found]
     return list(run["results"])
+
+
+def test_sarif_has_the_page_of_each_rule() -> None:
+    """Code scanning shows it beside a finding: for a rule and for what the reader says, by what lint hands over."""
+    found = [d._replace(name="missing-shm", code="PTC302") for d in FOUND[:1]]
+    run = json.loads(sarif(found, {}, pages(["missing-shm", "yaml-syntax"])))["runs"][0]
+    (rule,) = run["tool"]["driver"]["rules"]
+    assert rule["shortDescription"]["text"].startswith("A pod trains on several GPUs")
+    assert "```yaml" in rule["help"]["markdown"]
+    assert set(pages(["yaml-syntax", "no-such-name"])) == {"yaml-syntax"}
 
 
 def test_a_fingerprint_survives_when_lines_move() -> None:

@@ -129,6 +129,11 @@ def test_concise_is_one_line_a_finding() -> None:
     ]
 
 
+def test_concise_names_the_object() -> None:
+    shown = renderer("concise")([ONE._replace(resource="Job/train")], {})
+    assert shown.endswith("no such field (Job/train)\n")
+
+
 def test_json_has_the_findings_under_diagnostics() -> None:
     shown = renderer("json")([ONE], {})
     report = json.loads(shown)

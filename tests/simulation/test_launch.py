@@ -47,6 +47,16 @@ from ptcompile.simulation.launch import entry_words, of_container, read
         (["bash", "-c"], "command", {}, ("bash", "-c")),
         (["bash", "-c", ""], "command", {}, ("bash", "-c", "")),
         ([], "image", {}, ()),
+        # wrappers are looked through, and scripts that are handed a program
+        (["env", "A=1", "torchrun", "t.py"], "torchrun", {}, ("t.py",)),
+        (["tini", "-g", "--", "torchrun", "--nnodes=2", "t.py"], "torchrun", {"nnodes": "2"}, ("t.py",)),
+        (["timeout", "-k", "5", "3600", "python", "-m", "torch.distributed.run", "t.py"], "torchrun", {}, ("t.py",)),
+        (["conda", "run", "-n", "torch", "--no-capture-output", "torchrun", "t.py"], "torchrun", {}, ("t.py",)),
+        (["/entrypoint.sh", "/bin/bash", "-c", "torchrun --nnodes=$N t.py"], "torchrun", {"nnodes": "4"}, ("t.py",)),
+        (["bash", "-euo", "pipefail", "-c", "--", "torchrun t.py"], "torchrun", {}, ("t.py",)),
+        (["nsys", "profile", "-o", "x", "accelerate", "launch", "--num_machines", "2", "t.py"], "accelerate",
+         {"nnodes": "2"}, ("accelerate", "launch", "--num_machines", "2", "t.py")),
+        (["sh", "-c", "torchrun --node-rank=$(hostname) t.py"], "torchrun", {"node-rank": "job-3"}, ("t.py",)),
     ],
 )  # fmt: skip
 def test_launcher(argv: list[str], launcher: str, options: dict[str, str], entry: tuple[str, ...]) -> None:

@@ -24,9 +24,9 @@ def said(found: tuple[Diagnostic, ...]) -> list[tuple[str, str, object]]:
     return [(one.name, one.severity, one.span) for one in found]
 
 
-@pytest.mark.parametrize("case", [case for case in ALL if case.name != "bad-kind"], ids=pair_name)
+@pytest.mark.parametrize("case", [one for one in ALL if one.name not in ("bad-kind", "bad-empty")], ids=pair_name)
 def test_they_say_the_same(case: Case) -> None:
-    """Of other kinds, such as those of bad-kind, compile says only that they are not its own."""
+    """Of other kinds, as those of bad-kind, compile says only that they are not its own; of nothing, that it is."""
     profile, _ = read_cluster(case.cluster)
     if profile is None:
         return
@@ -144,7 +144,8 @@ def test_a_fault_has_one_severity_whoever_finds_it() -> None:
     pages = {rule.name: rule.severity for rule in every_rule()}
     seen = {(one.name, one.severity) for case in ALL for one in case.compile().diagnostics if one.name in pages}
     assert seen
-    assert {(name, pages[name]) for name, _ in seen} == seen
+    graded = {("literal-variable", "warning")}  # an error where the launcher reads the text
+    assert {(name, severity) for name, severity in seen if severity != pages[name]} <= graded
 
 
 def test_too_many_processes_are_an_error_in_both() -> None:

@@ -42,5 +42,7 @@ RULES: Final[dict[str, str]] = {
     "privileged_training": "privileged",
     "relative_working_dir": "workingDir",
     "impatient_liveness": "livenessProbe",
+    "ulimit_without_capability": "ulimit unlimited",
+    "powerful_capability": "capabilities admin/all",
 }
 """The modules in the order in which they are asked, each with the words that it needs (`words`)."""

@@ -52,6 +52,7 @@ _NAME = "CUDA_VISIBLE_DEVICES"
 
 
 def _check(subject: Subject) -> Iterator[Found]:
+    processes = {one.path: one.seen.processes or 0 for one in subject.trainers if one.torchrun}
     for container in subject.containers:
         for entry in container.env:
             count = gpus(container) if entry.name == _NAME and entry.value else 0
@@ -63,6 +64,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                     f"{field_path(path)}: {_NAME}={entry.value}: {problem}",
                     "remove the variable",
                     Fix(f"remove {_NAME}", (Edit("remove", entry.path),), safe=False),
+                    severity="error" if processes.get(container.path, 0) > _seen(entry.value or "", count) else None,
                 )
 
 
@@ -77,6 +79,13 @@ def _problem(value: str, count: int) -> str | None:
     if len(set(numbers)) < count:
         return f"{len(set(numbers))} of the container's {count} GPUs are seen"
     return None
+
+
+def _seen(value: str, count: int) -> int:
+    """How many GPUs a process sees: CUDA stops at the first number that is none of them."""
+    numbers = [int(word) for word in value.split(",")]
+    beyond = next((i for i, number in enumerate(numbers) if number >= count), len(numbers))
+    return len(set(numbers[:beyond]))
 
 
 RULE = Rule("cuda-visible-devices", _check, severity="warning", stage="run", authority="ptcompile")

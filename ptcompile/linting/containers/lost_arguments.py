@@ -47,7 +47,8 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.linting.commands import base, script
+from ptcompile.kubernetes.wrappers import base
+from ptcompile.linting.commands import script
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 

@@ -46,7 +46,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.linting.commands import base, known, script, shell_at
+from ptcompile.kubernetes.wrappers import base
+from ptcompile.linting.commands import known, script, shell_at
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 

@@ -45,7 +45,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import field_path
-from ptcompile.linting.commands import base, known, starts_shell
+from ptcompile.kubernetes.wrappers import base
+from ptcompile.linting.commands import known, starts_shell
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 

@@ -50,7 +50,8 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, field_path
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.linting.commands import base, known, starts_shell
+from ptcompile.kubernetes.wrappers import base
+from ptcompile.linting.commands import known, starts_shell
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 
@@ -60,6 +61,7 @@ _OTHERS = frozenset({"envsubst", "perl", "awk", "sed", "make"})
 
 
 def _check(subject: Subject) -> Iterator[Found]:
+    read = {one.path: [one.seen.endpoint, *one.seen.options.values()] for one in subject.trainers}
     for container in subject.containers:
         if not known(container) or starts_shell(container) or base(container.argv[0].text) in _OTHERS:
             continue
@@ -74,6 +76,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                     f"{field_path(word.path)}: {match[0]} stays as it is written: no shell runs",
                     f"write $({name})",
                     Fix(f"write $({name})", (Edit("set", word.path, replaced),), safe=False) if there else None,
+                    severity="error" if any(match[0] in value for value in read.get(container.path, ())) else None,
                 )
 
 

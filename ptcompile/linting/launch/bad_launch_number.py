@@ -48,10 +48,11 @@ import re
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import field_path
+from ptcompile.linting.environment import never_a_number
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import is_int
-from ptcompile.linting.trainers import known
+from ptcompile.linting.trainers import Trainer, known
 
 _is_fraction = re.compile(r"\s*\+?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII).fullmatch
 _MOST = {"node-rank": 2**31 - 1, "master-port": 65535, "max-restarts": 2**63 - 1}
@@ -59,21 +60,32 @@ _MOST = {"node-rank": 2**31 - 1, "master-port": 65535, "max-restarts": 2**63 - 1
 
 def _check(subject: Subject) -> Iterator[Found]:
     for one in subject.trainers:
-        for option in (*_MOST, "monitor-interval") if one.torchrun else ():
-            value = one.options.get(option, "0")
-            if known(value) and not _taken(option, value):
+        for option, value in _values(one).items():
+            text = never_a_number(value) and not one.unsure
+            if text or (known(value) and not _taken(option, value)):
                 path = one.place(option)
+                name = one.variable(option) if one.plain else one.spelled(option)
                 yield Found(
                     path,
-                    f"{field_path(path)}: torchrun does not start with {option} {value!r}: {_wanted(option)}",
+                    f"{field_path(path)}: {one.starter} does not start with {name} {value!r}: {_wanted(option)}",
                     "write a number",
                 )
 
 
+def _values(one: Trainer) -> dict[str, str]:
+    """The options that want a number, with what they are given."""
+    if one.torchrun:
+        return {option: one.options.get(option, "0") for option in (*_MOST, "monitor-interval")}
+    if one.plain:
+        found = {"node-rank": one.launch.env.get("RANK", "0"), "nnodes": one.launch.env.get("WORLD_SIZE", "1")}
+        return {option: value for option, value in found.items() if one.entry(one.variable(option)) is not None}
+    return {option: one.options[option] for option in _MOST if option in one.options} if one.modelled else {}
+
+
 def _taken(option: str, value: str) -> bool:
-    if option not in _MOST:
+    if option == "monitor-interval":
         return _is_fraction(value) is not None
-    return is_int(value) and 0 <= int(value) <= _MOST[option]
+    return is_int(value) and 0 <= int(value) <= _MOST.get(option, 2**31 - 1)
 
 
 def _wanted(option: str) -> str:

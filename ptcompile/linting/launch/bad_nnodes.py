@@ -46,6 +46,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import field_path
+from ptcompile.linting.environment import never_a_number
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import known
@@ -55,7 +56,8 @@ def _check(subject: Subject) -> Iterator[Found]:
     for one in subject.trainers:
         nnodes = one.options.get("nnodes", "")
         # An operator's own range is its own rule's: elastic-range-reversed.
-        if one.torchrun and one.seen.nodes is None and known(nnodes) and one.origin("nnodes") != "operator":
+        decided = known(nnodes) or (never_a_number(nnodes) and not one.unsure)
+        if one.torchrun and one.seen.nodes is None and decided and one.origin("nnodes") != "operator":
             path = one.place("nnodes")
             yield Found(
                 path,

@@ -73,10 +73,16 @@ def _check(subject: Subject) -> Iterator[Found]:
     if count(found) < 2:
         return
     for one in found:
-        options = _SAYS.get(one.seen.launcher)
-        # accelerate and deepspeed take ACCELERATE_* variables and a host file of the image too
-        told = any(name.startswith(("ACCELERATE_", "DLTS_HOSTFILE")) for name in one.launch.env)
-        if options and not told and not one.unsure and not _given(one, options):
+        if _starts_all(one) and not one.unsure:
+            path = one.place("nnodes")
+            yield Found(
+                path,
+                f"{field_path(path)}: deepspeed starts all nodes from one pod, over ssh, and each of "
+                f"{count(found)} pods starts it",
+                "start it in one pod, or give each its --node_rank with --no_ssh and --master_addr",
+                severity="error",
+            )
+        elif untold(one) and not one.unsure:
             yield Found(
                 one.line,
                 f"{field_path(one.line)}: {one.seen.launcher} reads no variables of the operator, and is told nothing "
@@ -85,8 +91,17 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
-def _given(one: Trainer, options: tuple[str, ...]) -> bool:
-    return any(word.startswith(options) for word in one.launch.entry)
+def _starts_all(one: Trainer) -> bool:
+    """Whether every pod of a role is a deepspeed that starts several nodes by itself."""
+    several = one.launch.options.get("nnodes", "1") not in ("", "1")
+    return one.seen.launcher == "deepspeed" and several and "no-ssh" not in one.launch.options and one.role.count > 1
+
+
+def untold(one: Trainer) -> bool:
+    """Whether accelerate or deepspeed is told nothing of other machines, by options, variables or a host file."""
+    options = _SAYS.get(one.seen.launcher)
+    told = any(name.startswith(("ACCELERATE_", "DLTS_HOSTFILE")) for name in one.launch.env)
+    return options is not None and not told and not any(word.startswith(options) for word in one.launch.entry)
 
 
 RULE = Rule("launcher-alone", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,10 +1,11 @@
-"""A variable of the operator is referred to where the kubelet does not know it, and stays as it is written.
+"""A variable is referred to where the kubelet does not know it, and stays as it is written.
 
-What: an env value has $(RANK) or another variable that the operator adds behind the user's own, or the command has
-one that the container does not have at all.
+What: a word of the command, or an env value, has $(X), and the container has no variable X; or an env value has $(X),
+and X stands behind it in the list, where operators put theirs too. An error where the launcher reads the text, such as
+in an address or a rank, and where the variable is an operator's; else a warning.
 
-Why: the kubelet replaces $(X) in an env value only where X stands before it in the list, and operators append theirs.
-The program is handed the text $(RANK) and not a number. In command and args all variables of the container are known.
+Why: the kubelet replaces $(X) in an env value only where X stands before it in the list. The program is handed the text
+$(RANK) and not a number. In command and args all variables of the container are known, and none of the image's.
 
 Bad:
 
@@ -64,7 +65,7 @@ Good:
                         - train.py
                       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: use the variable in command or args, or read the pod's field by valueFrom.
+Fix: set the variable before it is referred to, use it in command or args, or read the pod's field by valueFrom.
 
 Source: Kubernetes 1.36, dependent environment variables; training-operator 1.9, Volcano 1.16 and the Job controller,
 which append their variables.
@@ -72,12 +73,15 @@ which append their variables.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator
+from collections.abc import Collection, Iterator
 from typing import Final
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path, Severity, field_path
+from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.untyped import Json, at, items, text, texts
+from ptcompile.kubernetes.wrappers import SHELLS, base, unwrapped
+from ptcompile.linting.environment import given_by_stream
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.views import views
@@ -86,32 +90,42 @@ _REFERENCE = Pattern(r"(?<!\$)\$\(([A-Z][A-Z0-9_]*)\)")
 _OPERATORS = Pattern(
     r"RANK|NODE_RANK|LOCAL_RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+|V[CK]_[A-Z0-9_]+"
 )
+_OF_SERVICES = Pattern(r"(\w+)_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP)\w*)?)")
 _INDEX: Final = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     if not any(_speaks(one.spec) for one in subject.containers) and not _speaks(at(subject.spec, "trainer")):
         return
-    for path, written, view, _ in views(subject):
-        if view.spec.get("envFrom"):
-            continue
+    for path, written, view, pod in views(subject):
+        more = given_by_stream(subject, view.spec, pod.view.namespace)
+        if more is None:
+            continue  # of what an object of another file gives, nobody here knows the names
         env = view.env
         held = {text(entry.get("name")): at for at, entry in reversed([*enumerate(env)])}  # of each name the first
+        known = held.keys() | more
         places = {id(entry): at for at, entry in enumerate(env)}
         for i, entry in enumerate(items(written.get("env"))):
-            named = _named(entry.get("value"), ())
-            if not named:
-                continue
             place = places[id(entry)] if id(entry) in places else _position(env, entry)
-            late = [name for name in named if held.get(name, place) >= place]
+            names = _named(subject, entry.get("value"), more)
+            late = [name for name in names if held.get(name, place) >= place]
             if late:
-                yield _late((*path, "env", i, "value"), late, entry, known=held.keys() >= set(late))
+                yield _late(subject, (*path, "env", i, "value"), late, entry, known=known >= set(late))
+        shell = _in_shell(written)
         for key in ("command", "args"):
             words = written.get(key)
             for i, word in enumerate(words if isinstance(words, list) else ()):
-                missing = _named(word, held)
-                if missing:
-                    yield _missing((*path, key, i), missing)
+                missing = _named(subject, word, known)
+                severity = _severity(subject, missing) if missing else None
+                if missing and not (shell and severity):  # there $(X) may well be a command
+                    yield _missing((*path, key, i), missing, severity)
+
+
+def _in_shell(container: Json) -> bool:
+    """Whether a shell reads the command."""
+    argv = [*texts(container.get("command")), *texts(container.get("args"))]
+    start = unwrapped(argv).start
+    return start < len(argv) and base(argv[start]) in SHELLS
 
 
 def _speaks(container: Json) -> bool:
@@ -124,36 +138,59 @@ def _position(env: tuple[Json, ...], entry: Json) -> int:
     return next((i for i, one in enumerate(env) if one is entry or one == entry), len(env))
 
 
-def _named(value: object, known: Container[str]) -> list[str]:
-    """The operators' variables that a text refers to and that are not known there."""
+def _named(subject: Subject, value: object, known: Collection[str]) -> list[str]:
+    """The variables that a text refers to and that are not known there."""
     if not isinstance(value, str) or "$(" not in value:
         return []
     names = dict.fromkeys(_REFERENCE.findall(value))
-    return [name for name in names if name not in known and _OPERATORS.fullmatch(name)]
+    return [name for name in names if name not in known and not _of_a_service(subject, name)]
 
 
-def _late(path: Path, late: list[str], entry: Json, *, known: bool) -> Found:
+def _of_a_service(subject: Subject, name: str) -> bool:
+    """Whether the kubelet may set a variable for a Service of the namespace."""
+    match = _OF_SERVICES.fullmatch(name)
+    if match is None or _OPERATORS.fullmatch(name):
+        return False
+    service = match[1].lower().replace("_", "-")
+    return "_SERVICE_" in name or service == "kubernetes" or bool(subject.others.named(SERVICE, service))
+
+
+def _severity(subject: Subject, names: list[str]) -> Severity | None:
+    """A text that the launcher reads stops it; what a script makes of one, no file says."""
+    if any(_OPERATORS.fullmatch(name) for name in names):
+        return None
+    read = [value for one in subject.trainers for value in (one.seen.endpoint, *one.seen.options.values())]
+    return None if any(f"$({name})" in value for name in names for value in read) else "warning"
+
+
+def _late(subject: Subject, path: Path, late: list[str], entry: Json, *, known: bool) -> Found:
     shown = ", ".join(f"$({name})" for name in late)
-    why = "the operator's variables come behind those of the manifest" if known else "the container has none so called"
+    operators = any(_OPERATORS.fullmatch(name) for name in late)
+    later = "the operator's variables come behind those of the manifest" if operators else "it is set further down"
     fix = None
     if entry.get("value") == "$(JOB_COMPLETION_INDEX)" and not at(entry, "valueFrom"):
         source = {"fieldRef": {"fieldPath": _INDEX}}
         edits = (Edit("set", (*path[:-1], "valueFrom"), source), Edit("remove", path))
         fix = Fix("read the index from the pod's annotation", edits, safe=False)
+    first = f"set {late[0]} before"
+    behind = "use it in command or args, or take the pod's field with valueFrom" if operators else first
     return Found(
         path,
-        f"{field_path(path)}: the kubelet does not replace {shown}: {why}",
-        "use it in command or args, or take the pod's field with valueFrom" if known else "set it before, or remove it",
+        f"{field_path(path)}: the kubelet does not replace {shown}: "
+        + (later if known else "the container has no variable of that name"),
+        behind if known else "set it before, or remove it",
         fix,
+        severity=_severity(subject, late),
     )
 
 
-def _missing(path: Path, missing: list[str]) -> Found:
+def _missing(path: Path, missing: list[str], severity: Severity | None) -> Found:
     shown = ", ".join(f"$({name})" for name in missing)
     return Found(
         path,
         f"{field_path(path)}: the kubelet does not replace {shown}: the container has no variable of that name",
         "set the variable, or use one that the operator sets",
+        severity=severity,
     )
 
 

@@ -79,7 +79,7 @@ from ptcompile.linting.trainers import Trainer, count
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    for found in subject.parties:
+    for found in (*subject.groups, *subject.plain):
         yield from _of(subject, found)
 
 

@@ -96,4 +96,4 @@ def _check(subject: Subject) -> Iterator[Found]:
                 )
 
 
-RULE = Rule("loopback-interface", _check, severity="warning", stage="run", authority="ptcompile")
+RULE = Rule("loopback-interface", _check, severity="error", stage="run", authority="ptcompile")

@@ -81,7 +81,7 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    for found in subject.parties:
+    for found in (*subject.groups, *subject.plain):
         yield from _of(subject, found)
 
 

@@ -62,7 +62,7 @@ from ptcompile.linting.trainers import Trainer
 def _check(subject: Subject) -> Iterator[Found]:
     for one in subject.trainers:
         gpus, processes = whole_gpus(one.pod), one.seen.processes
-        if one.torchrun and _sure(one) and gpus and processes is not None and processes > gpus:
+        if (one.torchrun or one.modelled) and _sure(one) and gpus and processes is not None and processes > gpus:
             path = one.place("nproc-per-node")
             yield Found(
                 path,

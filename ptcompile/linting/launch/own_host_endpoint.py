@@ -87,7 +87,7 @@ _MARKS = ("$(hostname", "`hostname", "$HOSTNAME", "${HOSTNAME}", "<status.podIP"
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    for found in subject.parties:
+    for found in (*subject.groups, *subject.plain):
         yield from _of(found)
 
 

@@ -29,6 +29,7 @@ Bad:
                       command:
                         - torchrun
                         - --nnodes=1:4  # <--
+                        - --max-restarts=3
                         - --rdzv-backend=c10d
                         - --rdzv-endpoint=train-node-0-0.train:29400
                         - train.py
@@ -58,6 +59,7 @@ Good:
                       command:
                         - torchrun
                         - --nnodes=1:2
+                        - --max-restarts=3
                         - --rdzv-backend=c10d
                         - --rdzv-endpoint=train-node-0-0.train:29400
                         - train.py

@@ -68,9 +68,10 @@ from collections.abc import Iterator
 from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at, integer, items
 from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.spot import spot
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import is_int
-from ptcompile.linting.trainers import PYTORCHJOB, count
+from ptcompile.linting.trainers import PYTORCHJOB, Trainer, count
 
 _MANY = 100
 
@@ -82,6 +83,8 @@ def _check(subject: Subject) -> Iterator[Found]:
         said, outer = one.seen.max_restarts, _retries(subject) // together
         inner = int(said) if is_int(said) else 0
         starts = (inner + 1) * (outer + 1)
+        if _meant(subject, one):
+            continue
         if inner > 0 and outer > 0 and starts >= _MANY:
             path = one.place("max-restarts")
             yield Found(
@@ -90,6 +93,12 @@ def _check(subject: Subject) -> Iterator[Found]:
                 f"{starts} attempts",
                 "let torchrun or the operator retry often, not both",
             )
+
+
+def _meant(subject: Subject, one: Trainer) -> bool:
+    """Whether nodes are expected to come and go: an elastic range, or machines that may be taken away."""
+    nodes = one.seen.nodes
+    return (nodes is not None and nodes[0] < nodes[1]) or any(spot(template) for template in subject.templates)
 
 
 def _retries(subject: Subject) -> int:

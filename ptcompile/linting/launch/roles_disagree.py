@@ -81,7 +81,7 @@ from ptcompile.linting.trainers import Trainer, known
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    for found in subject.parties:
+    for found in subject.groups:
         yield from _of(found)
 
 

@@ -70,22 +70,24 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import field_path
+from ptcompile.linting.parties import MEETING, allies
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer, count
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    for found in subject.parties:
-        yield from _of(found)
+    for found in (*subject.groups, *subject.plain):
+        yield from _of(subject, found)
 
 
-def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
-    if count(found) < 2 or found[0].local:  # local-endpoint
+def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
+    others = allies(subject, found[0]) if subject.kind in MEETING and found[0].seen.nodes != (1, 1) else ()
+    if count((*found, *others)) < 2 or found[0].local:  # local-endpoint
         return
-    if any(one.seen.backend != "static" or one.seen.nodes in (None, (1, 1)) for one in found):
+    if any(one.seen.backend not in ("static", "env") or one.seen.nodes in (None, (1, 1)) for one in found):
         return
-    seen: dict[str, str] = {}
+    seen = {rank: name for one in others for rank, name in _ranks(one)}
     for one in found:
         for rank, name in _ranks(one):
             if rank in seen:
@@ -93,10 +95,16 @@ def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
                 yield Found(
                     path,
                     f"{field_path(path)}: {seen[rank]} and {name} both have node rank {rank}",
-                    "give each pod its own rank, such as --node-rank=$(JOB_COMPLETION_INDEX), or use c10d",
+                    _help(one),
                 )
                 return
             seen[rank] = name
+
+
+def _help(one: Trainer) -> str:
+    if one.torchrun:
+        return "give each pod its own rank, such as --node-rank=$(JOB_COMPLETION_INDEX), or use c10d"
+    return f"give each pod its own {'RANK' if one.plain else one.spelled('node-rank')}, such as $(JOB_COMPLETION_INDEX)"
 
 
 def _ranks(one: Trainer) -> Iterator[tuple[str, str]]:
@@ -105,7 +113,7 @@ def _ranks(one: Trainer) -> Iterator[tuple[str, str]]:
 
     for index in sorted({0, min(1, one.role.count - 1), one.role.count - 1}):
         pod = one.pod.job.pod(one.role, index) if index else one.pod
-        rank = given_rank(pod.launch)
+        rank = given_rank(pod.launch) if one.torchrun else pod.rendezvous.node_rank
         if rank.isdigit():
             yield rank, pod.shown
 

@@ -96,7 +96,14 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
             f"{field_path(path)}: a standalone torchrun meets nobody, and there are {count(found)} pods: "
             "each trains for itself",
             "remove it, and give torchrun the first pod's name as its endpoint",
+            severity=None if _contradicted(first) else "warning",
         )
 
 
-RULE = Rule("standalone-on-many-pods", _check, severity="warning", stage="run", authority="torchrun")
+def _contradicted(one: Trainer) -> bool:
+    """Whether the same command line says that there are others."""
+    nodes = one.launch.options.get("nnodes", "1")
+    return nodes not in ("1", "1:1") or "master-addr" in one.launch.options
+
+
+RULE = Rule("standalone-on-many-pods", _check, severity="error", stage="run", authority="torchrun")

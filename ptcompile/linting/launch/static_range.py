@@ -57,6 +57,7 @@ Good:
                       command:
                         - torchrun
                         - --nnodes=1:2
+                        - --max-restarts=3
                         - --rdzv-backend=c10d
                         - --rdzv-endpoint=train-node-0-0.train:29400
                         - train.py

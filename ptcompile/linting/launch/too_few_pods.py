@@ -1,4 +1,4 @@
-"""torchrun waits for more nodes than the job has pods.
+"""The launcher waits for more nodes than the job has pods.
 
 What: the number of nodes is above the number of pods that train: --nnodes, PET_NNODES, or the fewest nodes of a
 range.
@@ -73,13 +73,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Fix, field_path
+from ptcompile.linting.parties import MEETING, allies
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import POD, Trainer, count
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    for found in subject.parties:
+    for found in subject.groups:
         yield from _of(subject, found)
 
 
@@ -93,13 +94,14 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
         return
     if total > 1 and first.local:  # local-endpoint
         return
+    total += count(allies(subject, first)) if subject.kind in MEETING else 0
     needed = first.seen.nodes[1] if first.seen.backend == "static" else first.seen.nodes[0]
     if 0 < total < needed:
         path, edit = first.place("nnodes"), first.change("nnodes", str(total))
         pods = "1 pod" if total == 1 else f"{total} pods"
         yield Found(
             path,
-            f"{field_path(path)}: torchrun waits for {needed} nodes, and the job has {pods}",
+            f"{field_path(path)}: {first.starter} waits for {needed} nodes, and the job has {pods}",
             f"write {total}, or ask for {needed} pods",
             Fix(f"set nnodes to {total}", (edit,), safe=False) if edit and len(found) == 1 else None,
         )

@@ -1,9 +1,9 @@
-"""A job has more pods than torchrun takes nodes.
+"""A job has more pods than the launcher takes nodes.
 
 What: the number of pods that train is above the most nodes of the rendezvous.
 
-Why: the pods that come last find the rendezvous complete. They hold their GPUs and wait; with a static rendezvous
-their rank is not below the number of nodes, and they fail.
+Why: the pods that come last find the rendezvous complete. They hold their GPUs, wait, and fail after the join timeout
+of 600 s, and the job with them; with a static rendezvous their rank is not below the number of nodes.
 
 Bad:
 
@@ -77,7 +77,7 @@ from ptcompile.linting.trainers import Trainer, count
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    for found in subject.parties:
+    for found in subject.groups:
         yield from _of(found)
 
 
@@ -92,11 +92,11 @@ def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
         edit = first.change("nnodes", str(total)) if first.seen.nodes == (most, most) else None
         yield Found(
             path,
-            f"{field_path(path)}: the job has {total} pods, and torchrun takes {most} nodes at most: "
+            f"{field_path(path)}: the job has {total} pods, and {first.starter} takes {most} nodes at most: "
             f"{total - most} wait outside",
             f"write {total}, or ask for {most} pods",
             Fix(f"set nnodes to {total}", (edit,), safe=False) if edit and len(found) == 1 else None,
         )
 
 
-RULE = Rule("too-many-pods", _check, severity="warning", stage="run", authority="torchrun")
+RULE = Rule("too-many-pods", _check, severity="error", stage="run", authority="torchrun")

@@ -1,10 +1,11 @@
-"""The rendezvous endpoint names a pod that has no such name.
+"""The rendezvous endpoint is a name that no pod of the job has.
 
-What: the endpoint is the name of one of the job's pods, and no Service gives that pod this name, or there is no such
-pod.
+What: the address that the pods meet at (--rdzv-endpoint, --master-addr, --main_process_ip, MASTER_ADDR) leads to no pod
+of the job: another index, role, job, subdomain, namespace or cluster domain, or a Service of another namespace. A
+warning where a Service of another file could still answer to it.
 
-Why: a pod's name resolves only with the Service that stands for it: <pod>.<jobset> in a JobSet, <job>-worker-0 in a
-PyTorchJob. Every pod would look for it until the rendezvous times out.
+Why: a pod's name resolves only with the Service that stands for it: <pod>.<subdomain> in an Indexed Job, <pod>.<jobset>
+in a JobSet, <job>-worker-0 in a PyTorchJob. Every pod would look for it until the rendezvous times out.
 
 Bad:
 
@@ -71,69 +72,40 @@ Volcano 1.16, svc plugin; Kubernetes 1.36, DNS for Pods.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ptcompile.findings.diagnostics import field_path
+from ptcompile.linting.hosts import wrong
+from ptcompile.linting.parties import MEETING, allies
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
-from ptcompile.linting.trainers import POD, Trainer, count
+from ptcompile.linting.trainers import Trainer, count
 
-if TYPE_CHECKING:
-    from ptcompile.simulation import Job
+_MET_AT_A_POD = ("static", "c10d", "env")
+"""Backends whose endpoint is one of the pods that meet."""
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    for found in subject.parties:
+    for found in (*subject.groups, *subject.plain):
         yield from _of(subject, found)
 
 
 def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
-    job = subject.job
-    # A Service of another file may stand for the pods of a plain Pod or Job, and nobody here can tell.
-    if job is None or count(found) < 2 or subject.kind in (POD, ("batch/v1", "Job")):
-        return
     first = found[0]
-    host = first.seen.host
-    if first.local or not _ours(job, host) or _resolves(subject, job, first, host):
+    seen, total = first.seen, count(found)
+    if first.local or seen.backend not in _MET_AT_A_POD or not seen.nodes or seen.nodes[1] < 2:
         return
-    if job.pod(first.role, first.role.count - 1).rendezvous.host != host:  # own-host-endpoint
+    if first.pod.job.pod(first.role, first.role.count - 1).rendezvous.host != seen.host:  # own-host-endpoint
         return
-    from ptcompile.simulation.meeting import names
-
-    path = first.place("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
-    right = next((names(pod)[-1] for _, pod in job.firsts() if names(pod)), None)
-    yield Found(
-        path,
-        f"{field_path(path)}: no pod of the job is found under the name {host}",
-        f"write {right}" if right else "give the pods names that resolve, with a headless Service",
-    )
-
-
-def _ours(job: Job, host: str) -> bool:
-    """Whether a name is made as those of the job's pods: one of theirs but for the index, alone or with a domain."""
-    label = host.partition(".")[0]
-    stem, _, index = label.rpartition("-")
-    stems = {(pod.hostname or "").rpartition("-")[0] for _, pod in job.firsts()}
-    return bool(stem) and index.isdigit() and stem in stems
-
-
-def _resolves(subject: Subject, job: Job, first: Trainer, host: str) -> bool:
-    from ptcompile.simulation.meeting import names, resolve
-
-    if resolve(job, host, first.pod) is not None:
-        return True
-    if subject.metadata.get("namespace") is not None:
-        return False
-    # Without a namespace in the file any namespace may be meant by <pod>.<service>.<namespace>.
-    short = [names(pod)[-1] for role in job.roles for pod in (job.pod(role, i) for i in _index(host, role.count))
-             if names(pod)]  # fmt: skip
-    return any(host.startswith(name + ".") for name in short)
-
-
-def _index(host: str, most: int) -> list[int]:
-    """The index that a host name ends in, where a role has so many pods."""
-    number = host.partition(".")[0].rpartition("-")[2]
-    return [int(number)] if number.isdigit() and len(number) < 10 and int(number) < most else []
+    alone = subject.kind not in MEETING or not allies(subject, first)
+    why = wrong(subject, first.pod, seen.host, complete=alone and total == seen.nodes[1] and total > 1)
+    if why is not None:
+        path = first.place("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
+        yield Found(
+            path,
+            f"{field_path(path)}: nothing answers to {seen.host}: {why.reason}",
+            f"write {why.right}" if why.right else "give the pods names that resolve, with a headless Service",
+            severity=None if why.certain else "warning",
+        )
 
 
 RULE = Rule("unresolvable-endpoint", _check, severity="error", stage="run", authority="torchrun")

@@ -89,13 +89,20 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
     first = found[0]
     shared = first.seen.backend != "static" and not first.local  # too-many-pods
     meant = subject.kind in (PYTORCHJOB, TRAINJOB) or _told(first)
-    if first.seen.nodes == (1, 1) and not first.standalone and not shared and meant:
+    if first.seen.nodes == (1, 1) and not first.standalone and not shared and meant and not _sweep(first):
         path = first.place("nnodes") if first.origin("nnodes") != "default" else first.line
         yield Found(
             path,
             f"{field_path(path)}: torchrun expects 1 node, and there are {count(found)} pods: each trains for itself",
             "add --nnodes, --node-rank and --master-addr, or remove what makes the number of nodes 1",
         )
+
+
+def _sweep(one: Trainer) -> bool:
+    """Whether each pod is given work of its own, and one node is asked for: the script's arguments differ."""
+    if one.role.count < 2 or one.options.get("nnodes") not in ("1", "1:1") or one.origin("nnodes") != "flag":
+        return False
+    return one.pod.launch.entry != one.pod.job.pod(one.role, 1).launch.entry
 
 
 def _told(one: Trainer) -> bool:

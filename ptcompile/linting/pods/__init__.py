@@ -38,8 +38,17 @@ RULES: Final[dict[str, str]] = {
     "host_namespaces": "hostIPC/hostPID",
     "root_against_non_root": "runAsNonRoot",
     "istio_sidecar": "istio",
-    "blocking_sidecar": "sleep/tail/tensorboard/jupyter/nginx/redis/fluent/envoy/dcgm",
+    "blocking_sidecar": "containers",
     "waits_for_itself": "initContainers",
     "no_grace_period": "terminationGracePeriodSeconds",
+    "script_not_mounted": "mountPath @ConfigMap/@Secret",
+    "checkpoint_not_kept": f"{TRAINS} checkpoint/checkpoints/ckpt/ckpts/snapshot/snapshots/save",
+    "read_only_checkpoint": f"{TRAINS} checkpoint/checkpoints/ckpt/ckpts/snapshot/snapshots/save",
+    "spot_without_retries": "spot/preemptible/scalesetpriority/capacityType/capacity",
+    "missing_toleration": "nodeSelector scalesetpriority/master/control/kubelet",
+    "partial_fabric": "rdma/hostdev/mellanox/FI/IB/NET/IFNAME/GPUDIRECTTCPX/FASTRAK",
+    "affinity_to_nobody": "podAffinity",
+    "misspelt_reference": "@PersistentVolumeClaim/@ConfigMap/@Secret",
+    "repeated_download": "initContainers persistentVolumeClaim",
 }
 """The modules in the order in which they are asked, each with the words that it needs (`words`)."""

@@ -58,11 +58,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
-from ptcompile.linting.commands import base, endless, known
+from ptcompile.kubernetes.untyped import text
+from ptcompile.kubernetes.wrappers import base
+from ptcompile.linting.commands import endless, known
+from ptcompile.linting.images import split
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Container, Subject, Template
 
-_SERVERS = frozenset({"tensorboard", "jupyter", "nginx", "redis-server", "fluent-bit", "envoy", "dcgm-exporter"})
+_NAMES = """
+tensorboard jupyter nginx redis redis-server memcached fluent-bit fluentd vector promtail filebeat envoy haproxy
+istio-proxy proxyv2 linkerd-proxy dcgm-exporter node-exporter pushgateway statsd-exporter prometheus otel-collector
+opentelemetry-collector opentelemetry-collector-contrib jaeger-agent cloud-sql-proxy vault-agent datadog-agent telegraf
+"""
+_SERVERS = frozenset(_NAMES.split())
+"""Programs, and images of the same names, that serve until they are stopped."""
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -85,7 +94,10 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _server(container: Container) -> str | None:
     head = base(container.argv[0].text) if known(container) else ""
-    return head if head in _SERVERS else None
+    if head in _SERVERS or container.main:
+        return head if head in _SERVERS else None
+    image = base(split(text(container.spec.get("image")))[0])
+    return image if not known(container) and image in _SERVERS else None
 
 
 def _fix(template: Template, container: Container) -> Fix:

@@ -1,6 +1,7 @@
 """A pod on its node's network cannot resolve the names of other pods.
 
-What: `hostNetwork: true` with the dnsPolicy ClusterFirst, which is also the default.
+What: `hostNetwork: true` with the dnsPolicy ClusterFirst, which is also the default, in a pod that asks for a name of
+the cluster: its rendezvous, or NAME.svc in its command or variables.
 
 Why: for such a pod ClusterFirst falls back to the node's own resolver, which does not know the cluster's names. A
 rendezvous at `train-0.train` never resolves, and the job waits until it times out.
@@ -16,7 +17,7 @@ Bad:
       containers:
         - name: pytorch
           image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
+          command: [python, train.py, --data=http://data.ml.svc]
           resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Good:
@@ -31,7 +32,7 @@ Good:
       containers:
         - name: pytorch
           image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
+          command: [python, train.py, --data=http://data.ml.svc]
           resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: set dnsPolicy to ClusterFirstWithHostNet; names outside the cluster resolve as before.
@@ -44,9 +45,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.linting.rule import Found, Rule
-from ptcompile.linting.subject import Subject
+from ptcompile.linting.subject import Subject, Template
 
+_CLUSTER_NAME = Pattern(r"[a-z0-9-]\.svc(?:[.:/]|\b)")
 _WANTED = "ClusterFirstWithHostNet"
 
 
@@ -54,6 +57,8 @@ def _check(subject: Subject) -> Iterator[Found]:
     if subject.kind == ("batch.volcano.sh/v1alpha1", "Job"):
         return  # its webhook sets the policy
     for template in subject.templates:
+        if not _looks_up(subject, template):
+            continue
         if template.spec.get("hostNetwork") is True and template.spec.get("dnsPolicy") in (None, "", "ClusterFirst"):
             written = template.spec.get("dnsPolicy")
             path = (*template.path, "spec", "dnsPolicy" if written else "hostNetwork")
@@ -64,6 +69,19 @@ def _check(subject: Subject) -> Iterator[Found]:
                 f"set dnsPolicy to {_WANTED}",
                 Fix(f"set dnsPolicy to {_WANTED}", (Edit("set", (*path[:-1], "dnsPolicy"), _WANTED),), safe=True),
             )
+
+
+def _looks_up(subject: Subject, template: Template) -> bool:
+    """Whether its containers ask for a name of the cluster: the rendezvous, a Service of the stream, `x.svc`."""
+    from ptcompile.simulation.meeting import resolve
+
+    for one in subject.trainers:
+        asks = one.path[: len(template.path)] == template.path and one.seen.host and not one.local
+        if asks and resolve(one.pod.job, one.seen.host, one.pod) is not None:
+            return True
+    words = [word.text for one in template.containers for word in one.argv]
+    values = [entry.value or "" for one in template.containers for entry in one.env]
+    return any(_CLUSTER_NAME.search(value) for value in (*words, *values))
 
 
 RULE = Rule("host-network-dns", _check, severity="warning", stage="run", authority="kubelet")

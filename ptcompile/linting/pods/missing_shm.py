@@ -42,15 +42,22 @@ default size of /dev/shm.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, field_path
 from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.untyped import at, items, text
 from ptcompile.linting.amounts import accelerators
+from ptcompile.linting.commands import endless, trains
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Container, Subject, Template
+from ptcompile.linting.views import PYTORCHJOB, TRAINJOB
 
+_OF_TORCH = frozenset({PYTORCHJOB, TRAINJOB})
+_SCRIPT = r"(?:^|[\s/])(?:train|finetune|fine_tune|pretrain)[\w.-]*\.py"
+_TORCH = Pattern(rf"torch|lightning|deepspeed|megatron|nemo|{_SCRIPT}", re.IGNORECASE)
 _NAME = "dshm"
 _LEAST = 1 << 30
 """Bytes of memory of which half is worth having."""
@@ -63,7 +70,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         if template.spec.get("hostIPC") is True:  # then /dev/shm is the node's
             continue
         for container in template.mains:
-            if accelerators(container) > 1 and not _mounted(container):
+            if _shares(container) and not _mounted(container) and _torch(subject, container):
                 yield Found(
                     container.path,
                     f"{field_path(container.path)}: {accelerators(container)} accelerators and no volume at /dev/shm: "
@@ -71,6 +78,19 @@ def _check(subject: Subject) -> Iterator[Found]:
                     "add a volume emptyDir {medium: Memory, sizeLimit: ...} and mount it at /dev/shm",
                     _fix(template, container),
                 )
+
+
+def _shares(container: Container) -> bool:
+    """Whether it has several GPUs: processes on TPUs and the like share no memory by torch's loaders."""
+    return accelerators(container) > 1 and not any("tpu" in str(name) for name in container.amounts("limits"))
+
+
+def _torch(subject: Subject, container: Container) -> bool:
+    """Whether it trains with torch, as far as a manifest tells: by its operator, launcher, image or script."""
+    if subject.kind in _OF_TORCH or trains(container):
+        return True
+    words = [text(container.spec.get("image")), *(word.text for word in container.argv)]
+    return any(_TORCH.search(word) for word in words) and not endless(container)
 
 
 def _fix(template: Template, container: Container) -> Fix | None:

@@ -100,6 +100,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                     f"{field_path(path)}: {name} is {', '.join(modes)}, and {pods} pods share it: those on another "
                     "node never start",
                     "claim it with ReadWriteMany or ReadOnlyMany, or give each pod an ephemeral volume",
+                    severity="error" if modes == ["ReadWriteOncePod"] and subject.awaited > 1 else None,
                 )
 
 

@@ -1,10 +1,11 @@
 """The names of pods that meet resolve only once the pods are ready.
 
 What: a headless Service that pods of the same stream use as their subdomain does not publish addresses that are not
-ready.
+ready, and a pod has a readiness probe or gate, or an init container that looks such a name up.
 
 Why: processes look one another up while they start. A pod's record is missing until it is ready: the first look-ups
-fail, failures are cached, and with a readiness probe that waits for the training the record never comes.
+fail, failures are cached, and with a probe that waits for the training the record never comes. Without a probe a pod is
+ready as soon as its containers run, and after its init containers.
 
 Bad:
 
@@ -25,6 +26,7 @@ Bad:
         - name: pytorch
           image: ghcr.io/acme/train:1.0
           command: [python, train.py]
+          readinessProbe: {exec: {command: [test, -e, /tmp/trains]}}
           resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Good:
@@ -47,6 +49,7 @@ Good:
         - name: pytorch
           image: ghcr.io/acme/train:1.0
           command: [python, train.py]
+          readinessProbe: {exec: {command: [test, -e, /tmp/trains]}}
           resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: set publishNotReadyAddresses to true.
@@ -70,7 +73,7 @@ _FIELD = ("spec", "publishNotReadyAddresses")
 def _check(subject: Subject) -> Iterator[Found]:
     if text(subject.spec.get("clusterIP")) != "None" or subject.spec.get("publishNotReadyAddresses") is True:
         return
-    user = next(users_of(subject), None)
+    user = next((one for one in users_of(subject) if one.probed), None)
     if user is not None:
         path = _FIELD if "publishNotReadyAddresses" in subject.spec else ("spec",)
         yield Found(

@@ -61,7 +61,7 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import string_map, text
-from ptcompile.linting.neighbours import users_of
+from ptcompile.linting.neighbours import users_of, waits_by_name
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 
@@ -80,6 +80,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             f"{field_path(path)}: {shown}, so no pod gets a name from the subdomain {subject.name}",
             "select labels of the pods" + (", such as batch.kubernetes.io/job-name" if users[0].job else ""),
             on_key=True,
+            severity="error" if missing and waits_by_name(subject, users[0]) else None,
         )
 
 

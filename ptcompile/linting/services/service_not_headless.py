@@ -60,7 +60,7 @@ from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, field_path
 from ptcompile.kubernetes.untyped import text
-from ptcompile.linting.neighbours import users_of
+from ptcompile.linting.neighbours import users_of, waits_by_name
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 
@@ -79,6 +79,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             "set clusterIP to None",
             Fix("make the Service headless", (Edit("set", ("spec", "clusterIP"), "None"),), safe=False),
             on_key=True,
+            severity="error" if waits_by_name(subject, user) else None,
         )
 
 

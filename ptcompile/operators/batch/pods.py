@@ -81,7 +81,7 @@ class PodBuilder:
         """The pod with this index in the role; `within` is its index in the Job."""
         hostname = text(self.pod.get("hostname")) or None
         labels = {**self.labels, **extra, **job_labels(job)}
-        annotations = self.annotations
+        annotations = {**self.annotations, **extra}  # what JobSet adds it adds as both
         if self.indexed:
             hostname = f"{job}-{within}"
             annotations = {**annotations, podspec.COMPLETION_INDEX: str(within)}

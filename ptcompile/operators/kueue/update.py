@@ -8,10 +8,10 @@ from typing import Any, Final
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import at
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators.kueue.marks import PREFIX, QUEUE
 
-QUEUE: Final = "kueue.x-k8s.io/queue-name"
-PRIORITY: Final = "kueue.x-k8s.io/priority-class"
-SECONDS: Final = "kueue.x-k8s.io/max-exec-time-seconds"
+PRIORITY: Final = f"{PREFIX}priority-class"
+SECONDS: Final = f"{PREFIX}max-exec-time-seconds"
 
 SUSPENDS: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("batch", "Job"): ("spec",),

@@ -65,7 +65,7 @@ def _capabilities(pod: Pod) -> Iterator[Violation]:
     for path, who, context in pod.contexts():
         added = items(mapping(context.get("capabilities")).get("add"))
         for index, name in enumerate(added):
-            if name not in _CAPABILITIES:
+            if isinstance(name, str) and name not in _CAPABILITIES:
                 detail = f'{who} must not include "{name}" in securityContext.capabilities.add'
                 help = "remove it; RDMA needs IPC_LOCK, and so a namespace of the level privileged"
                 yield Violation((*path, "capabilities", "add", index), "non-default capabilities", detail, help)

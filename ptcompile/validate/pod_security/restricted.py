@@ -48,7 +48,7 @@ def _capabilities(pod: Pod) -> Iterator[Violation]:
             help = "set securityContext.capabilities.drop: [ALL]"
             yield Violation((*path, "capabilities", "drop"), "unrestricted capabilities", detail, help)
         for index, name in enumerate(items(capabilities.get("add"))):
-            if name != "NET_BIND_SERVICE":
+            if isinstance(name, str) and name != "NET_BIND_SERVICE":
                 detail = f'{who} must not include "{name}" in securityContext.capabilities.add'
                 help = "remove it; RDMA needs IPC_LOCK, and so a namespace of the level privileged"
                 yield Violation((*path, "capabilities", "add", index), "unrestricted capabilities", detail, help)

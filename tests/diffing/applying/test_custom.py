@@ -9,6 +9,8 @@ import pytest
 import ptcompile
 from ptcompile.diffing.values import Apply
 from tests.diffing.applying.test_updates import changed
+from tests.diffing.making import job, pod
+from tests.validate.core.test_other_kinds import paths
 
 Json = dict[str, Any]
 POD = {"spec": {"containers": [{"name": "node", "image": "i"}]}}
@@ -154,3 +156,12 @@ DEPLOYED = _object(
 )
 def test_what_an_apply_does(manifest: Json, path: str, value: Any, expected: str) -> None:
     assert outcome(manifest, changed(manifest, path, value)) == expected
+
+
+@pytest.mark.parametrize("manifest", [JOBSET, TRAINJOB, VOLCANO, QUEUE, PYTORCH, DEPLOYED, pod(), job(suspend=True)])
+@pytest.mark.parametrize("value", [[], "x", [None], {"a": []}])
+def test_no_shape_of_a_value_makes_it_raise(manifest: Json, value: Any) -> None:
+    for path in paths(manifest, ()):
+        other = changed(manifest, ".".join(path), value)
+        ptcompile.diff(manifest, other)
+        ptcompile.diff(other, manifest)

@@ -16,8 +16,9 @@ def _service(name: str = "train", namespace: str | None = None, **spec: Any) -> 
     return {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": {"selector": LABELS, **spec}}
 
 
-def _pod(subdomain: str | None = "train", labels: Json = LABELS) -> Json:
-    spec = {"containers": [{"name": "a", "image": "a:1"}], **({"subdomain": subdomain} if subdomain else {})}
+def _pod(subdomain: str | None = "train", labels: Json = LABELS, *, probe: bool = False) -> Json:
+    probed = {"readinessProbe": {"tcpSocket": {"port": 1}}} if probe else {}
+    spec = {"containers": [{"name": "a", "image": "a:1", **probed}], **({"subdomain": subdomain} if subdomain else {})}
     return {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "train-0", "labels": labels}, "spec": spec}
 
 
@@ -42,7 +43,8 @@ HEADLESS = {"clusterIP": "None"}
         ("selector-misses-pods", _service(**HEADLESS), [_pod(), _pod(labels={})], False),  # some of them are found
         ("selector-misses-pods", _service(**HEADLESS, selector={"job-name": "train"}), [_job("train")], False),
         ("selector-misses-pods", _service(**HEADLESS, selector={"job-name": "trian"}), [_job("train")], True),
-        ("hidden-until-ready", _service(**HEADLESS), [_pod()], True),
+        ("hidden-until-ready", _service(**HEADLESS), [_pod(probe=True)], True),
+        ("hidden-until-ready", _service(**HEADLESS), [_pod()], False),
         ("hidden-until-ready", _service(**HEADLESS, publishNotReadyAddresses=True), [_pod()], False),
         ("hidden-until-ready", _service(**HEADLESS), [_pod(None)], False),  # a database's, for example
         ("exposed-rendezvous", _service(type="NodePort", ports=[{"port": 80, "targetPort": 29400}]), [], True),

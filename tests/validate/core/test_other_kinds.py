@@ -252,13 +252,14 @@ def test_a_kind_that_this_server_does_not_serve_yet() -> None:
 @pytest.mark.parametrize("name", GOOD)
 @pytest.mark.parametrize("value", [[], {}, "x", 7, True, [None], [[]], {"a": []}])
 def test_no_shape_of_a_value_makes_it_raise(name: str, value: Any) -> None:
-    for path in _paths(GOOD[name], ()):
+    for path in paths(GOOD[name], ()):
         validate(changed(GOOD[name], ".".join(path), value))
 
 
-def _paths(node: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:
+def paths(node: Any, path: tuple[str, ...]) -> list[tuple[str, ...]]:
+    """Every place of plain data, as keys and indexes."""
     if isinstance(node, dict):
-        return [one for key, value in node.items() for one in [(*path, key), *_paths(value, (*path, key))]]
+        return [one for key, value in node.items() for one in [(*path, key), *paths(value, (*path, key))]]
     if isinstance(node, list):
-        return [one for i, value in enumerate(node) for one in [(*path, str(i)), *_paths(value, (*path, str(i)))]]
+        return [one for i, value in enumerate(node) for one in [(*path, str(i)), *paths(value, (*path, str(i)))]]
     return []

@@ -8,6 +8,8 @@ import pytest
 
 import ptcompile
 from ptcompile.validate.pod_security.checks import violations
+from tests.diffing.applying.test_updates import changed
+from tests.validate.core.test_other_kinds import paths
 
 Json = dict[str, Any]
 
@@ -172,3 +174,18 @@ def test_the_servers_words() -> None:
     assert 'violates PodSecurity "restricted:latest": runAsNonRoot != true (pod or container "c" must set ' in str(
         [d.message for d in report.diagnostics]
     )
+
+
+FULL = spec(
+    {"capabilities": {"add": ["A"], "drop": ["ALL"]}, "seLinuxOptions": {"type": "t"}},
+    pod={"volumes": [{"name": "v", "hostPath": {}}], "securityContext": {"sysctls": [{"name": "s"}]}},
+    ports=[{"hostPort": 1}],
+    livenessProbe={"httpGet": {"host": "h"}},
+    lifecycle={"preStop": {"tcpSocket": {"host": "h"}}},
+)
+
+
+@pytest.mark.parametrize("value", [[], {}, "x", 7, True, [None], [[]], {"a": []}])
+def test_no_shape_of_a_value_makes_it_raise(value: Any) -> None:
+    for path in paths(FULL, ()):
+        said("restricted", changed(FULL, ".".join(path), value), meta={"annotations": value})

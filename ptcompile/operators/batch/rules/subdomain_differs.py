@@ -75,6 +75,7 @@ from ptcompile.kubernetes.untyped import at, integer, text
 from ptcompile.linting.neighbours import labels_of
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
+from ptcompile.linting.trainers import count
 from ptcompile.operators.batch.pods import job_labels
 
 _POD = ("spec", "template", "spec")
@@ -100,8 +101,15 @@ def _check(subject: Subject) -> Iterator[Found]:
                 f"set subdomain to {name}",
                 Fix(f"set subdomain to {name}", (Edit("set", (*_POD, "subdomain"), name),), safe=False),
                 on_key=True,
+                severity="error" if _meets_at(subject, name) else None,
             )
             return
+
+
+def _meets_at(subject: Subject, service: str) -> bool:
+    """Whether the pods meet at a name that this Service would give one of them."""
+    hosts = [one.seen.host for group in (*subject.groups, *subject.plain) for one in group if count(group) > 1]
+    return any(host.split(".")[1:2] == [service] for host in hosts)
 
 
 RULE = Rule("subdomain-differs", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,6 +1,7 @@
 """A queued job asks for nothing, so no quota counts it.
 
-What: an object with a queue label has pods that request no resource at all.
+What: an object with a queue label has pods that request no resource at all. A note, for a ClusterQueue may have a quota
+for the number of pods; where one of the stream has, nothing is said.
 
 Why: Kueue reserves what the pods request. A job that requests nothing is always admitted, takes nothing from the
 quota, and is scheduled wherever it lands.
@@ -54,7 +55,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ptcompile.findings.diagnostics import Path, field_path
-from ptcompile.kubernetes.untyped import at
+from ptcompile.kubernetes.untyped import Json, at, items, texts
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import TRAINJOB
@@ -64,10 +65,15 @@ if TYPE_CHECKING:
     from ptcompile.operators.pods import Role
 
 
+CLUSTER_QUEUES = (("kueue.x-k8s.io/v1beta1", "ClusterQueue"), ("kueue.x-k8s.io/v1beta2", "ClusterQueue"))
+
+
 def _check(subject: Subject) -> Iterator[Found]:
     if not queue(subject.metadata) or subject.job is None:
         return
     if subject.kind == TRAINJOB and at(subject.spec, "trainer").get("resourcesPerNode"):
+        return
+    if any(_counts_pods(one) for kind in CLUSTER_QUEUES for one in subject.others.of(kind)):
         return
     for role, pod in subject.job.firsts():
         if not any(pod.requests.values()):
@@ -79,6 +85,12 @@ def _check(subject: Subject) -> Iterator[Found]:
             )
 
 
+def _counts_pods(queue: Json) -> bool:
+    """Whether a ClusterQueue of the stream has a quota for pods, which needs no request."""
+    groups = items(at(queue, "spec").get("resourceGroups"))
+    return any("pods" in texts(group.get("coveredResources")) for group in groups)
+
+
 def _place(subject: Subject, role: Role) -> Path:
     """The container that trains, of the role's template."""
     found = subject.templates
@@ -87,4 +99,4 @@ def _place(subject: Subject, role: Role) -> Path:
     return mains[0].path if mains else ("spec",)
 
 
-RULE = Rule("queue-without-requests", _check, severity="warning", stage="run", authority="kueue")
+RULE = Rule("queue-without-requests", _check, severity="note", stage="run", authority="kueue")

@@ -73,7 +73,7 @@ from itertools import pairwise
 
 from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import integer
-from ptcompile.linting.commands import base
+from ptcompile.kubernetes.wrappers import base
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject, Word
 

@@ -14,6 +14,7 @@ Bad:
       nprocPerNode: "1"
       runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
       elasticPolicy:
+        maxRestarts: 3
         minReplicas: 4  # <--
         maxReplicas: 2
       pytorchReplicaSpecs:
@@ -38,6 +39,7 @@ Good:
       nprocPerNode: "1"
       runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
       elasticPolicy:
+        maxRestarts: 3
         minReplicas: 2
         maxReplicas: 4
       pytorchReplicaSpecs:

@@ -12,7 +12,7 @@ Bad:
     spec:
       nprocPerNode: "1"
       runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy: {minReplicas: 3, maxReplicas: 4}
+      elasticPolicy: {maxRestarts: 3, minReplicas: 3, maxReplicas: 4}
       pytorchReplicaSpecs:
         Worker:
           replicas: 2  # <--
@@ -34,7 +34,7 @@ Good:
     spec:
       nprocPerNode: "1"
       runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy: {minReplicas: 2, maxReplicas: 4}
+      elasticPolicy: {maxRestarts: 3, minReplicas: 2, maxReplicas: 4}
       pytorchReplicaSpecs:
         Worker:
           replicas: 2

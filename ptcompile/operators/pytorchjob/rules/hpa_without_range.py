@@ -13,6 +13,7 @@ Bad:
       nprocPerNode: "1"
       runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
       elasticPolicy:
+        maxRestarts: 3
         minReplicas: 4
         maxReplicas: 4
         metrics:  # <--
@@ -40,6 +41,7 @@ Good:
       nprocPerNode: "1"
       runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
       elasticPolicy:
+        maxRestarts: 3
         minReplicas: 2
         maxReplicas: 4
         metrics:
@@ -79,6 +81,8 @@ def _check(subject: Subject) -> Iterator[Found]:
     policy = at(subject.spec, "elasticPolicy")
     workers = integer(at(subject.spec, "pytorchReplicaSpecs", "Worker").get("replicas"), 1)
     low, high = policy.get("minReplicas"), policy.get("maxReplicas")
+    if any(one is not None and not isinstance(one, int) for one in (low, high)):
+        return  # refused, or a placeholder
     least = integer(high if low is None else low, workers)
     most = integer(low if high is None else high, workers)
     if policy.get("metrics") and least == most:

@@ -70,7 +70,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     policy = at(subject.spec, "runPolicy")
     restarts = [mapping(one).get("restartPolicy") for one in at(subject.spec, "pytorchReplicaSpecs").values()]
     counted = policy.get("activeDeadlineSeconds") is not None or not restarts
-    if policy.get("backoffLimit") is not None and not counted and set(restarts) == {"ExitCode"}:
+    if policy.get("backoffLimit") is not None and not counted and all(one == "ExitCode" for one in restarts):
         yield Found(
             _PATH,
             f"{field_path(_PATH)}: with restartPolicy ExitCode a failed pod is made anew and its restarts count from "

@@ -1,7 +1,8 @@
 """No replicatedJob of the runtime is the trainer.
 
 What: the runtime has an mlPolicy, and no replicatedJob carries the label trainer.kubeflow.org/trainjob-ancestor-step:
-trainer in its Job template.
+trainer in its Job template. A note where no TrainJob of the stream names the runtime; nothing where those that do say
+nothing of their trainer.
 
 Why: Trainer finds by that label where a TrainJob's image, command, env and number of nodes belong. Without it they are
 dropped, and no PET_* variable is set.
@@ -59,8 +60,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.kubernetes.untyped import at, text
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
+from ptcompile.linting.views import TRAINJOB
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.runtime.reading import job_path, jobs, policy_of, trainers
 
@@ -71,6 +74,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     listed = jobs(subject)
     if policy_of(subject) is None or not listed or trainers(subject):
         return
+    asked = _asked(subject)
+    if asked is False:
+        return  # nothing is lost
     place = next((i for i, replicated in listed if replicated.get("name") == "node"), listed[-1][0])
     path = job_path(place)
     unlabelled = not runtimes.ancestor(listed[place][1])
@@ -81,7 +87,19 @@ def _check(subject: Subject) -> Iterator[Found]:
         "reaches no pod",
         f"set the label {LABEL}: trainer in its template.metadata",
         Fix("label it as the trainer", (edit,), safe=False) if unlabelled else None,
+        severity="warning" if asked else None,
     )
 
 
-RULE = Rule("missing-trainer-step", _check, severity="error", stage="run", authority="trainer")
+def _asked(subject: Subject) -> bool | None:
+    """Whether a TrainJob of the stream with this runtime says something of its trainer; None where there is none."""
+    named = [
+        one
+        for one in subject.others.of(TRAINJOB)
+        if at(one, "spec", "runtimeRef").get("name") == subject.name
+        and (text(at(one, "spec", "runtimeRef").get("kind")) or "ClusterTrainingRuntime") == subject.kind[1]
+    ]
+    return any(at(one, "spec", "trainer") for one in named) if named else None
+
+
+RULE = Rule("missing-trainer-step", _check, severity="note", stage="run", authority="trainer")

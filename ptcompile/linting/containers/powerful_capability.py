@@ -1,0 +1,69 @@
+"""A container that trains may do nearly all that root of the node may.
+
+What: the container that trains has the capability SYS_ADMIN, or all capabilities.
+
+Why: SYS_ADMIN mounts file systems and leaves namespaces: with it a container is close to privileged. Training needs
+none of it; RDMA needs IPC_LOCK, profilers SYS_PTRACE or PERFMON.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [torchrun, --standalone, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+          securityContext: {capabilities: {add: [SYS_ADMIN]}}  # <--
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [torchrun, --standalone, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+          securityContext: {capabilities: {add: [IPC_LOCK]}}
+
+Fix: remove it, or give the capability that is needed.
+
+Source: Linux 6.x, capabilities(7); Kubernetes 1.36, Pod Security Standards, baseline.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import at
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+
+_POWER = ("SYS_ADMIN", "ALL")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for container in subject.containers:
+        security = at(container.spec, "securityContext")
+        added = at(security, "capabilities").get("add")
+        if not container.main or security.get("privileged") is True or not isinstance(added, list):
+            continue
+        for i, name in enumerate(added):
+            if str(name).removeprefix("CAP_") in _POWER:
+                path = (*container.path, "securityContext", "capabilities", "add", i)
+                yield Found(
+                    path,
+                    f"{field_path(path)}: {name} is nearly as much as privileged: it opens the node to the training",
+                    "remove it, or give the one capability that is needed",
+                )
+
+
+RULE = Rule("powerful-capability", _check, severity="warning", stage="style", authority="ptcompile")

@@ -1,0 +1,233 @@
+"""Host names, asked against the Services and pods of the stream and against what each operator makes.
+
+A name that nothing here answers to may still be right: a Service of another file may stand for it. It is wrong beyond
+doubt where the files settle it: a pod that the job does not have, a Service that publishes the pods of one job alone, a
+namespace that the pods are not in.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from ptcompile.kubernetes.index import SERVICE, selector
+from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.kubernetes.untyped import Json, at, kind_of, object_name, text
+from ptcompile.linting.near import nearest
+from ptcompile.linting.stream import Stream
+from ptcompile.linting.subject import Subject
+
+if TYPE_CHECKING:
+    from ptcompile.simulation import Job, Pod
+
+_OF_ONE_JOB: Final = frozenset(
+    {
+        "job-name",
+        "batch.kubernetes.io/job-name",
+        "controller-uid",
+        "batch.kubernetes.io/controller-uid",
+        "jobset.sigs.k8s.io/jobset-name",
+        "training.kubeflow.org/job-name",
+        "volcano.sh/job-name",
+    }
+)
+"""Labels that the pods of one job alone have."""
+_CLUSTER: Final = "cluster.local"
+_PLAIN: Final = frozenset({("v1", "Pod"), ("batch/v1", "Job")})
+"""Kinds whose Services people write."""
+_LABEL = Pattern(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?").fullmatch
+_ADDRESS = Pattern(r"[0-9.]+").fullmatch
+_TOP: Final = frozenset(
+    {"com", "net", "org", "io", "ai", "dev", "edu", "gov", "cloud", "internal", "local", "lan", "corp", "home"}
+)
+"""Last labels of names from outside the cluster."""
+
+
+class Wrong(NamedTuple):
+    """Why a host name leads to no pod of the job."""
+
+    reason: str
+    right: str | None
+    """A name that does, or None."""
+    certain: bool
+    """Whether no object of another file could make it lead to one."""
+
+
+class _Name(NamedTuple):
+    """A name in the cluster: `pod.service.space`, as far as it is written."""
+
+    pod: str
+    service: str
+    space: str
+
+    @property
+    def within(self) -> str:
+        """Without the namespace."""
+        return f"{self.pod}.{self.service}" if self.pod else self.service
+
+
+def wrong(subject: Subject, pod: "Pod", host: str, *, complete: bool) -> Wrong | None:
+    """Why a host that a pod of the subject asks for is not one; None where it is, or may be.
+
+    `complete` says that all pods that meet are pods of this object, so that the host has to be one of them.
+    """
+    host = host.removesuffix(".").lower()
+    labels = host.split(".")
+    if not host or _ADDRESS(host) or not all(_LABEL(label) for label in labels):
+        return None
+    job = pod.job
+    if _answers(job, host):
+        return None
+    typo = _domain(labels)
+    name = _named(subject, job, labels)
+    if typo is not None or name is None or _elsewhere(subject, job, host):
+        return typo
+    found = _space(subject, job, name)
+    if found is None and name.space and _answers(job, name.within):
+        return None  # without a namespace in the file any may be meant
+    return found or _unserved(subject, job, name) or (_pod if name.pod else _service)(subject, job, name, complete)
+
+
+def _domain(labels: Sequence[str]) -> Wrong | None:
+    """A slip in `svc.cluster.local`."""
+    tail = ".".join(labels[labels.index("svc", 2) + 1 :]) if "svc" in labels[2:4] else ""
+    if tail and tail != _CLUSTER and nearest(tail, (_CLUSTER,)):
+        right = ".".join(labels).removesuffix(tail) + _CLUSTER
+        return Wrong(f"the cluster's domain is {_CLUSTER}, and not {tail}", right, certain=True)
+    return None
+
+
+def _named(subject: Subject, job: "Job", labels: Sequence[str]) -> _Name | None:
+    """A host name by its parts; None for one from outside the cluster."""
+    full = "svc" in labels[2:4]
+    short = labels[: labels.index("svc", 2)] if full else labels
+    if len(short) > 3 or (not full and len(labels) > 1 and labels[-1] in _TOP):
+        return None
+    if len(short) != 2:
+        return _Name("", short[0], "") if len(short) == 1 else _Name(short[0], short[1], short[2])
+    service = full or short[1] == subject.metadata.get("namespace") or _services(subject, job, short[0])
+    return _Name("", short[0], short[1]) if service else _Name(short[0], short[1], "")
+
+
+def _services(subject: Subject, job: "Job", name: str) -> list[Json]:
+    """The Services of a name: the operator's own, and those of the stream, of whatever namespace."""
+    made = [one for one in job.expansion.services if object_name(one) == name]
+    return [*made, *subject.others.named(SERVICE, name)]
+
+
+def _answers(job: "Job", host: str) -> bool:
+    """Whether a pod or a Service of a job answers to a name."""
+    from ptcompile.simulation.meeting import resolve
+
+    asking = next(iter(job.firsts()), None)
+    return asking is not None and resolve(job, host, asking[1]) is not None
+
+
+def _elsewhere(subject: Subject, job: "Job", host: str) -> bool:
+    """Whether another job of the stream answers, in the same namespace."""
+    others = subject.stream.once(_jobs).get(job.namespace, ())
+    return any(one.manifest is not job.manifest and _answers(one, host) for one in others)
+
+
+def _jobs(stream: Stream) -> "dict[str, list[Job]]":
+    """All jobs of a stream by their namespaces."""
+    from ptcompile.simulation import simulate
+
+    found: dict[str, list[Job]] = {}
+    for one in simulate(list(stream.objects)).jobs:
+        found.setdefault(one.namespace, []).append(one)
+    return found
+
+
+def _space(subject: Subject, job: "Job", name: _Name) -> Wrong | None:
+    """The job's own name, in a namespace that the job is not in."""
+    space = text(subject.metadata.get("namespace"))
+    if not name.space or not space or name.space == space or not _answers(job, name.within):
+        return None
+    return Wrong(f"the pods are in namespace {space}, and not in {name.space}", f"{name.within}.{space}", certain=True)
+
+
+def _unserved(subject: Subject, job: "Job", name: _Name) -> Wrong | None:
+    """A name of a Service that the stream has in other namespaces alone."""
+    here = text(subject.metadata.get("namespace"))
+    there = {text(at(one, "metadata").get("namespace")) for one in subject.others.named(SERVICE, name.service)}
+    if not there or here in there or (not here and "default" in there) or (name.pod and not _own(job, name.pod)):
+        return None
+    where = ", ".join(sorted(one or "default" for one in there))
+    reason = f"Service {name.service} is in namespace {where}, and the pods are in {here or 'default'}"
+    return Wrong(reason, None, certain=bool(here) and "" not in there)
+
+
+def _own(job: "Job", label: str) -> bool:
+    """Whether a label is the host name of one of the job's pods."""
+    numbers = {int(one) for one in label.split("-")[-2:] if one.isascii() and one.isdigit() and len(one) < 10}
+    indexes = {0, *numbers}
+    return any(job.pod(role, i).hostname == label for role in job.roles for i in indexes if i < role.count)
+
+
+def _pod(subject: Subject, job: "Job", name: _Name, complete: bool) -> Wrong | None:
+    """`pod.service`, which is no pod of any object of the stream."""
+    own, ours = _own(job, name.pod), _subdomains(job)
+    hosts = _hostnames(job)
+    jobs = subject.stream.once(_jobs).get(job.namespace, ())
+    alike = own or any(_alike(name.pod, one) for one in (job, *jobs))
+    services = _services(subject, job, name.service)
+    if name.service not in ours and not services:
+        if not alike:
+            return None
+        said = f"the pods' subdomain is {min(ours)}, and not {name.service}" if ours else "the pods have no subdomain"
+        return Wrong(said, _right(job), certain=True)
+    if own:  # a Service of another file may stand for them; of those here one that does not is told at the Service
+        return None
+    certain = alike or complete or any(map(_of_one_job, services)) or _made(job, name.service)
+    near = certain or nearest(name.pod, hosts) is not None
+    return Wrong(f"the job has no pod called {name.pod}", _right(job), certain=certain) if near else None
+
+
+def _service(subject: Subject, job: "Job", name: _Name, complete: bool) -> Wrong | None:
+    """The name of a Service, or of nothing."""
+    made = {object_name(one) for one in job.expansion.services}
+    known = made | {object_name(one) for one in subject.others.of(SERVICE)}
+    if name.service in known:
+        return None
+    by_people = kind_of(job.manifest) in _PLAIN
+    if _own(job, name.service):
+        served = not by_people or any(pod.dns for _, pod in job.firsts())
+        return Wrong(f"no Service is called {name.service}, as the pod is", _right(job), certain=served)
+    if _alike(name.service, job):
+        return Wrong(f"the job has no pod called {name.service}", _right(job), certain=complete or not by_people)
+    near = nearest(name.service, known)
+    if near is None:
+        return None
+    return Wrong(f"there is no Service {name.service}, but {near}", near, certain=near in made and complete)
+
+
+def _of_one_job(service: Json) -> bool:
+    """Whether a Service selects the pods of one job alone."""
+    return bool(_OF_ONE_JOB & selector(service).keys())
+
+
+def _made(job: "Job", name: str) -> bool:
+    """Whether the operator makes the Service of this name, for the pods of this job."""
+    return kind_of(job.manifest) not in _PLAIN and any(object_name(one) == name for one in job.expansion.services)
+
+
+def _subdomains(job: "Job") -> set[str]:
+    return {pod.view.subdomain for _, pod in job.firsts() if pod.view.subdomain}
+
+
+def _hostnames(job: "Job") -> set[str]:
+    """The host names of the first and the last pod of each role."""
+    pods = (job.pod(role, i) for role in job.roles if role.count for i in {0, role.count - 1})
+    return {pod.hostname for pod in pods if pod.hostname}
+
+
+def _alike(label: str, job: "Job") -> bool:
+    """Whether a label is the host name of a pod of the job but for the index."""
+    stem, _, index = label.rpartition("-")
+    return index.isdigit() and any(one.rpartition("-")[0] == stem for one in _hostnames(job))
+
+
+def _right(job: "Job") -> str | None:
+    """The shortest name of the first pod that has one."""
+    from ptcompile.simulation.meeting import names
+
+    return next((names(pod)[-1] for _, pod in job.firsts() if names(pod)), None)

@@ -1,0 +1,142 @@
+"""How the pods of this job start and meet is not looked at.
+
+What: several pods with accelerators are started by a program that is not known here, by the image itself, by a script
+with branches, or with variables from objects that are not in the stream.
+
+Why: a note, once a job: nodes, ranks and addresses of such a job are not checked, so that no finding does not mean
+that they are right.
+
+Bad:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command: [/opt/start.sh]  # <--
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=2
+                        - --rdzv-backend=c10d
+                        - --rdzv-endpoint=train-node-0-0.train:29400
+                        - train.py
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: nothing has to be done; start the job by torchrun, accelerate, deepspeed --no_ssh, composer or env:// for it to be
+checked.
+
+Source: ptcompile, the launchers of its simulation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.kubernetes.wrappers import base
+from ptcompile.linting.commands import endless
+from ptcompile.linting.launch.launcher_alone import untold
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.trainers import PYTORCHJOB, TRAINJOB, Trainer
+from ptcompile.linting.views import template_of
+
+if TYPE_CHECKING:
+    from ptcompile.operators.pods import Role
+    from ptcompile.simulation import Pod
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    if subject.kind == TRAINJOB or not any(one.accelerators for one in subject.containers):
+        return  # a TrainJob's runtime is seldom in its file
+    job = subject.job
+    if job is None or job.expansion.refused:
+        return
+    found = [(role, pod) for role, pod in job.firsts() if sum(pod.devices.values())]
+    if sum(role.count for role, _ in found) < 2:
+        return
+    seen = {one.role.name: one for one in subject.trainers}
+    for role, pod in found:
+        why, path = _why(role, pod, seen.get(role.name)), _place(subject, role)
+        if why and path is not None:
+            message = f"{field_path(path)}: {why}: how the pods meet is not looked at"
+            yield Found(path, message, "nothing has to be done")
+            return
+
+
+def _why(role: Role, pod: Pod, one: Trainer | None) -> str | None:
+    """Why nobody here knows how a pod starts, or None."""
+    launch = pod.launch
+    if one is not None and (one.modelled or one.plain):
+        return "a script with branches, or envFrom, decides what is started" if one.unsure else None
+    if launch.launcher == "image":
+        return "there is no command, and what the image starts is not known"
+    if launch.launcher in ("accelerate", "deepspeed", "composer"):
+        return (
+            None
+            if one is None or untold(one)
+            else f"{launch.launcher} takes its nodes from a file or from its defaults"
+        )
+    if launch.launcher == "mpirun":
+        return "mpirun is not looked into"
+    by_operator = one is not None and one.kind == PYTORCHJOB
+    if launch.launcher != "command" or by_operator or pod.rendezvous.backend == "env" or not launch.entry:
+        return None
+    return _of_command(role, pod, launch.entry)
+
+
+def _of_command(role: Role, pod: Pod, entry: tuple[str, ...]) -> str | None:
+    name = base(entry[0])
+    if not name.startswith("python"):
+        idle = name in ("sleep", "tail", "nvidia-smi", "echo", "true")
+        return None if idle else f"{name} is no launcher that is known here"
+    last = pod.job.pod(role, role.count - 1).launch.entry
+    return None if last != entry else "nothing in the file tells the pods of one another"
+
+
+def _place(subject: Subject, role: Role) -> Path | None:
+    """The command of the container that trains, unless that only sleeps."""
+    template = template_of(subject, role.name)
+    main = next(iter(template.mains), None) if template is not None else None
+    if main is None or endless(main):
+        return None
+    return next(((*main.path, key) for key in ("command", "args") if main.spec.get(key)), main.path)
+
+
+RULE = Rule("launch-not-understood", _check, severity="note", stage="run", authority="ptcompile")

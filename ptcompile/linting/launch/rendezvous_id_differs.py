@@ -1,0 +1,108 @@
+"""Every pod comes to a rendezvous of its own: the id differs from pod to pod.
+
+What: the rendezvous id of c10d or etcd has a text that no two pods share: the name or address of the pod, its host
+name, a random number.
+
+Why: the id is the name of the rendezvous. Pods that say another one wait for each other until the timeout, at the same
+endpoint.
+
+Bad:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=2
+                        - --rdzv-backend=c10d
+                        - --rdzv-endpoint=train-node-0-0.train:29400
+                        - --rdzv-id=$(POD)  # <--
+                        - train.py
+                      env: [{name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=2
+                        - --rdzv-backend=c10d
+                        - --rdzv-endpoint=train-node-0-0.train:29400
+                        - --rdzv-id=train
+                        - train.py
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: write one text for all pods, such as the name of the job.
+
+Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py: the run id is the key of the state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.linting.environment import differs
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.trainers import Trainer, count, known
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in subject.parties:
+        first = found[0]
+        if first.seen.backend == "static" or count(found) < 2 or first.standalone:
+            continue
+        if _apart(first):
+            path = first.place("rdzv-id")
+            yield Found(
+                path,
+                f"{field_path(path)}: the rendezvous id {first.options['rdzv-id']!r} differs from pod to pod: "
+                "no two of them meet",
+                "write one id for all pods, such as the name of the job",
+            )
+
+
+def _apart(one: Trainer) -> bool:
+    """Whether two pods of a role have two ids."""
+    value = one.options.get("rdzv-id", "")
+    if differs(value):
+        return True
+    last = one.pod.job.pod(one.role, one.role.count - 1).rendezvous.options.get("rdzv-id", "")
+    return known(value) and known(last) and value != last
+
+
+RULE = Rule("rendezvous-id-differs", _check, severity="error", stage="run", authority="torchrun")

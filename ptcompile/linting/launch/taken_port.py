@@ -1,0 +1,132 @@
+"""A container beside the training has the port of the rendezvous.
+
+What: another container of the pod opens the port that torchrun meets at: it names it as its containerPort, or is told
+to listen there.
+
+Why: containers of a pod share one network. Whoever comes second fails with EADDRINUSE, and if that is the rendezvous,
+the job does not start.
+
+Bad:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=2
+                        - --rdzv-backend=c10d
+                        - --rdzv-endpoint=train-node-0-0.train:29400
+                        - train.py
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+                    - name: metrics
+                      image: ghcr.io/acme/metrics:1.0
+                      args: ["--listen=:29400"]  # <--
+                      resources: {limits: {cpu: 1, memory: 1Gi}}
+
+Good:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=2
+                        - --rdzv-backend=c10d
+                        - --rdzv-endpoint=train-node-0-0.train:29400
+                        - train.py
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+                    - name: metrics
+                      image: ghcr.io/acme/metrics:1.0
+                      args: ["--listen=:9400"]
+                      resources: {limits: {cpu: 1, memory: 1Gi}}
+
+Fix: give one of them another port.
+
+Source: Kubernetes 1.36: the containers of a pod share its network namespace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.kubernetes.untyped import items
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Container, Subject
+from ptcompile.linting.trainers import Trainer
+
+_LISTENS = Pattern(r"listen|port|addr|bind|serve", 2)  # re.IGNORECASE
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for found in (*subject.groups, *subject.plain):
+        for one in found:
+            port = one.seen.endpoint.rpartition(":")[2]
+            if port.isdigit() and one.seen.backend in ("static", "c10d", "env") and not one.standalone:
+                yield from _taken(subject, one, port)
+
+
+def _taken(subject: Subject, one: Trainer, port: str) -> Iterator[Found]:
+    for template in subject.templates:
+        beside = [container for container in template.containers if container.path != one.path and _runs(container)]
+        for container in beside if one.path[: len(template.path)] == template.path else ():
+            path = _opened(container, port)
+            if path is not None:
+                yield Found(
+                    path,
+                    f"{field_path(path)}: {container.name} takes port {port}, at which the pods meet",
+                    "give one of them another port",
+                )
+
+
+def _runs(container: Container) -> bool:
+    """Whether it runs beside the training: init containers have ended, but for those that are restarted."""
+    return not container.init or container.spec.get("restartPolicy") == "Always"
+
+
+def _opened(container: Container, port: str) -> Path | None:
+    """Where a container says that it opens a port."""
+    for i, one in enumerate(items(container.spec.get("ports"))):
+        if one.get("containerPort") == int(port) and one.get("protocol") in (None, "TCP"):
+            return (*container.path, "ports", i, "containerPort")
+    before = ""
+    for word in container.argv:
+        said = word.text.rpartition("=")[2].rpartition(":")[2] == port
+        if said and _LISTENS.search(before + word.text):
+            return word.path
+        before = word.text if word.text.startswith("-") else ""
+    return None
+
+
+RULE = Rule("taken-port", _check, severity="error", stage="run", authority="kubelet")

@@ -1,0 +1,137 @@
+"""A command or variable names a pod that there is not.
+
+What: a word of a command or the value of a variable has POD.SERVICE, the Service is known and publishes the pods of
+this job, and no pod is called so.
+
+Why: the name never resolves: whoever waits for it waits for ever, and whoever connects fails.
+
+Bad:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  initContainers:
+                    - name: wait
+                      image: busybox:1.36
+                      command:
+                        - sh
+                        - -c
+                        - until nslookup train-node-0-9.train; do sleep 2; done  # <--
+                      resources: {limits: {cpu: 1, memory: 1Gi}}
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=2
+                        - --rdzv-backend=c10d
+                        - --rdzv-endpoint=train-node-0-0.train:29400
+                        - train.py
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      failurePolicy: {maxRestarts: 3}
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 2
+              parallelism: 2
+              backoffLimit: 0
+              template:
+                spec:
+                  restartPolicy: Never
+                  initContainers:
+                    - name: wait
+                      image: busybox:1.36
+                      command:
+                        - sh
+                        - -c
+                        - until nslookup train-node-0-0.train; do sleep 2; done
+                      resources: {limits: {cpu: 1, memory: 1Gi}}
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=2
+                        - --rdzv-backend=c10d
+                        - --rdzv-endpoint=train-node-0-0.train:29400
+                        - train.py
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: write the name of a pod that there is.
+
+Source: Kubernetes 1.36, DNS for Services and pods; JobSet 0.12 and Volcano 1.16, which make the Service.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.linting.hosts import wrong
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Container, Subject
+from ptcompile.linting.views import views
+
+if TYPE_CHECKING:
+    from ptcompile.simulation import Pod
+
+_HOSTS = Pattern(r"(?<![\w./@$-])[a-z][a-z0-9-]*-[0-9]+\.[a-z][a-z0-9-]*(?:\.[a-z][a-z0-9-]*)*(?![\w/-])")
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    written = {one.path: one for one in subject.containers}
+    values = [value for one in written.values() for _, value in _values(one) if "." in value and "-" in value]
+    if not any(_HOSTS.search(value) for value in values):
+        return
+    endpoints = {one.seen.host for one in subject.trainers}
+    for path, _, _, pod in views(subject):
+        for where, value in _values(written[path]) if path in written else ():
+            for host in _HOSTS.findall(value):
+                if host not in endpoints and _served(subject, pod, host):  # the endpoint is unresolvable-endpoint's
+                    why = wrong(subject, pod, host, complete=False)
+                    if why is not None and why.certain:
+                        yield Found(
+                            where,
+                            f"{field_path(where)}: nothing answers to {host}: {why.reason}",
+                            f"write {why.right}" if why.right else "write the name of a pod that there is",
+                        )
+
+
+def _values(container: Container) -> Iterator[tuple[Path, str]]:
+    """The words and the values of a container, each with where it stands."""
+    yield from container.argv
+    for entry in container.env:
+        if entry.value:
+            yield (*entry.path, "value"), entry.value
+
+
+def _served(subject: Subject, pod: Pod, host: str) -> bool:
+    """Whether the second label of a host is the subdomain of the job's pods, or a Service of the stream."""
+    service = host.split(".")[1]
+    ours = any(one.view.subdomain == service for _, one in pod.job.firsts())
+    return ours or bool(subject.neighbours.named(("v1", "Service"), service))
+
+
+RULE = Rule("unknown-host", _check, severity="error", stage="run", authority="kubelet")

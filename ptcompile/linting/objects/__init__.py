@@ -1,0 +1,10 @@
+"""Rules for objects of any kind, beside the others of their stream."""
+
+from __future__ import annotations
+
+from typing import Final
+
+RULES: Final[dict[str, str]] = {
+    "repeated_object": "name",
+}
+"""The modules in the order in which they are asked, each with the words that it needs (`words`)."""

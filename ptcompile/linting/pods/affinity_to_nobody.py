@@ -1,0 +1,86 @@
+"""A pod has to be near pods that nobody here makes.
+
+What: a required podAffinity selects labels that no pod of the stream has, the pod itself included.
+
+Why: until such a pod runs, no node will do, and the pod stays Pending. Only pods of another file could help.
+
+Bad:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train, labels: {app: train}}
+    spec:
+      restartPolicy: Never
+      affinity:
+        podAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+            - labelSelector: {matchLabels: {app: trian}}  # <--
+              topologyKey: topology.kubernetes.io/zone
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train, labels: {app: train}}
+    spec:
+      restartPolicy: Never
+      affinity:
+        podAffinity:
+          requiredDuringSchedulingIgnoredDuringExecution:
+            - labelSelector: {matchLabels: {app: train}}
+              topologyKey: topology.kubernetes.io/zone
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: select labels that the pods have, or prefer instead of requiring.
+
+Source: Kubernetes 1.36, inter-pod affinity.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import field_path
+from ptcompile.kubernetes.untyped import at, items
+from ptcompile.linting.neighbours import labels_of
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.selectors import selects
+from ptcompile.linting.stream import Stream
+from ptcompile.linting.subject import Subject
+
+_REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for i, term in enumerate(items(at(template.spec, "affinity", "podAffinity").get(_REQUIRED))):
+            selector = at(term, "labelSelector")
+            if not selector or term.get("namespaceSelector") is not None or term.get("namespaces"):
+                continue
+            pods = [pod.view.labels for _, pod in subject.job.firsts()] if subject.job is not None else []
+            if any(selects(selector, labels) for labels in (*pods, *subject.stream.once(_labels))):
+                continue
+            path = (*template.path, "spec", "affinity", "podAffinity", _REQUIRED, i, "labelSelector")
+            yield Found(
+                path,
+                f"{field_path(path)}: no pod of the stream has these labels: without one that has them no node will do",
+                "select labels that the pods have, or prefer it instead",
+            )
+
+
+def _labels(stream: Stream) -> list[dict[str, str]]:
+    """The labels of all pods and pod templates that the stream has at the usual places."""
+    objects = [one for one in stream.objects if at(one, "spec")]
+    return [labels_of(one if one.get("kind") == "Pod" else at(one, "spec", "template")) for one in objects]
+
+
+RULE = Rule("affinity-to-nobody", _check, severity="warning", stage="run", authority="ptcompile")

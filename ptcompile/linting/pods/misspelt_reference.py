@@ -1,0 +1,121 @@
+"""A claim, ConfigMap or Secret is named almost as one of the stream.
+
+What: a pod refers to an object that the stream does not have, and the stream has one of that kind whose name differs
+by a letter.
+
+Why: a pod whose claim, ConfigMap or Secret is not there stays Pending, or in ContainerCreating.
+
+Bad:
+
+    apiVersion: v1
+    kind: PersistentVolumeClaim
+    metadata: {name: imagenet}
+    spec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Ti}}}
+    ---
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      volumes:
+        - name: data
+          persistentVolumeClaim:
+            claimName: imagnet  # <--
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          volumeMounts: [{name: data, mountPath: /data}]
+
+Good:
+
+    apiVersion: v1
+    kind: PersistentVolumeClaim
+    metadata: {name: imagenet}
+    spec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Ti}}}
+    ---
+    apiVersion: v1
+    kind: Pod
+    metadata: {name: train}
+    spec:
+      restartPolicy: Never
+      volumes:
+        - name: data
+          persistentVolumeClaim:
+            claimName: imagenet
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [python, train.py]
+          resources: {limits: {cpu: 8, memory: 64Gi}}
+          volumeMounts: [{name: data, mountPath: /data}]
+
+Fix: write the name of the object that is meant.
+
+Source: Kubernetes 1.36, volumes and environment from ConfigMaps and Secrets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.kubernetes.untyped import Json, at, items, object_name, text
+from ptcompile.linting.near import nearest
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Container, Subject, Template
+
+_VOLUMES: Final = {
+    "persistentVolumeClaim": ("PersistentVolumeClaim", "claimName"),
+    "configMap": ("ConfigMap", "name"),
+    "secret": ("Secret", "secretName"),
+}
+_ENV: Final = {
+    "configMapKeyRef": "ConfigMap",
+    "secretKeyRef": "Secret",
+    "configMapRef": "ConfigMap",
+    "secretRef": "Secret",
+}
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        references = [*_volumes(template), *(one for container in template.containers for one in _env(container))]
+        for path, kind, name in references:
+            known = {object_name(one) for one in subject.neighbours.of(("v1", kind))}
+            near = nearest(name, known) if name and known else None
+            if near is not None and _digits(near) == _digits(name):
+                yield Found(
+                    path,
+                    f"{field_path(path)}: the stream has no {kind} {name}, and has {near}",
+                    f"write {near}, if that is meant",
+                    Fix(f"write {near}", (Edit("set", path, near),), safe=False),
+                )
+
+
+def _volumes(template: Template) -> Iterator[tuple[Path, str, str]]:
+    for where, volume in template.volumes.values():
+        for key, (kind, field) in _VOLUMES.items():
+            source = at(volume, key)
+            if source.get("optional") is not True and text(source.get(field)):
+                yield (*where, key, field), kind, text(source.get(field))
+
+
+def _env(container: Container) -> Iterator[tuple[Path, str, str]]:
+    sources: list[tuple[Path, Json]] = [((*entry.path, "valueFrom"), entry.source) for entry in container.env]
+    sources += [((*container.path, "envFrom", i), one) for i, one in enumerate(items(container.spec.get("envFrom")))]
+    for where, source in sources:
+        for key, kind in _ENV.items():
+            named = at(source, key)
+            if named.get("optional") is not True and text(named.get("name")):
+                yield (*where, key, "name"), kind, text(named.get("name"))
+
+
+def _digits(name: str) -> list[str]:
+    """A name that differs in a number is another one, and no slip."""
+    return [letter for letter in name if letter.isdigit()]
+
+
+RULE = Rule("misspelt-reference", _check, severity="warning", stage="run", authority="kubelet")

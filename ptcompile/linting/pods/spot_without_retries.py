@@ -1,0 +1,91 @@
+"""A job on machines that are taken away ends when the first one is.
+
+What: the pods ask for spot or preemptible nodes alone, and the job makes no pod again.
+
+Why: a preemption counts as a failed pod. With no retries left the job has failed, whatever it had done.
+
+Bad:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      backoffLimit: 0  # <--
+      template:
+        spec:
+          restartPolicy: Never
+          nodeSelector: {cloud.google.com/gke-spot: "true"}
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [torchrun, --standalone, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: batch/v1
+    kind: Job
+    metadata: {name: train}
+    spec:
+      backoffLimit: 6
+      template:
+        spec:
+          restartPolicy: Never
+          nodeSelector: {cloud.google.com/gke-spot: "true"}
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [torchrun, --standalone, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: allow retries, or ignore pods with the condition DisruptionTarget by podFailurePolicy.
+
+Source: Kubernetes 1.36, backoffLimit and pod disruption conditions; labels of GKE, AKS, EKS and Karpenter.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.kubernetes.untyped import at, items, text
+from ptcompile.linting.retries import made_again
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.spot import spot
+from ptcompile.linting.subject import Subject, Template
+
+_LIMITS: tuple[Path, ...] = (("spec", "backoffLimit"), ("spec", "runPolicy", "backoffLimit"))
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        label = spot(template)
+        if label and made_again(subject, template) is False and not _ignored(subject):
+            path = _place(subject, template)
+            yield Found(
+                path,
+                f"{field_path(path)}: the pods are on machines that are taken away ({label}), and none is made again: "
+                "the first preemption ends the job",
+                "allow retries",
+            )
+            return
+
+
+def _ignored(subject: Subject) -> bool:
+    """Whether a pod that is taken away counts as no failure."""
+    rules = items(at(subject.spec, "podFailurePolicy").get("rules"))
+    return any(
+        rule.get("action") == "Ignore"
+        and any(text(one.get("type")) == "DisruptionTarget" for one in items(rule.get("onPodConditions")))
+        for rule in rules
+    )
+
+
+def _place(subject: Subject, template: Template) -> Path:
+    for path in _LIMITS:
+        if path[-1] in at(subject.manifest, *map(str, path[:-1])):
+            return path
+    return (*template.path, "spec")
+
+
+RULE = Rule("spot-without-retries", _check, severity="warning", stage="run", authority="ptcompile")

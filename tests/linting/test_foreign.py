@@ -1,0 +1,91 @@
+"""What is none of an API server's business is counted and not judged; templates are said once a file."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptcompile
+
+
+@pytest.mark.parametrize(
+    ("text", "counted"),
+    [
+        (
+            "AWSTemplateFormatVersion: x\nResources: {A: {V: !Ref B, W: !Sub c}}\n",
+            "a CloudFormation template",
+        ),
+        ("resources: [job.yaml]\nnamePrefix: a-\n", "a kustomization"),
+        ("services: {web: {image: nginx}}\n", "a compose file"),
+        ("repos: [{repo: local, hooks: []}]\n", "a pre-commit configuration"),
+        ("image: {tag: 1, tag: 2}\n", "a document without apiVersion and kind"),
+        ("- op: remove\n  path: /spec\n", "a list"),
+        ("apiVersion: v1\nkind: Pod\nspec: {tolerations: [{key: a}]}\n", "a pod template"),
+    ],
+)
+def test_counted_and_not_judged(text: str, counted: str) -> None:
+    report = ptcompile.lint(text)
+    assert (report.diagnostics, report.unchecked) == ((), (counted,))
+
+
+@pytest.mark.parametrize("text", ["", "# nothing\n", "---\n---\n"])
+def test_no_input_is_fine(text: str) -> None:
+    assert ptcompile.lint(text).diagnostics == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("metadata: {name: a}\nspec: {containers: []}\n", "required-value"),  # an object, and two lines are missing
+        ("kind: Pod\nmetadata: {name: a}\n", "required-value"),
+        ("hello\n", "not-a-mapping"),
+        (
+            "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {}\n",
+            "required-value",
+        ),  # named: it is meant to be made
+    ],
+)
+def test_what_is_still_an_error(text: str, name: str) -> None:
+    assert (name, "error") in {(d.name, d.severity) for d in ptcompile.lint(text).diagnostics}
+
+
+def test_two_equal_keys_are_no_refusal_but_in_a_spec() -> None:
+    pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: a, name: b}\nspec: {containers: [{name: a, image: 'a:1'}]}\n"
+    (found,) = ptcompile.lint(pod).diagnostics
+    assert (found.name, found.severity, found.stage) == ("duplicate-key", "warning", "style")
+    spec = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: a, name: b}\nspec: {script: t.py}\n"
+    assert ("duplicate-key", "error") in {(d.name, d.severity) for d in ptcompile.lint(spec).diagnostics}
+
+
+TEMPLATE = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: "%s"}
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+        - name: main
+          image: a:1
+          command: [python, train.py, "--data=${DATA}"]
+          env: [{name: DATA, value: /data}]
+          resources: {limits: {memory: 512m}}
+"""
+
+
+@pytest.mark.parametrize("name", ["${NAME}", "__NAME__", "<name>", "$NAME", "train-${ID}", "${NAME:-train}"])
+def test_a_template_is_said_once_and_its_placeholders_are_not_judged(name: str) -> None:
+    found = ptcompile.lint(TEMPLATE % name + "---\n" + TEMPLATE % name).diagnostics
+    assert [(d.name, d.severity) for d in found if d.name == "unrendered-template"] == [("unrendered-template", "note")]
+    assert {d.name for d in found} == {"unrendered-template", "fractional-bytes"}
+
+
+def test_what_a_shell_replaces_is_no_placeholder() -> None:
+    found = {d.name for d in ptcompile.lint(TEMPLATE % "train").diagnostics}
+    assert found == {"shell-variable-without-shell", "fractional-bytes"}
+
+
+def test_a_mapping_is_judged_as_it_is() -> None:
+    """Whoever hands over an object means it: there is no file to render."""
+    manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "${NAME}"}, "spec": {"containers": []}}
+    assert any(d.path == ("metadata", "name") and d.severity == "error" for d in ptcompile.lint(manifest).diagnostics)

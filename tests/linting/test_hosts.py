@@ -1,0 +1,182 @@
+"""Host names against the Services, pods and namespaces of a stream, on every kind that makes pods."""
+
+from __future__ import annotations
+
+import pytest
+
+import ptcompile
+
+SERVICE = """\
+apiVersion: v1
+kind: Service
+metadata: {name: train%s}
+spec: {clusterIP: None, publishNotReadyAddresses: true, selector: {%s}}
+---
+"""
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train%s}
+spec:
+  completions: 4
+  parallelism: 4
+  completionMode: Indexed
+  backoffLimit: 0
+  template:
+    metadata: {labels: {app: train}}
+    spec:
+      subdomain: train
+      restartPolicy: Never
+      containers:
+        - name: pytorch
+          image: ghcr.io/acme/train:1.0
+          command: [torchrun, --nnodes=%s, --rdzv-backend=c10d, "--rdzv-endpoint=%s:29400", --rdzv-id=a, train.py]
+"""
+JOBSET = """\
+apiVersion: jobset.x-k8s.io/v1alpha2
+kind: JobSet
+metadata: {name: train%s}
+spec:
+  failurePolicy: {maxRestarts: 3}
+  replicatedJobs:
+    - name: workers
+      template:
+        spec:
+          completions: 4
+          parallelism: 4
+          backoffLimit: 0
+          template:
+            spec:
+              restartPolicy: Never
+              containers:
+                - name: pytorch
+                  image: ghcr.io/acme/train:1.0
+                  command: [torchrun, --nnodes=4, --rdzv-backend=c10d, "--rdzv-endpoint=%s:29400", train.py]
+"""
+PYTORCHJOB = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: train%s}
+spec:
+  pytorchReplicaSpecs:
+    Master:
+      template: &pod
+        spec:
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [torchrun, --nnodes=4, --rdzv-backend=c10d, "--rdzv-endpoint=%s:29400", train.py]
+    Worker: {replicas: 3, template: *pod}
+"""
+BY_JOB, BY_APP = "job-name: train", "app: train"
+
+
+def found(text: str) -> list[str]:
+    """The severities of what is said of hosts."""
+    return [d.severity for d in ptcompile.lint(text).diagnostics if d.name == "unresolvable-endpoint"]
+
+
+@pytest.mark.parametrize(
+    ("host", "severity"),
+    [
+        ("train-0.train", None),
+        ("train-3.train", None),
+        ("train-0.train.", None),
+        ("train-0.train.default", None),
+        ("train-0.train.ml.svc.cluster.local", None),  # no namespace in the file: any may be meant
+        ("train-0.train.default.svc.k8s.corp", None),  # a cluster domain of one's own
+        ("train", None),  # the Service itself
+        ("10.0.0.7", None),
+        ("head.example.com", None),
+        ("head", None),  # may be a Service of another file
+        ("train-9.train", "error"),
+        ("trian-0.train", "error"),
+        ("train-0.trian", "error"),
+        ("other-0.train", "error"),  # all four nodes are here, so the store is on one of them
+        ("train-0", "error"),
+        ("train-0.train.default.svc.cluster.loca", "error"),
+        ("trian", "error"),  # a letter off the Service of these very pods
+    ],
+)
+def test_an_indexed_job_and_its_service(host: str, severity: str | None) -> None:
+    assert found(SERVICE % ("", BY_JOB) + JOB % ("", 4, host)) == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("host", "severity"),
+    [
+        ("head-0.train", None),  # pods of another file may have the label that the Service selects
+        ("train-9.train", "error"),
+        ("trian-0.train", "warning"),
+    ],
+)
+def test_a_service_of_several_jobs_and_nodes_of_other_files(host: str, severity: str | None) -> None:
+    assert found(SERVICE % ("", BY_APP) + JOB % ("", 8, host)) == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("service", "job", "host", "severity"),
+    [
+        (", namespace: ml", ", namespace: ml", "train-0.train.ml", None),
+        (", namespace: ml", ", namespace: ml", "train-0.train.ml.svc.cluster.local", None),
+        (", namespace: ml", ", namespace: ml", "train-0.train.default.svc.cluster.local", "error"),
+        (", namespace: ml", ", namespace: ml", "train.default", "error"),
+        (", namespace: default", ", namespace: ml", "train-0.train", "error"),
+        ("", ", namespace: ml", "train-0.train", "warning"),  # kubectl -n ml may put it there
+        (", namespace: ml", "", "train-0.train", "warning"),
+    ],
+)
+def test_namespaces(service: str, job: str, host: str, severity: str | None) -> None:
+    assert found(SERVICE % (service, BY_JOB) + JOB % (job, 4, host)) == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("host", "severity"),
+    [
+        ("train-0.train", None),  # the Service may be in another file
+        ("head-0.train", "error"),
+        ("train-9.train", "error"),
+        ("train-0.mesh", "error"),
+    ],
+)
+def test_a_job_without_its_service(host: str, severity: str | None) -> None:
+    assert found(JOB % ("", 4, host)) == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("host", "severity"),
+    [
+        ("train-workers-0-0.train", None),
+        ("train-workers-0-3.train.default.svc", None),
+        ("train-worker-0-0.train", "error"),
+        ("train-workers-0-4.train", "error"),
+        ("train-workers-1-0.train", "error"),
+        ("other-workers-0-0.train", "error"),
+        ("train-workers-0-0.mesh", "error"),
+        ("train-workers-0-0", "error"),
+    ],
+)
+def test_a_jobset(host: str, severity: str | None) -> None:
+    assert found(JOBSET % ("", host)) == ([severity] if severity else [])
+
+
+@pytest.mark.parametrize(
+    ("host", "severity"),
+    [
+        ("train-master-0", None),
+        ("train-worker-2.default.svc.cluster.local", None),
+        ("train-master", None),  # a Service of one's own may select the Master
+        ("trian-master-0", "error"),
+        ("train-master-1", "error"),
+        ("train-worker-3", "error"),
+    ],
+)
+def test_a_pytorchjob(host: str, severity: str | None) -> None:
+    assert found(PYTORCHJOB % ("", host)) == ([severity] if severity else [])
+
+
+def test_another_job_of_the_stream_may_answer() -> None:
+    head = (JOB % ("", 8, "head-0.train")).replace("name: train}", "name: head}")
+    rest = JOB % ("", 8, "head-0.train")
+    assert found(SERVICE % ("", BY_APP) + head + "---\n" + rest) == []
+    assert found(SERVICE % ("", BY_APP) + head + "---\n" + rest.replace("head-0", "head-4")) == ["error"]
