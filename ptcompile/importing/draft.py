@@ -147,7 +147,9 @@ def _beside(pods: Pods, words: Spec, job: Spec) -> Spec:
     return {"replicas": pods.replicas, **own}
 
 
-_WRITTEN = frozenset({"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "OMP_NUM_THREADS"})
+_WRITTEN = frozenset(
+    {"MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK", "OMP_NUM_THREADS", "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"}
+)
 """Variables that compile may write by itself."""
 
 

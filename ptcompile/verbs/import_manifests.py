@@ -184,6 +184,7 @@ def _all(
 def _one(
     manifest: Json, beside: list[Json], profile: ClusterProfile, *, lossy: bool, exact: bool
 ) -> tuple[ImportedSpec | None, list[Problem]]:
+    from ptcompile.importing import placeholders
     from ptcompile.importing.comments import comments
     from ptcompile.importing.run import differences, refusals, run, without_nulls, without_runtime
 
@@ -194,7 +195,9 @@ def _one(
     ]
     if refused:
         return None, refused
-    manifest = without_nulls(manifest)
+    images = placeholders.found(manifest)
+    stand_ins = placeholders.stand_ins(images, manifest)
+    manifest = placeholders.replaced(without_nulls(manifest), stand_ins)
     outcome = run(manifest, [without_nulls(one) for one in beside], profile, exact=exact)
     best = outcome.best
     if best is None:
@@ -207,9 +210,12 @@ def _one(
     problems = [_stays("import-differs", f"the spec does not say it all: {text}", severity) for text in differs]
     if lost and not lossy:
         return None, problems
+    problems += [placeholders.told(image, path) for image, path in images.items()]
+    as_written = {other: image for image, other in stand_ins.items()}
     origin, proof = f"{kind_of(manifest)[1]}/{object_name(manifest)}", best.proof
-    told = ImportedSpec(best.spec, best.read.target, origin, proof.same_world, proof.same_manifest)
-    portable = without_runtime(best.spec, manifest, beside, profile)
+    spec = placeholders.replaced(best.spec, as_written)
+    told = ImportedSpec(spec, best.read.target, origin, proof.same_world, proof.same_manifest)
+    portable = placeholders.replaced(without_runtime(best.spec, manifest, beside, profile), as_written)
     return told._replace(comments=comments(best, manifest), differences=differs, portable=portable), problems
 
 

@@ -225,3 +225,14 @@ def test_any_spec_is_a_value_and_never_an_exception() -> None:
         source = json.dumps(value)
         assert not ptcompile.import_manifests(source).ok
     assert not ptcompile.import_manifests(text("image: i")).ok, "a spec is no manifest"
+
+
+@pytest.mark.parametrize("image", ["<image>", "${IMAGE}"])
+@pytest.mark.parametrize("policy", ["Always", "IfNotPresent"])
+def test_an_image_that_is_a_placeholder_stays_one_with_a_warning(image: str, policy: str) -> None:
+    imported = ptcompile.import_manifests(job(container={"image": image, "imagePullPolicy": policy}))
+    assert (imported.found[0].same_manifest, imported.specs[0]["spec"]["image"]) == (True, image)
+    assert imported.specs[0]["spec"]["imagePullPolicy"] == policy
+    (warning,) = imported.diagnostics
+    assert (warning.severity, warning.path[-1]) == ("warning", "image")
+    assert not ptcompile.compile(imported.yaml()).ok
