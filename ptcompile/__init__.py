@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from ptcompile.verbs.init import init
     from ptcompile.verbs.lint import Report, lint
     from ptcompile.verbs.platform import platform
+    from ptcompile.verbs.rehearse import rehearse
     from ptcompile.verbs.requires import Requirements, requires
     from ptcompile.verbs.rules import rules
     from ptcompile.verbs.schema import schema
@@ -130,6 +131,7 @@ __all__ = [
     "init",
     "lint",
     "platform",
+    "rehearse",
     "requires",
     "rules",
     "schema",
@@ -201,6 +203,7 @@ _FROM = {
     "import_manifests": "verbs.import_manifests",
     "lint": "verbs.lint",
     "platform": "verbs.platform",
+    "rehearse": "verbs.rehearse",
     "requires": "verbs.requires",
     "rules": "verbs.rules",
     "schema": "verbs.schema",

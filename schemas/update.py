@@ -1,7 +1,8 @@
-"""Remake `schemas/kubernetes/core.json` and `schemas/SOURCES.toml` from the PyPI package `kubernetes-validate`.
+"""Remake the files of `schemas/kubernetes/` and `schemas/SOURCES.toml` from the PyPI package `kubernetes-validate`.
 
 A development tool: `python schemas/update.py` writes, `python schemas/update.py --check` compares and exits 1 on drift.
-Only the closure of the kinds that ptcompile handles is kept, prose stripped, all Kubernetes versions in one file.
+`core.json` has the kinds that a training job is made of, the files of `groups/` every other kind; prose stripped, all
+Kubernetes versions in one file. With `--crds FOLDER` it makes the files of `schemas/crds/` from CRD manifests.
 `schemas/README.md` describes the dialect.
 """
 
@@ -12,9 +13,12 @@ import importlib.metadata
 import importlib.util
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import crds
+import groups
 
 Schema = dict[str, Any]
 
@@ -73,20 +77,8 @@ def short(name: str) -> str:
     return name.rsplit(".", 1)[-1]
 
 
-def references(schema: Any) -> Iterator[str]:
-    """Every definition name that a schema refers to."""
-    if isinstance(schema, dict):
-        if "$ref" in schema:
-            yield schema["$ref"].rsplit("/", 1)[-1]
-        for value in schema.values():
-            yield from references(value)
-    elif isinstance(schema, list):
-        for value in schema:
-            yield from references(value)
-
-
-def closure(definitions: dict[str, Schema]) -> dict[str, Schema]:
-    """The definitions that the handled kinds need, by short name. Raises ValueError when two share a short name."""
+def closure(definitions: dict[str, Schema]) -> dict[str, str]:
+    """The definitions that the handled kinds need: full names by short name. Raises ValueError when two share one."""
     found: dict[str, str] = {}
     todo = list(ROOTS)
     while todo:
@@ -96,25 +88,29 @@ def closure(definitions: dict[str, Schema]) -> dict[str, Schema]:
         if short(name) in found:
             raise ValueError(f"{name} and {found[short(name)]} share a short name")
         found[short(name)] = name
-        todo.extend(references(definitions[name]))
-    return {key: definitions[name] for key, name in found.items()}
+        todo.extend(groups.references(definitions[name]))
+    return found
 
 
-def shape(schema: Schema) -> Schema:
+def in_core(name: str) -> Schema:
+    """A `$ref` to a definition from within `core.json`."""
+    return {"$ref": f"#/$defs/{short(name)}"}
+
+
+def shape(schema: Schema, refer: Callable[[str], Schema]) -> Schema:
     """One property or item in our dialect: no prose, no null types, exact scalars."""
     if "$ref" in schema:
-        name = short(schema["$ref"].rsplit("/", 1)[-1])
-        return {"$ref": f"#/$defs/{name}"}
+        return refer(schema["$ref"].rsplit("/", 1)[-1])
     kinds = schema["type"] if isinstance(schema["type"], list) else [schema["type"]]
     kind = next(k for k in kinds if k != "null")
     scalar = {"int32": "int32", "int64": "int64", "byte": "bytes"}.get(schema.get("format", ""))
     if scalar or kind == "integer":
-        return {"$ref": f"#/$defs/{scalar or 'int64'}"}
+        return refer(scalar or "int64")
     out: Schema = {"type": kind}
     if "items" in schema:
-        out["items"] = shape(schema["items"])
+        out["items"] = shape(schema["items"], refer)
     if isinstance(schema.get("additionalProperties"), dict):
-        out["additionalProperties"] = shape(schema["additionalProperties"])
+        out["additionalProperties"] = shape(schema["additionalProperties"], refer)
     out.update({key: schema[key] for key in KEPT if key in schema and schema[key] != "atomic"})
     return out
 
@@ -129,16 +125,19 @@ def marks(versions: list[int], every: list[int]) -> Schema:
     return out
 
 
-def merge(name: str, by_version: dict[int, Schema], every: list[int]) -> Schema:
+def merge(
+    name: str, by_version: dict[int, Schema], every: list[int], refer: Callable[[str], Schema] = in_core
+) -> Schema:
     """One definition over all versions; what is required is what the newest says."""
     newest = by_version[max(by_version)]
     properties: Schema = {}
     for prop in sorted({p for s in by_version.values() for p in s.get("properties", {})}):
         versions = sorted(v for v, s in by_version.items() if prop in s.get("properties", {}))
-        entry = shape(by_version[versions[-1]]["properties"][prop])
+        entry = shape(by_version[versions[-1]]["properties"][prop], refer)
         if (name, prop) in DEFAULTS:
             entry["default"] = DEFAULTS[name, prop]
-        properties[prop] = {**entry, **marks(versions, every)}
+        known = sorted(by_version) if refer is not in_core else every
+        properties[prop] = {**entry, **marks(versions, known)}
     out: Schema = {"type": "object"}
     if properties:
         out["properties"] = properties
@@ -148,14 +147,14 @@ def merge(name: str, by_version: dict[int, Schema], every: list[int]) -> Schema:
     return out
 
 
-def core(definitions: dict[int, dict[str, Schema]]) -> str:
+def core(definitions: dict[int, dict[str, Schema]], closures: dict[int, dict[str, str]]) -> str:
     """The text of `core.json`, one definition a line. `definitions`: those of the source package, by minor version."""
     every = sorted(definitions)
-    closures = {version: closure(definitions[version]) for version in every}
     names = sorted({name for found in closures.values() for name in found} - set(SCALARS))
     defs = dict(SCALARS)
     for name in names:
-        defs[name] = merge(name, {v: found[name] for v, found in closures.items() if name in found}, every)
+        by_version = {v: definitions[v][found[name]] for v, found in closures.items() if name in found}
+        defs[name] = merge(name, by_version, every)
     # Inside a CRD's schema the apiextensions server knows these five keys of an embedded object's metadata alone.
     defs["ObjectMeta"]["x-in-crd"] = "#/$defs/EmbeddedObjectMeta"
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(defs[name], separators=(',', ':'))}" for name in sorted(defs))
@@ -191,15 +190,35 @@ def sources(text: str) -> str:
     )
 
 
+def kubernetes() -> dict[Path, str]:
+    """The text of every file of `schemas/kubernetes/`."""
+    definitions = source()
+    every = sorted(definitions)
+    closures = {version: closure(definitions[version]) for version in every}
+    full = {name for found in closures.values() for name in found.values()}
+    places = groups.Places(full, SCALARS)
+    kinds = groups.kinds(definitions)
+    folder = HERE / "kubernetes"
+    out = {folder / "core.json": core(definitions, closures)}
+    out[folder / "kinds.json"] = groups.index(kinds, places, lambda versions: marks(versions, every))
+    made = groups.files(definitions, kinds, places, lambda name, all_, refer: merge(name, all_, every, refer))
+    out.update({folder / "groups" / f"{group}.json": text for group, text in made.items()})
+    return out
+
+
 def main() -> int:
     """Write the files, or with --check compare them. Returns the exit status."""
-    text = core(source())
-    outputs = {HERE / "kubernetes" / "core.json": text, HERE / "SOURCES.toml": sources(text)}
+    if "--crds" in sys.argv[1:]:
+        crds.write(Path(sys.argv[sys.argv.index("--crds") + 1]), HERE / "crds")
+        return 0
+    outputs = kubernetes()
+    outputs[HERE / "SOURCES.toml"] = sources(outputs[HERE / "kubernetes" / "core.json"])
     if "--check" not in sys.argv[1:]:
         for path, content in outputs.items():
+            path.parent.mkdir(exist_ok=True)
             path.write_text(content, encoding="utf-8", newline="\n")
         return 0
-    stale = [path.name for path, content in outputs.items() if path.read_text(encoding="utf-8") != content]
+    stale = [path.name for path, text in outputs.items() if not path.exists() or path.read_text("utf-8") != text]
     for name in stale:
         sys.stderr.write(f"{name} differs from its source: run python schemas/update.py\n")
     return 1 if stale else 0

@@ -9,7 +9,6 @@ from __future__ import annotations
 import copy
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -32,6 +31,7 @@ from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.passes import PASSES, run
 from ptcompile.validate import validate
 from ptcompile.vocabulary.cluster.model import ClusterProfile
+from tests import kubectl
 from tests.conftest import GOLDEN, PAIRS, ROOT, Case, pair_name
 from tests.making import DEFAULT_CLUSTER
 from tests.strategies import profiles, specs
@@ -249,23 +249,13 @@ def test_law_4_generated(spec: Json, profile: Json, target: str | None) -> None:
     _read_back(result.yaml(), result.manifests)
 
 
-@pytest.mark.skipif(shutil.which("kubectl") is None, reason="kubectl is not installed")
-def test_law_4_kubectl_reads_the_goldens(tmp_path: Path) -> None:
-    """All goldens in one stream: kubectl gives each back as it was, but for the label that makes it print."""
+def test_law_4_kubectl_reads_the_goldens() -> None:
+    """All goldens in one stream: each comes back as it was, but for the label that makes kubectl print it."""
     manifests = [one for case, target in PAIRS for one in case.compile(target).manifests]
-    file = tmp_path / "all.yaml"
-    file.write_text(emit_all(manifests), encoding="utf-8")
-    command = ["kubectl", "label", "--local", "-f", str(file), "ptcompile-law=4", "-o", "json"]
-    env = {**_bare_env(), "KUBECONFIG": os.devnull}
-    done = subprocess.run(command, env=env, capture_output=True, text=True, check=True, timeout=120)
-    decoder, rest, read = json.JSONDecoder(), done.stdout.strip(), []
-    while rest:
-        one, end = decoder.raw_decode(rest)
-        rest = rest[end:].lstrip()
-        read.append(one)
+    read = kubectl.objects(emit_all(manifests))
     assert len(read) == len(manifests)
     for there, one in zip(read, manifests, strict=True):
-        labels = {**one["metadata"].get("labels", {}), "ptcompile-law": "4"}
+        labels = {**one["metadata"].get("labels", {}), kubectl.LABEL[0]: kubectl.LABEL[1]}
         assert there == {**one, "metadata": {**one["metadata"], "labels": labels}}
 
 

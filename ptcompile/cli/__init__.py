@@ -28,6 +28,7 @@ COMMANDS = (
     "compile",
     "lint",
     "simulate",
+    "rehearse",
     "explain",
     "diff",
     "import",
@@ -38,6 +39,7 @@ COMMANDS = (
     "targets",
     "rules",
     "init",
+    "flyte",
 )
 
 EPILOG = """\
@@ -51,6 +53,7 @@ examples:
   ptcompile lint manifests/                what an API server would say of any manifest, offline
   helm template . | ptcompile lint -       the same for rendered templates
   ptcompile simulate spec.yaml             what every pod would see, on every operator
+  ptcompile rehearse spec.yaml --kill 1    what real torchrun does when a pod is lost
   ptcompile explain spec.yaml volumes      which pass, rule and line of the spec wrote that part
   ptcompile explain PTC302                 what a finding means, with an example
   ptcompile diff old.yaml new.yaml         what a change means for the pods, then path by path
@@ -59,10 +62,11 @@ examples:
   ptcompile specs/ -o manifests/ --check   whether the manifests in git are what the specs say
   ptcompile platform cluster.yaml specs/   what the cluster must have before these jobs run
   ptcompile init -o spec.yaml              a spec to start from
+  ptcompile flyte train.py:train --input epochs=7     a Flyte task that trains, without Flyte
 
-The first word may be a command (compile, lint, simulate, explain, diff, import, convert, platform, requires, schema,
-targets, rules, init); without one it is compile. `ptcompile COMMAND --help` tells more. A file called like a command is
-./compile.
+The first word may be a command (compile, lint, simulate, rehearse, explain, diff, import, convert, platform, requires,
+schema, targets, rules, init, flyte); without one it is compile. `ptcompile COMMAND --help` tells more. A file called
+like a command is ./compile.
 """
 
 
@@ -162,6 +166,9 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     one.add_argument("--kubernetes-version", metavar="V", help="such as 1.34: the server's (the newest known)")
     one.add_argument("--no-webhooks", action="store_true", help="the API server and the CRDs alone")
     one.add_argument(
+        "--schemas", action="append", default=[], metavar="PATH", help="CRDs or JSON Schemas of more kinds; repeatable"
+    )
+    one.add_argument(
         "--unknown-kinds", choices=("count", "error"), default="count", help="kinds that nobody here knows"
     )
     one.add_argument(
@@ -187,7 +194,8 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
 
 def _add_schema(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     one = commands.add_parser("schema", help="print a JSON Schema: of our own kinds for editors, of JSON results")
-    one.add_argument("what", choices=("spec", "cluster", "report", "world", "diff", "explanation", "handle"))
+    words = ("spec", "cluster", "report", "world", "diff", "explanation", "handle", "rehearsal")
+    one.add_argument("what", choices=words)
     one.set_defaults(run=_schema)
 
 
@@ -212,6 +220,7 @@ _ADD: Final[dict[str, _Add]] = {
     "compile": _add_compile,
     "lint": _add_lint,
     "simulate": _add_of("simulate_command"),
+    "rehearse": _add_of("rehearse_command"),
     "explain": _add_of("explain_command"),
     "diff": _add_of("diff_command"),
     "import": _add_of("import_command"),
@@ -221,6 +230,7 @@ _ADD: Final[dict[str, _Add]] = {
     "rules": _add_of("rules_command"),
     "schema": _add_schema,
     "init": _add_of("init_command"),
+    "flyte": _add_of("flyte_command"),
     "targets": _add_targets,
 }
 """Each command's place in the parser, in the order that --help shows."""

@@ -54,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
 
         contents, folder = _contents(outputs, options.output, options.format)
         return check(contents, folder if any(not file.named for file in inputs) else None)
-    return _write(outputs, options.output, options.format)
+    return write(outputs, options.output, options.format)
 
 
 def _targets(options: argparse.Namespace) -> list[str | None]:
@@ -103,7 +103,8 @@ def _compiled(
         results[target] = result._replace(diagnostics=tuple(pointed))
     if ALL in options.target and any(one.ok for one in results.values()):
         results = {target: one for target, one in results.items() if one.ok or not _unable(target, one)}
-    said: dict[Diagnostic, None] = dict.fromkeys(d for one in results.values() for d in one.diagnostics)
+    found = (d._replace(fix=None) for one in results.values() for d in one.diagnostics)  # fixes are lint's
+    said: dict[Diagnostic, None] = dict.fromkeys(found)
     manifests = [made for one in results.values() for made in one.manifests]
     if not findings.compiled(file, compile.Result(tuple(manifests), tuple(said))):
         return {}
@@ -119,7 +120,8 @@ def _unable(target: str | None, result: compile.Result) -> bool:
     return True
 
 
-def _write(outputs: Outputs, output: str | None, form: str) -> int:
+def write(outputs: Outputs, output: str | None, form: str) -> int:
+    """Write the manifests where they are to go; the exit status."""
     if output is None:
         return files.write_stdout(_whole(outputs, form))
     files.write_files(_contents(outputs, output, form)[0])

@@ -26,6 +26,7 @@ class Config(NamedTuple):
     cluster: str | None = None
     kubernetes_version: str | None = None
     fail_on: str = "error"
+    schemas: tuple[str, ...] = ()
     exclude: tuple[str, ...] | None = None
     extend_exclude: tuple[str, ...] = ()
 
@@ -103,7 +104,7 @@ def _config(table: Mapping[str, Any], path: str) -> Config:
     config = Config(**given)
     if config.cluster is not None:
         config = config._replace(cluster=os.path.join(config.folder, config.cluster))
-    return config
+    return config._replace(schemas=tuple(os.path.join(config.folder, path) for path in config.schemas))
 
 
 def _selectors(value: object) -> tuple[str, ...]:
@@ -123,6 +124,12 @@ def _text(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("a string")
     return value
+
+
+def _paths(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise ValueError('a list of files and folders, such as ["crds"]')
+    return tuple(value)
 
 
 def _globs(value: object) -> tuple[str, ...]:
@@ -145,6 +152,7 @@ _READ: Final = {
     "cluster": _text,
     "kubernetes-version": _text,
     "fail-on": _severity,
+    "schemas": _paths,
     "exclude": _globs,
     "extend-exclude": _globs,
 }

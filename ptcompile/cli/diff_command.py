@@ -39,6 +39,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     )
     one.add_argument("a", metavar="A", help="what was: a file, or -")
     one.add_argument("b", metavar="B", nargs="?", help="what is (A again, where the profiles differ)")
+    one.add_argument("--live", metavar="FILE", help="instead of A: what kubectl get -o yaml prints")
     one.add_argument("--target", metavar="T", help="of specs: the operator's API (see ptcompile targets)")
     one.add_argument("--cluster", metavar="FILE", help="the platform's profile, of both sides")
     one.add_argument("--from-cluster", metavar="FILE", help="the profile of A")
@@ -50,6 +51,10 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Show how B differs from A; 1 where it does."""
+    if options.live is not None:
+        if options.b is not None:
+            raise UsageError("--live FILE stands for A: give one other file")
+        options.a, options.b = options.live, options.a
     if options.b is None and not (options.from_cluster or options.to_cluster):
         raise UsageError("nothing to compare with: give a second file, or --from-cluster and --to-cluster")
     check_target(options.target)

@@ -141,7 +141,8 @@ def _is_folder(output: str) -> bool:
 
 def _files(found: dict[str, Imported], options: argparse.Namespace) -> dict[str, str]:
     if not _is_folder(options.output):
-        return {options.output: "---\n".join(_text(one, options.format) for one in found.values())}
+        texts = [_text(one, options.format) for one in found.values() if one.found]
+        return {options.output: ("" if options.format == "json" else "---\n").join(texts)} if texts else {}
     out: dict[str, str] = {}
     for name, one in found.items():
         if one.found:

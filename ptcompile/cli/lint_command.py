@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
@@ -46,8 +46,11 @@ def run(options: argparse.Namespace) -> int:
         from ptcompile.cli import fixes
 
         return fixes.run(_told(inputs), lambda file: _report(file, config, profile, options), findings, options)
+    from ptcompile.cli.beside import Beside
+
+    others = Beside(inputs)
     for file in _told(inputs):
-        report = _report(file, config, profile, options)
+        report = _report(file, config, profile, options, others.of(file))
         findings.add(file, report.diagnostics, documents=report.documents, unchecked=report.unchecked)
         findings.meant += len(report.meant)
     return findings.finish(always=True)
@@ -73,7 +76,16 @@ def _settings(options: argparse.Namespace) -> Config:
         except ValueError as error:
             raise UsageError(f"--kubernetes-version: {error}") from None
     select = tuple(_split(options.select)) or config.select
+    schemas = tuple(options.schemas) or config.schemas
+    if schemas:
+        from ptcompile.validate.definitions.files import read_definitions
+
+        try:
+            read_definitions(schemas)
+        except ValueError as error:
+            raise UsageError(f"--schemas: {error}") from None
     return config._replace(
+        schemas=schemas,
         select=select,
         extend_select=(*config.extend_select, *_split(options.extend_select)),
         ignore=(*config.ignore, *_split(options.ignore)),
@@ -95,7 +107,13 @@ def _split(values: Sequence[str]) -> list[str]:
     return [one for value in values for one in value.split(",")]
 
 
-def _report(file: File, config: Config, profile: ClusterProfile | None, options: argparse.Namespace) -> lint.Report:
+def _report(
+    file: File,
+    config: Config,
+    profile: ClusterProfile | None,
+    options: argparse.Namespace,
+    beside: Sequence[Mapping[str, Any]] = (),
+) -> lint.Report:
     return lint.lint(
         file.content,
         filename=file.name,
@@ -105,6 +123,8 @@ def _report(file: File, config: Config, profile: ClusterProfile | None, options:
         unknown_kinds=options.unknown_kinds,
         select=config.selected(),
         ignore=[*config.ignore, *config.ignored_in(file.name)],
+        schemas=config.schemas,
+        beside=beside,
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import passes
 from ptcompile.compiling import patches
+from ptcompile.compiling.generated import unnamed
 from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.compiling.needed import needed
 from ptcompile.findings.diagnostics import Path, Problem
@@ -42,6 +43,14 @@ def compile_document(data: Any, cluster: ClusterProfile, target: str | None = No
     spec, problems = read_spec(data)
     if spec is None:
         return Compiled((), tuple(problems))
+    made = _of_spec(spec, list(problems), data, cluster, target)
+    manifests, said = unnamed(spec, made.manifests, made.problems)
+    return made._replace(manifests=manifests, problems=tuple(said))
+
+
+def _of_spec(
+    spec: Spec, problems: list[Problem], data: Mapping[str, Any], cluster: ClusterProfile, target: str | None
+) -> Compiled:
     problems += checks.check(spec, cluster)
     problems += freeform(spec, data)
     wanted = target or spec.spec.target
@@ -126,7 +135,14 @@ def advised(compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile
     told = {(problem.name, problem.path) for problem in compiled.problems}
     for problem in traced(found, data):
         if (problem.name, problem.path) not in told and not _of_a_pass(problem):
-            yield problem
+            yield problem._replace(help=_HELPS.get(problem.name, problem.help))
+
+
+_HELPS = {
+    "lone-pod-restart": "instead of restartPolicy write runPolicy: {onPodFailure: RestartJob}, which restarts all pods",
+    "job-restarts-alone": "take it out, or take a target that restarts all pods, such as jobset",
+}
+"""What to do in a spec where the rule's own help speaks of the manifest's fields."""
 
 
 def _of_a_pass(problem: Problem) -> bool:

@@ -27,6 +27,7 @@ _OF_THEIR_OWN: Final = frozenset(
         "spec-wrong-type",
         "spec-invalid-value",
         "unknown-target",
+        "invalid-image",
         "unknown-field",
         "version-unknown-field",
         "wrong-type",
@@ -48,6 +49,9 @@ _NEEDED: Final[dict[Path, Any]] = {
     ("kind",): "TrainingJob",
     ("spec", "image"): "image",
 }
+
+_STAND_INS: Final[dict[str | int, str]] = {"script": "train.py", "image": "train:1"}
+"""What stands for a wrong value, so that it is not missed."""
 
 
 def compile_whole(data: Any, cluster: ClusterProfile, target: str | None = None) -> Compiled:
@@ -112,7 +116,8 @@ def _mended(data: Mapping[str, Any], refused: Iterable[Problem]) -> tuple[dict[s
     for one in refused:
         if one.fix is not None and all(_edited(rest, edit) for edit in one.fix.edits):
             continue
-        if not _replaced(rest, one.path) and not _removed(rest, one.path, gone):
+        known = not one.on_key  # an unknown field is taken out, whatever it is called
+        if not (known and _replaced(rest, one.path)) and not _removed(rest, one.path, gone):
             return None
     return rest, gone
 
@@ -123,8 +128,8 @@ def _replaced(data: dict[str, Any], path: Path) -> bool:
     if path == ("metadata", "name") and isinstance(holder, dict):
         holder["name"] = label(str(holder.get("name") or ""))[:20].strip("-") or "name"
         return True
-    if isinstance(holder, dict) and (path in _NEEDED or (path[-1:] == ("script",) and "script" in holder)):
-        holder[str(path[-1])] = _NEEDED.get(path, "train.py")
+    if isinstance(holder, dict) and (path in _NEEDED or (path[-1] in _STAND_INS and path[-1] in holder)):
+        holder[str(path[-1])] = _NEEDED.get(path) or _STAND_INS[path[-1]]
         return True
     return False
 

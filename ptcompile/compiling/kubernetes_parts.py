@@ -13,7 +13,8 @@ from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.checks import blocks
 from ptcompile.frontends.errors import problem
 from ptcompile.frontends.origin import Places, locate, moved
-from ptcompile.frontends.spec import MAIN, read_cluster, variable
+from ptcompile.frontends.roles import MAIN, variable
+from ptcompile.frontends.spec import read_cluster
 from ptcompile.kubernetes import names
 from ptcompile.validate.partial import partial_pod
 

@@ -101,6 +101,8 @@ def lay(document: Document, overrides: Overrides) -> Laid:
     places: list[tuple[int, Path]] = []
     refused: list[tuple[int, Problem]] = []
     for number, path, value in overrides.values:
+        if number == NAMED:
+            data = _without_generated(data)
         try:
             data, there = _laid(data, path, value, ())
         except _NoPlaceError as error:
@@ -109,6 +111,14 @@ def lay(document: Document, overrides: Overrides) -> Laid:
             continue
         places.append((number, there))
     return Laid(data, document, tuple(places), tuple(refused))
+
+
+def _without_generated(data: Any) -> Any:
+    """The data without generateName, which a name of the run stands for."""
+    metadata = data.get("metadata") if isinstance(data, Mapping) else None
+    if not isinstance(metadata, Mapping) or "generateName" not in metadata:
+        return data
+    return {**data, "metadata": {key: value for key, value in metadata.items() if key != "generateName"}}
 
 
 class _NoPlaceError(ValueError):

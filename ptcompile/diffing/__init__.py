@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from ptcompile.diffing.hiding import without_secrets
 from ptcompile.diffing.pairing import Pair, makes_pods, pairs
 from ptcompile.diffing.paths import changes
-from ptcompile.diffing.values import Change, Difference, Fact, ObjectDifference
+from ptcompile.diffing.values import Apply, Change, Difference, Fact, ObjectDifference
 from ptcompile.diffing.world import Found, compared
 from ptcompile.kubernetes.untyped import Json, kind_of, object_name
 from ptcompile.kubernetes.versions import Versions
@@ -30,10 +31,16 @@ class Side(NamedTuple):
         return {id(job.manifest): job for job in simulate(self.manifests, versions=self.versions).jobs}
 
 
-def compare(before: Side, after: Side) -> tuple[ObjectDifference, ...]:
-    """Every object of both sides with its other. Total: any data, never an exception."""
+def compare(
+    before: Side, after: Side, verdicts: Mapping[int, Apply] = MappingProxyType({})
+) -> tuple[ObjectDifference, ...]:
+    """Every object of both sides with its other. Total: any data, never an exception.
+
+    `verdicts` say what an apply does, by the identity of the object of the second side.
+    """
     one, other = before.jobs(), after.jobs()
-    return tuple(_object(pair, one, other) for pair in pairs(before.manifests, after.manifests))
+    found = pairs(before.manifests, after.manifests)
+    return tuple(_object(pair, one, other)._replace(apply=verdicts.get(id(pair[1]))) for pair in found)
 
 
 def _object(pair: Pair, one: dict[int, Job], other: dict[int, Job]) -> ObjectDifference:

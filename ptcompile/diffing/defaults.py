@@ -49,6 +49,7 @@ _POD: dict[str, Any] = {
     "terminationGracePeriodSeconds": 30,
     "enableServiceLinks": True,
     "serviceAccountName": "default",
+    "preemptionPolicy": "PreemptLowerPriority",
 }
 _CONTAINER: dict[str, Any] = {
     "terminationMessagePath": "/dev/termination-log",
@@ -76,6 +77,7 @@ _ROWS: dict[Path, Any] = {
     ("Service", "spec", "type"): "ClusterIP",
     ("Service", "spec", "sessionAffinity"): "None",
     ("Service", "spec", "internalTrafficPolicy"): "Cluster",
+    ("PersistentVolumeClaim", "spec", "volumeMode"): "Filesystem",
 }
 
 

@@ -43,6 +43,9 @@ def code(text: str) -> str:
 def _object(one: ObjectDifference, names: tuple[str, str]) -> Iterator[str]:
     yield f"**{code(title(one, names))}**"
     yield ""
+    if one.apply:
+        yield f"An apply: {code(str(one.apply))}."
+        yield ""
     if one.same:
         yield f"The same: {', '.join(code(text) for text in one.same)}."
         yield ""

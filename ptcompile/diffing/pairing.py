@@ -46,6 +46,12 @@ def pairs(before: Sequence[Json], after: Sequence[Json]) -> list[Pair]:
     return sorted(out, key=lambda pair: (not _is_job(pair), min(order[id(one)] for one in pair if one is not None)))
 
 
+def same_objects(before: Sequence[Json], after: Sequence[Json]) -> list[tuple[Json, Json]]:
+    """The objects that an apply would change: those of one group, kind, namespace and name on both sides."""
+    there = {_LEVELS[0](one): one for one in before if object_name(one)}
+    return [(there[key], one) for one in after if (key := _LEVELS[0](one)) in there]
+
+
 def _is_job(pair: Pair) -> bool:
     return any(one is not None and makes_pods(one) for one in pair)
 

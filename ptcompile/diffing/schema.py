@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from ptcompile.diffing.values import VERSION, Kind
+from ptcompile.diffing.values import VERSION, Kind, Outcome
 from ptcompile.report.schema import TEXT, TEXT_OR_NULL, Schema, closed, diagnostic
 
 _SIDES: Schema = {"from": TEXT_OR_NULL, "to": TEXT_OR_NULL}
@@ -31,8 +31,14 @@ def _object() -> Schema:
             "facts": {"type": "array", "items": {"$ref": "#/$defs/fact"}},
             "changes": {"type": "array", "items": {"$ref": "#/$defs/change"}},
             "note": {**TEXT_OR_NULL, "description": "Why there are no changes to look at."},
+            "apply": {"anyOf": [{"$ref": "#/$defs/apply"}, {"type": "null"}]},
         },
     )
+
+
+def _apply() -> Schema:
+    outcome = {"enum": list(get_args(Outcome))}
+    return closed("What an apply does to the object.", {"outcome": outcome, "why": TEXT_OR_NULL})
 
 
 def json_schema() -> Schema:
@@ -48,6 +54,6 @@ def json_schema() -> Schema:
             "diagnostics": {"type": "array", "items": {"$ref": "#/$defs/diagnostic"}},
         },
     )
-    parts = {"object": _object(), "fact": _fact(), "change": _change(), "diagnostic": diagnostic()}
+    parts = {"object": _object(), "fact": _fact(), "change": _change(), "apply": _apply(), "diagnostic": diagnostic()}
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": "diff.schema.json"}
     return {**head, "title": "Difference", **difference, "$defs": parts}

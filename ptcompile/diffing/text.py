@@ -39,6 +39,8 @@ def title(one: ObjectDifference, names: tuple[str, str]) -> str:
 
 def _object(one: ObjectDifference, names: tuple[str, str]) -> Iterator[str]:
     yield title(one, names)
+    if one.apply:
+        yield f"  apply: {one.apply}"
     yield from labelled("same", [", ".join(one.same)] if one.same else [])
     for subject in dict.fromkeys(fact.subject for fact in one.facts):
         yield f"  {subject}"

@@ -43,6 +43,29 @@ class Change(NamedTuple):
         return {"path": list(self.path), "kind": self.kind, "from": self.before, "to": self.after}
 
 
+Outcome = Literal["unchanged", "in-place", "refused", "restarts", "ignored"]
+"""What an apply does to an object: nothing, changes it, is refused, restarts pods, or is taken and running pods do not
+see it."""
+
+
+class Apply(NamedTuple):
+    """What `kubectl apply` of the second side over the first would do to one object."""
+
+    outcome: Outcome
+    why: str | None
+    """The server's words and what to do instead, or what follows."""
+
+    def __str__(self) -> str:
+        """In words, for people."""
+        words = {"in-place": "changes it in place", "restarts": "restarts pods", "ignored": "accepted and ignored"}
+        said = words.get(self.outcome, self.outcome)
+        return f"{said}: {self.why}" if self.why else said
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {"outcome": self.outcome, "why": self.why}
+
+
 class ObjectDifference(NamedTuple):
     """Two objects that belong together, or one that only one side has (None)."""
 
@@ -57,6 +80,8 @@ class ObjectDifference(NamedTuple):
     """What differs between the manifests."""
     note: str | None = None
     """Why there are no changes to look at, where that is so."""
+    apply: Apply | None = None
+    """What an apply does, where both sides have the object under one name."""
 
     @property
     def differs(self) -> bool:
@@ -73,6 +98,7 @@ class ObjectDifference(NamedTuple):
             "facts": [fact.to_dict() for fact in self.facts],
             "changes": [change.to_dict() for change in self.changes],
             "note": self.note,
+            "apply": self.apply.to_dict() if self.apply else None,
         }
 
 
@@ -83,12 +109,15 @@ class Difference(NamedTuple):
     """What the two sides are called."""
     objects: tuple[ObjectDifference, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
-    """What is wrong with a text, or with a spec that does not compile; with an error nothing is compared."""
+    """What is wrong with a text, or with a spec that does not compile, so that nothing is compared; and what an apply
+    of the second side over the first would be refused for."""
+    compared: bool = True
+    """Whether the two sides could be compared."""
 
     @property
     def ok(self) -> bool:
         """Whether the two sides could be compared."""
-        return not any(d.severity == "error" for d in self.diagnostics)
+        return self.compared
 
     @property
     def differs(self) -> bool:

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ptcompile import passes
+from ptcompile.compiling.generated import renamed
 from ptcompile.explaining import variants
 from ptcompile.explaining.batches import outcomes
 from ptcompile.explaining.leaves import MISSING, at, changed, identity, leaves
@@ -21,7 +22,7 @@ from ptcompile.explaining.shown import Named, shown_path
 from ptcompile.explaining.trace import view
 from ptcompile.explaining.variants import Change, File
 from ptcompile.findings.diagnostics import Path
-from ptcompile.frontends.spec import lower, read_spec
+from ptcompile.frontends.spec import lower, read_spec, stand_in, with_stand_in
 from ptcompile.job.model import Container, Context, Job, PodTemplate, Target, map_templates
 from ptcompile.operators.targets import default_target, every_target
 from ptcompile.secrets.names import without_secrets
@@ -51,6 +52,9 @@ def provenance(
     spec, _ = read_spec(data)
     if spec is None:
         return ()
+    if spec.metadata.generate_name is not None:
+        emit, added = target.emit, len(stand_in(""))
+        target = target._replace(emit=lambda job, cluster: renamed(emit(job, cluster), job.name[:-added]))
     context = Context(cluster, target)
     lowered = lower(spec, cluster)
     job, steps = passes.run(lowered, context)
@@ -140,7 +144,7 @@ def _of_file(file: File, found: Iterable[tuple[Change, frozenset[Path]]]) -> lis
 
 
 def _manifests(spec: Spec, cluster: ClusterProfile, target: Target) -> Manifests:
-    job, _ = passes.run(lower(spec, cluster), Context(cluster, target))
+    job, _ = passes.run(lower(with_stand_in(spec), cluster), Context(cluster, target))
     return target.emit(job, cluster)
 
 

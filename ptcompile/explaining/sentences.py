@@ -14,6 +14,7 @@ from ptcompile.explaining.leaves import identity
 from ptcompile.explaining.sentences_targets import OF_ALL_TARGETS
 from ptcompile.findings.diagnostics import Path
 from ptcompile.job.model import Target
+from ptcompile.kubernetes.versions import OWN_STORE
 from ptcompile.operators.targets import sentences_of
 
 SPEC: Mapping[str, str] = {
@@ -33,7 +34,8 @@ _NEAR_BY_KUEUE = (
 OF_PASS: Mapping[str, Mapping[str, str]] = {
     "resources": {
         "requests": f"A plain amount is request and limit, and a missing request is the limit. {_WHO_WINS}",
-        "limits": f"A plain amount is request and limit, and a missing limit is the request. {_WHO_WINS}",
+        "limits": f"A plain amount is request and limit, and of devices and huge pages a missing limit is the request. "
+        f"{_WHO_WINS}",
     },
     "processes": {
         "": "Where nobody on the node counts its devices right, as with TPUs, Gaudis or Neuron devices, `auto` is "
@@ -90,10 +92,15 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
         "statically cannot meet again.",
         "--rdzv-endpoint": "The store is on node 0 and masterPort, unless you name an etcd server.",
         "--rdzv-id": "The meeting is called after the job, unless you name it.",
-        "--rdzv-conf": "Nodes wait 15 minutes for each other, unless rdzvConfigs says otherwise.",
+        "--rdzv-conf": "Nodes wait 15 minutes for each other, unless rdzvConfigs says otherwise. c10d does not read "
+        "`timeout`: there read_timeout is how long they wait for node 0, 60 seconds unless said.",
         "--max-restarts": "torchrun restarts the whole group of processes this often.",
         "--monitor-interval": "torchrun looks at its processes every 5 seconds, unless you say otherwise.",
         "--start-method": "torchrun starts the processes of a Python function in this way.",
+        OWN_STORE: "Since PyTorch 2.4 torchrun keeps the store of the first meeting, and a pod that is made again or "
+        "comes late fails the whole job (measured on 2.13); with a store for each meeting it joins.",
+        "PET_LOCAL_ADDR": "A pod on its node's network tells the others its address: c10d would hand out the node's "
+        "host name, which they may not resolve.",
         "env": "A plain command finds where node 0 is, how many nodes there are and which one it is, as no operator "
         "tells it here.",
     },

@@ -1,8 +1,8 @@
 """The Flyte front end: tasks and platforms as Flyte's users write them, in ptcompile's words.
 
-`task` and `pytorch_task` turn configuration into a Spec, `from_task` does it with a task of flytekit's own, and
-`platform` turns Flyte's plugin configuration into a ClusterProfile. Nothing of flytekit is imported, its objects
-are taken as they are, and nothing is executed.
+`task` and `pytorch_task` turn configuration into a Spec; `from_task`, `from_node` and `from_workflow` do so with
+objects of flytekit; `platform` turns the configuration of Flyte's plugins into a ClusterProfile. flytekit is never
+imported: its objects are read by attribute. No task is run; in the pods `ptcompile.flyte.run` calls its function.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from ptcompile.flyte.existing import from_task
     from ptcompile.flyte.found import FlyteError, FlyteWarning
     from ptcompile.flyte.legacy import pytorch_task
+    from ptcompile.flyte.nodes import from_node
     from ptcompile.flyte.platforms import Platform, platform
+    from ptcompile.flyte.signatures import Types, inputs, outputs
     from ptcompile.flyte.tasks import Task, task
     from ptcompile.flyte.words import (
         CleanPodPolicy,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
         Secret,
         Worker,
     )
+    from ptcompile.flyte.workflows import Workflow, from_workflow
 
 __all__ = [
     "CleanPodPolicy",
@@ -44,8 +47,14 @@ __all__ = [
     "RunPolicy",
     "Secret",
     "Task",
+    "Types",
     "Worker",
+    "Workflow",
+    "from_node",
     "from_task",
+    "from_workflow",
+    "inputs",
+    "outputs",
     "platform",
     "pytorch_task",
     "task",
@@ -58,7 +67,13 @@ _ELSEWHERE = {
     "FlyteWarning": "found",
     "Platform": "platforms",
     "Task": "tasks",
+    "Types": "signatures",
+    "Workflow": "workflows",
+    "from_node": "nodes",
     "from_task": "existing",
+    "from_workflow": "workflows",
+    "inputs": "signatures",
+    "outputs": "signatures",
     "platform": "platforms",
     "pytorch_task": "legacy",
     "task": "tasks",

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.documents import emit
 from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.flyte import foreign, pods
+from ptcompile.flyte import foreign, images, pods
 from ptcompile.flyte.accelerators import DEVICES, entry_name
 from ptcompile.flyte.amounts import Amounts, plain, spread, to_spec
 from ptcompile.flyte.found import FlyteError, FlyteWarning, changed, wrong
-from ptcompile.flyte.knobs import Knobs, deadline, sound, task_amounts
-from ptcompile.flyte.launch import launch
+from ptcompile.flyte.knobs import Knobs, deadline, named, sound, task_amounts
+from ptcompile.flyte.launch import Entry, launch
 from ptcompile.flyte.roles import CONFIG, Shape, shape
 from ptcompile.flyte.verdict import read
 from ptcompile.secrets.names import masked
@@ -33,6 +33,8 @@ class Converted:
     """Paths are those of the Flyte call. Warnings say what is not carried over, or means something else here."""
     platform: Platform | None = None
     """The platform that the task was converted for."""
+    objects: tuple[dict[str, Any], ...] = ()
+    """Manifests that the job needs beside its own: the runner's ConfigMap, with `embed`."""
 
     @property
     def ok(self) -> bool:
@@ -40,7 +42,7 @@ class Converted:
         return all(problem.severity != "error" for problem in self.problems)
 
     def spec(self) -> Spec:
-        """The task as a Spec.
+        """The task as a Spec. It does not include `objects`.
 
         Each warning is issued as a `FlyteWarning`.
 
@@ -83,24 +85,25 @@ def in_order(job: Mapping[str, Any]) -> dict[str, Any]:
     return {**{key: job[key] for key in _ORDER if key in job}, **job}
 
 
-def convert(config: Any, name: str, knobs: Knobs, *, module: str | None = None) -> Converted:
+def convert(config: Any, name: str, knobs: Knobs, called: Entry | None = None) -> Converted:
     """Any task: `config` is one of PyTorch, Elastic or None, ours or flytekitplugins-kfpytorch's.
 
-    `module` is where the decorated function stands; it is what starts where nothing else is named.
+    `called` is the task's function; it is what runs where nothing else is named.
     """
     found: list[Problem] = []
     knobs = sound(knobs, found)
     amounts = task_amounts(knobs, found)
     form = shape(config, knobs, found)
-    starts = launch(config, knobs, module, found)
+    starts = launch(config, knobs, called, name, found)
     platform = knobs.get("platform")
     gpu = platform.profile.spec.gpu.resource_name if platform is not None else "nvidia.com/gpu"
-    own_start = "command" in starts or "elastic" in form.job
-    template = pods.template(knobs.get("pod_template"), amounts, gpu, starts=own_start, found=found)
+    own_start = "command" in starts.job or "elastic" in form.job
+    template = pods.template(knobs.get("pod_template"), amounts, gpu, named(knobs), starts=own_start, found=found)
     if knobs.get("pod_template_name"):
         message = "a PodTemplate object of the cluster cannot be read from here"
         found.append(changed(("pod_template_name",), message, "give its content as pod_template"))
-    spec = {**_pods(knobs, template, found), **starts, **form.job}
+    spec = {**_pods(knobs, template, found), **starts.job, **form.job}
+    spec["volumes"], spec["volumeMounts"] = [*spec["volumes"], *starts.volumes], [*spec["volumeMounts"], *starts.mounts]
     _place(spec, knobs, amounts, form, found)
     _left(spec, found)
     spec["runPolicy"] = deadline(spec.get("runPolicy") or {}, knobs, found)
@@ -114,7 +117,7 @@ def convert(config: Any, name: str, knobs: Knobs, *, module: str | None = None) 
     found += read(document, found)
     if any(one.severity == "error" for one in found):
         found = [one for one in found if one.severity != "note"]  # there is no job that they could be about
-    return Converted(document, tuple(found), platform)
+    return Converted(document, tuple(found), platform, starts.objects)
 
 
 GPU_TAINT = {"key": "flyte/gpu", "operator": "Equal", "value": "dedicated", "effect": "NoSchedule"}
@@ -131,7 +134,7 @@ _ORDER = (
 def _pods(knobs: Knobs, template: pods.Template, found: list[Problem]) -> dict[str, Any]:
     """What the task says of its pods, whatever its shape."""
     secret = pods.secrets(knobs.get("secret_requests") or (), found)
-    image = foreign.image(knobs.get("container_image") or knobs.get("image"), ("container_image",), found)
+    image = images.image(knobs.get("container_image") or knobs.get("image"), ("container_image",), named(knobs), found)
     return {
         "target": knobs.get("target"),
         # the template's image stands over the task's, as in flytekit 1.16

@@ -65,20 +65,6 @@ def device(value: Any, found: list[Problem]) -> Device | None:
     return Device(name, size, unpartitioned=size is None)
 
 
-def image(value: Any, path: Path, found: list[Problem]) -> str | None:
-    """An image's name: text, or what an ImageSpec of flytekit says it will be called."""
-    if value is None or isinstance(value, str):
-        return value or None
-    name = getattr(value, "image_name", None)
-    text = name() if callable(name) else None
-    if not isinstance(text, str):
-        found.append(
-            wrong("spec-wrong-type", path, f"{type(value).__name__} is not an image", 'such as "acme/llama:2"')
-        )
-        return None
-    return text
-
-
 def kubernetes(value: Any) -> Any:
     """An object of the Kubernetes client as the plain data it stands for; plain data as a copy.
 

@@ -32,6 +32,13 @@ def changed(path: Path, message: str, help: str | None = None) -> Problem:
     return Problem("not-carried-over", path, text, help, severity="warning", stage="style", authority="ptcompile")
 
 
+def noted(
+    name: Literal["image-contents", "unlike-flyte"], path: Path, message: str, help: str | None = None
+) -> Problem:
+    """A note: the job is what the task asks for, and Flyte's user may expect something else."""
+    return changed(path, message, help)._replace(name=name, severity="note")
+
+
 def not_whole(value: object) -> bool:
     """Whether a value is no integer; True and False are none."""
     return isinstance(value, bool) or not isinstance(value, int)

@@ -47,9 +47,14 @@ class Knobs(TypedDict, total=False):
     node_dependency_hints: Any
     task_resolver: Any
     pickle_untyped: bool
-    # not Flyte's: what starts in the container, where pyflyte-execute would have found the function
-    script: str | None
+    # not Flyte's: what `{{.image.NAME}}` means; `image` is the default one
+    images: Mapping[str, str] | None
+    # not Flyte's: the function's inputs, its module as the image has it, and whether the runner comes along
+    inputs: Mapping[str, Any] | None
     module: str | None
+    embed: bool | None
+    # not Flyte's: a program that starts instead of the function
+    script: str | None
     command: Sequence[str] | None
     args: Sequence[str] | None
     # not Flyte's: where the job goes, and roles of an elastic job
@@ -82,10 +87,10 @@ def check_names(knobs: Mapping[str, Any]) -> None:
 
 _LIST, _TEXT, _MAPPING = "list", "text", "mapping"
 _TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
-    **dict.fromkeys(("environment", "labels", "annotations"), (_MAPPING, (Mapping,))),
+    **dict.fromkeys(("environment", "labels", "annotations", "images", "inputs"), (_MAPPING, (Mapping,))),
     **dict.fromkeys(("command", "args", "secret_requests"), (_LIST, (list, tuple))),
     **dict.fromkeys(("script", "module", "namespace", "target", "pod_template_name"), (_TEXT, (str,))),
-    "interruptible": ("yes or no", (bool,)),
+    **dict.fromkeys(("interruptible", "embed"), ("yes or no", (bool,))),
     "shared_memory": ("size, and not True", (bool, str)),
 }
 
@@ -100,6 +105,12 @@ def sound(knobs: Knobs, found: list[Problem]) -> Knobs:
         else:
             found.append(wrong("spec-wrong-type", (name,), f"{value!r} is no {what}"))
     return cast("Knobs", out)
+
+
+def named(knobs: Knobs) -> dict[str, str]:
+    """The images that templates may name."""
+    default = knobs.get("image")
+    return {**(knobs.get("images") or {}), **({"default": default} if isinstance(default, str) else {})}
 
 
 def task_amounts(knobs: Knobs, found: list[Problem]) -> Amounts:

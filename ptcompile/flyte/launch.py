@@ -1,39 +1,135 @@
 """What starts in the container.
 
-Flyte's pods run `pyflyte-execute`, which loads the function and calls it; outside Flyte nobody does. So the caller
-names the program: `command`, or `script` or `module`. A decorated function stands for its module, which must train
-when it is run (`if __name__ == "__main__":`). An Elastic task is torchrun's; the others run one process in each pod,
-as Flyte's do, and the operator tells it MASTER_ADDR, WORLD_SIZE and RANK.
+Flyte's pods run `pyflyte-execute`, which loads the task and calls its function. Here `ptcompile.flyte.run` does,
+once a process: torchrun starts it for an Elastic task, each pod for the others, as in Flyte, and the operator gives it
+MASTER_ADDR, WORLD_SIZE and RANK. A task may name a program of its own instead: `script`, `command`, or, where there is
+no function, `module`.
 """
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.flyte.found import wrong
+from ptcompile.flyte import texts
+from ptcompile.flyte.found import noted, wrong
 from ptcompile.flyte.knobs import Knobs
 
+RUNNER = "ptcompile.flyte.run"
+MOUNT = "/etc/ptcompile"
+"""Where the runner's ConfigMap is mounted."""
 
-def launch(config: Any, knobs: Knobs, module: str | None, found: list[Problem]) -> dict[str, Any]:
-    """The spec's `command`, `script`, `module` and `args` of a task."""
-    given = {name: knobs.get(name) for name in ("command", "script", "module") if knobs.get(name) is not None}
+_FILE = "run.py"
+_VOLUME = "ptcompile-runner"
+
+
+class Entry(NamedTuple):
+    """A task's function, and where the runner finds it."""
+
+    function: Callable[..., Any]
+    module: str
+    name: str
+    """Within the module; empty where the module has no such name."""
+
+
+class Launch(NamedTuple):
+    """What starts, in the spec's words, and what has to be there for it."""
+
+    job: dict[str, Any]
+    """Of `command`, `script`, `module` and `args`."""
+    volumes: tuple[dict[str, Any], ...] = ()
+    mounts: tuple[dict[str, Any], ...] = ()
+    objects: tuple[dict[str, Any], ...] = ()
+    """Manifests beside the job's."""
+
+
+def entry(function: Callable[..., Any], *held: Any) -> Entry:
+    """Where a function, or one of the objects that hold it, can be found in its module."""
+    own = getattr(function, "__module__", None) or ""
+    # flytekit knows the module that a factory was called from
+    made_in = (getattr(one, "instantiated_in", None) for one in held)
+    for module in dict.fromkeys([own, *(one for one in made_in if isinstance(one, str))]):
+        known = vars(sys.modules[module]) if module in sys.modules else {}
+        for name, value in known.items():
+            if any(value is one for one in held if one is not None):
+                return Entry(function, module, name)
+    name = getattr(function, "__qualname__", "")
+    return Entry(function, own, "" if "<locals>" in name else name)
+
+
+def launch(config: Any, knobs: Knobs, called: Entry | None, name: str, found: list[Problem]) -> Launch:
+    """What a task starts: its own program where it names one, else its function by the runner."""
+    given: dict[str, Any] = {key: knobs[key] for key in ("command", "script") if knobs.get(key) is not None}
+    if called is None and knobs.get("module") is not None:
+        given["module"] = knobs["module"]
     first = next(iter(given), None)
-    for name in [*given][1:]:
-        found.append(wrong("spec-conflict", (name,), f"{first} already says what starts", f"remove {first} or {name}"))
-    if first is None and module == "__main__":
-        found.append(_missing("the function stands in __main__, which no pod can import"))
-        return {}
-    if first is None and module is not None:
-        first, given = "module", {"module": module}
-    out: dict[str, Any] = {"args": _words(knobs.get("args"), ("args",), found)}
+    for key in [*given][1:]:
+        found.append(wrong("spec-conflict", (key,), f"{first} already says what starts", f"remove {first} or {key}"))
+    if first is not None and knobs.get("inputs"):
+        message = f"{first} starts another program, which takes args"
+        found.append(wrong("spec-conflict", ("inputs",), message, f"remove {first}, and the function is called"))
+    if first is None and called is not None:
+        return _runner(config, knobs, called, name, found)
+    job: dict[str, Any] = {"args": _words(knobs.get("args"), ("args",), found)}
     if hasattr(config, "nnodes"):
-        out.update(_torchrun(first, given, found))
+        job.update(_torchrun(first, given, found))
     elif first == "command":
-        out["command"] = _words(given["command"], ("command",), found)
+        job["command"] = _words(given["command"], ("command",), found)
     elif first is not None:
-        out["command"] = ["python", given["script"]] if first == "script" else ["python", "-m", given["module"]]
-    return {key: value for key, value in out.items() if value is not None}
+        job["command"] = ["python", given["script"]] if first == "script" else ["python", "-m", given["module"]]
+    return Launch({key: value for key, value in job.items() if value is not None})
+
+
+def _runner(config: Any, knobs: Knobs, called: Entry, name: str, found: list[Problem]) -> Launch:
+    """The function, called by the runner: a module of the image, or the file of a ConfigMap."""
+    if knobs.get("args"):
+        message = "the function takes inputs; args are for a script"
+        found.append(wrong("spec-conflict", ("args",), message, "give inputs, or name the script"))
+    module = knobs.get("module") or called.module
+    if module == "__main__":
+        found.append(_missing("module", "the function is defined in __main__, which pods cannot import"))
+    elif not called.name:
+        why = "the function is defined inside another one, where the runner cannot find it"
+        found.append(_missing("script", why, "define the task at the top level of its module"))
+    torchrun = hasattr(config, "nnodes")
+    inputs = texts.words(called.function, knobs.get("inputs") or {}, found, torchrun=torchrun)
+    args = [f"{module}:{called.name}", *inputs]
+    found += [*texts.lost_result(called.function), _contents(module, torchrun=torchrun, embed=bool(knobs.get("embed")))]
+    file = f"{MOUNT}/{_FILE}" if knobs.get("embed") else None
+    if torchrun:
+        job: dict[str, Any] = {"script": file} if file else {"module": RUNNER}
+    else:
+        job = {"command": ["python", file] if file else ["python", "-m", RUNNER]}
+    job["args"] = args
+    return _embedded(job, knobs, f"{name}-runner") if file else Launch(job)
+
+
+def _contents(module: str, *, torchrun: bool, embed: bool) -> Problem:
+    """What the image has to have for that."""
+    needs = [*(["torch"] if torchrun else []), *([] if embed else ["ptcompile"])]
+    message = f"the image needs {', '.join(needs)}{' and ' * bool(needs)}the module {module} with all that it imports"
+    help = None if embed else "install ptcompile in it, or bring its runner in a ConfigMap: --embed, embed=True"
+    return noted("image-contents", ("container_image",), message, help)
+
+
+def _embedded(job: dict[str, Any], knobs: Knobs, name: str) -> Launch:
+    """The same with the runner's own text in a ConfigMap beside the job."""
+    import inspect
+
+    from ptcompile.flyte import run
+
+    metadata = {"name": name, "namespace": knobs.get("namespace")}
+    config_map = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {key: value for key, value in metadata.items() if value is not None},
+        "data": {_FILE: inspect.getsource(run)},
+    }
+    volume = {"name": _VOLUME, "configMap": {"name": name}}
+    mount = {"name": _VOLUME, "mountPath": MOUNT, "readOnly": True}
+    return Launch(job, (volume,), (mount,), (config_map,))
 
 
 def _torchrun(first: str | None, given: dict[str, Any], found: list[Problem]) -> dict[str, Any]:
@@ -42,13 +138,13 @@ def _torchrun(first: str | None, given: dict[str, Any], found: list[Problem]) ->
         found.append(wrong("spec-conflict", ("command",), message, "give script or module"))
         return {}
     if first is None:
-        found.append(_missing("torchrun has nothing to start"))
+        found.append(_missing("script", "torchrun has nothing to start", "give script or module"))
         return {}
     return {first: given[first]}
 
 
-def _missing(why: str) -> Problem:
-    return wrong("spec-missing-field", ("script",), f"is missing: {why}", "give script or module")
+def _missing(word: str, why: str, help: str | None = None) -> Problem:
+    return wrong("spec-missing-field", (word,), f"is missing: {why}", help or f"give {word}, or a script")
 
 
 def _words(value: Any, path: Path, found: list[Problem]) -> list[str] | None:

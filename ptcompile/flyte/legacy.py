@@ -7,10 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Unpack, cast, overload
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
-from ptcompile.flyte import amounts
+from ptcompile.flyte import amounts, signatures
 from ptcompile.flyte.convert import Converted, convert
 from ptcompile.flyte.found import changed, wrong
 from ptcompile.flyte.knobs import Knobs
+from ptcompile.flyte.launch import Entry
 from ptcompile.flyte.tasks import Task, decorate
 from ptcompile.flyte.words import PyTorch, Resources, Worker
 
@@ -57,15 +58,15 @@ def pytorch_task(
     replicas = {key: value for key, value in knobs.items() if key in _OWN}
     others = cast("Knobs", {key: value for key, value in knobs.items() if key not in _OWN})
 
-    def finish(name: str, more: Knobs, module: str | None) -> Converted:
+    def finish(name: str, more: Knobs, called: Entry | None) -> Converted:
         config = PyTorch(worker=Worker(replicas=workers_count))
-        return _legacy(name, config, replicas, cast("Knobs", {**others, **more}), module)
+        return _legacy(name, config, replicas, cast("Knobs", {**others, **more}), called)
 
-    return decorate(function, name, others, finish)
+    return decorate(function, name, others, finish, signatures.prepared)
 
 
-def _legacy(name: str, config: PyTorch, replicas: dict[str, Any], knobs: Knobs, module: str | None) -> Converted:
-    found: list[Problem] = []
+def _legacy(name: str, config: PyTorch, replicas: dict[str, Any], knobs: Knobs, called: Entry | None) -> Converted:
+    found: list[Problem] = signatures.undeclared(called.function) if called is not None else []
     for key, value in replicas.items():
         if value is not None and not isinstance(value, str):
             found.append(wrong("spec-wrong-type", (key,), f"{value!r} is not text", f'"{value}"'))
@@ -78,7 +79,7 @@ def _legacy(name: str, config: PyTorch, replicas: dict[str, Any], knobs: Knobs, 
         for half in ("request", "limit")
     )
     requests, limits = halves
-    converted = convert(config, name, {**knobs, "requests": requests, "limits": limits}, module=module)
+    converted = convert(config, name, {**knobs, "requests": requests, "limits": limits}, called)
     return replace(converted, problems=(*found, *map(_renamed, converted.problems)))
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ptcompile.findings.diagnostics import Problem
-from ptcompile.flyte import foreign
+from ptcompile.flyte import foreign, images
 from ptcompile.flyte.amounts import Amounts
 from ptcompile.flyte.found import wrong
 from ptcompile.vocabulary.cluster.pod_base import MAIN
@@ -27,11 +27,14 @@ class Template(NamedTuple):
     image: str | None
 
 
-def template(value: Any, amounts: Amounts, gpu: str, *, starts: bool, found: list[Problem]) -> Template:
+def template(
+    value: Any, amounts: Amounts, gpu: str, known: Mapping[str, str], *, starts: bool, found: list[Problem]
+) -> Template:
     """A PodTemplate of flytekit 1.16 or of ours, or a Kubernetes pod template as plain data.
 
     What the task itself says wins, key by key: its amounts over the container's, its command over the container's
-    (`starts`). The template's image stands, as in flytekit. `gpu` is the name of the resource that `gpu` stands for.
+    (`starts`). The template's image wins over the task's, as in flytekit. `gpu` is the name of the resource that
+    `gpu` means, `known` has the images of templates.
     """
     if value is None:
         return Template({}, {}, {}, None)
@@ -52,7 +55,7 @@ def template(value: Any, amounts: Amounts, gpu: str, *, starts: bool, found: lis
     spec = {key: item for key, item in spec.items() if key != "containers"}
     if kept or others:
         spec["containers"] = [*kept, *others]
-    return Template(spec, labels, annotations, foreign.image(image, ("pod_template", "image"), found))
+    return Template(spec, labels, annotations, images.image(image, ("pod_template", "image"), known, found))
 
 
 def _parts(value: Any) -> tuple[Any, dict[str, str], dict[str, str], str | None]:
@@ -104,9 +107,9 @@ def secrets(requests: Iterable[Any], found: list[Problem]) -> Secrets:
     for i, one in enumerate(requests):
         group, key = getattr(one, "group", None), getattr(one, "key", None)
         if not isinstance(group, str) or not group:
-            found.append(
-                wrong("spec-missing-field", ("secret_requests", i, "group"), "is missing: it names the Secret")
-            )
+            why = f"is missing: Union finds {key!r} in its own store, and Kubernetes in a Secret, which the group names"
+            help = f'Secret(group="NAME-OF-THE-SECRET", key={key!r})'
+            found.append(wrong("spec-missing-field", ("secret_requests", i, "group"), why, help))
             continue
         kind = getattr(one, "mount_requirement", "ANY")
         kind = kind if isinstance(kind, str) else getattr(kind, "name", "ANY")

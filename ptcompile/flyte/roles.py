@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.flyte import amounts, foreign
+from ptcompile.flyte import amounts, foreign, images
 from ptcompile.flyte.amounts import Amounts
-from ptcompile.flyte.found import not_whole, wrong
-from ptcompile.flyte.knobs import Knobs
+from ptcompile.flyte.found import changed, not_whole, wrong
+from ptcompile.flyte.knobs import Knobs, named
 
 CONFIG: Path = ("task_config",)
 MEETING = {"timeout": 900, "join_timeout": 900}
@@ -56,8 +56,8 @@ def _pytorch(config: Any, knobs: Knobs, found: list[Problem]) -> Shape:
         found.append(wrong("spec-missing-field", at, "is missing: the number of workers", "0 is the master alone"))
     workers = replicas if replicas is not None else number
     roles = {
-        "master": _role(config.master, (*CONFIG, "master"), found),
-        "worker": _role(config.worker, (*CONFIG, "worker"), found),
+        "master": _role(config.master, (*CONFIG, "master"), knobs, found),
+        "worker": _role(config.worker, (*CONFIG, "worker"), knobs, found),
     }
     roles["worker"].fields["replicas"] = workers
     return Shape(job, {key: role for key, role in roles.items() if key == "worker" or any(role)})
@@ -84,6 +84,9 @@ def _elastic(config: Any, knobs: Knobs, found: list[Problem]) -> Shape:
     elastic["rdzvConfigs"] = _configs(getattr(config, "rdzv_configs", None), found)
     if not one:
         job["target"] = knobs.get("target") or "pytorchjob"
+    elif not knobs.get("target") and job.get("runPolicy", {}).pop("cleanPodPolicy", "None") not in (None, "None"):
+        message = "a Pod without an operator stays when it has ended; Flyte drops the run policy of one node too"
+        found.append(changed((*CONFIG, "run_policy", "clean_pod_policy"), message, "leave it out"))
     roles = _elastic_roles(nodes, knobs, found)
     if "master" in roles or "worker" in roles:
         del elastic["nnodes"]
@@ -98,7 +101,7 @@ def _elastic_roles(nodes: int | None, knobs: Knobs, found: list[Problem]) -> dic
         message = "it needs a fixed number of nodes, two or more: pods of a range come from one template"
         found += [wrong("spec-conflict", (name,), message, "say it of the task") for name in given]
         return {}
-    roles = {name: _role(value, (name,), found) for name, value in given.items()}
+    roles = {name: _role(value, (name,), knobs, found) for name, value in given.items()}
     if roles:
         assert nodes is not None  # noqa: S101  a range was refused above
         roles.setdefault("worker", RoleWords({}, {})).fields["replicas"] = nodes - 1
@@ -126,10 +129,10 @@ def _common(config: Any, knobs: Knobs, found: list[Problem]) -> dict[str, Any]:
     return out
 
 
-def _role(value: Any, at: Path, found: list[Problem]) -> RoleWords:
+def _role(value: Any, at: Path, knobs: Knobs, found: list[Problem]) -> RoleWords:
     restart = getattr(value, "restart_policy", None)
     words = {
-        "image": foreign.image(getattr(value, "image", None), (*at, "image"), found),
+        "image": images.image(getattr(value, "image", None), (*at, "image"), named(knobs), found),
         "restartPolicy": foreign.policy(restart, foreign.RESTART_POLICIES, (*at, "restart_policy"), found),
     }
     own = amounts.read(getattr(value, "requests", None), getattr(value, "limits", None), at, found)

@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ptcompile.findings.diagnostics import Path, Problem, field_path
+from ptcompile.findings.diagnostics import Diagnostic, Path, Problem, field_path
+from ptcompile.flyte.amounts import FIELDS
 
 _CONFIG = ("task_config",)
 _POLICY = (*_CONFIG, "run_policy")
 
+
+def _resources(there: Path, here: Path) -> tuple[tuple[Path, Path], ...]:
+    """The amounts of a task or a role; flat ones are both halves, and so the request."""
+    halves = tuple(((*there, "resources", half), (*here, half)) for half in ("requests", "limits"))
+    return (*halves, ((*there, "resources"), (*here, "requests")))
+
+
 ORIGINS: tuple[tuple[Path, Path], ...] = (
     (("metadata", "name"), ("name",)),
+    (("spec", "image"), ("container_image",)),
+    (("spec", "runPolicy", "cleanPodPolicy"), (*_POLICY, "clean_pod_policy")),
     (("metadata", "namespace"), ("namespace",)),
     (("metadata", "labels"), ("labels",)),
     (("metadata", "annotations"), ("annotations",)),
@@ -25,12 +35,15 @@ ORIGINS: tuple[tuple[Path, Path], ...] = (
     (("spec", "runPolicy", "ttlSecondsAfterFinished"), (*_POLICY, "ttl_seconds_after_finished")),
     (("spec", "runPolicy", "activeDeadlineSeconds"), (*_POLICY, "active_deadline_seconds")),
     (("spec", "runPolicy", "backoffLimit"), (*_POLICY, "backoff_limit")),
+    *_resources(("spec", "worker"), (*_CONFIG, "worker")),
+    *_resources(("spec", "master"), (*_CONFIG, "master")),
     (("spec", "worker"), (*_CONFIG, "worker")),
     (("spec", "master"), (*_CONFIG, "master")),
     (("spec", "sharedMemory"), ("shared_memory",)),
     (("spec", "podLabels"), ("labels",)),
     (("spec", "podAnnotations"), ("annotations",)),
     (("spec", "podTemplate"), ("pod_template",)),
+    *_resources(("spec",), ()),
     (("spec", "env"), ("environment",)),
     (("spec", "spot"), ("interruptible",)),
     (("spec",), ()),
@@ -57,8 +70,25 @@ def origin(path: Path) -> Path:
     """A path of the spec as a path of the Flyte call."""
     for there, here in ORIGINS:
         if path[: len(there)] == there:
-            return (*here, *path[len(there) :])
+            rest = path[len(there) :]
+            return (*here, *(map(_flyte_s, rest) if "resources" in there else rest))
     return path
+
+
+def _flyte_s(step: str | int) -> str | int:
+    """The name of an amount in flytekit's Resources."""
+    return next((flyte for flyte, spec in FIELDS.items() if spec == step), step)
+
+
+def in_flyte_s_words(found: Diagnostic) -> Diagnostic:
+    """A finding about the spec of a task, at the place of the Flyte call that it comes from."""
+    if not (found.resource or "").startswith("TrainingJob/"):
+        return found  # about a manifest, or a profile
+    path = origin(found.path)
+    if found.name == "spec-missing-field" and path[-1:] in (("image",), ("container_image",)):
+        message = "container_image: is missing: Flyte would take the project's default image, which is not known here"
+        return found._replace(path=("container_image",), message=message, help="add container_image, or give --image")
+    return found._replace(path=path, message=_moved(found.message, found.path, path))
 
 
 def _moved(message: str, old: Path, new: Path) -> str:

@@ -13,6 +13,7 @@ from ptcompile.frontends.checks_endings import endings_of
 from ptcompile.frontends.checks_images import images_of
 from ptcompile.frontends.checks_roles import roles_of
 from ptcompile.frontends.errors import bad, conflict, problem, such_as
+from ptcompile.frontends.spec import stand_in
 from ptcompile.job.model import Job, PodTemplate, Target
 from ptcompile.kubernetes import names
 from ptcompile.vocabulary.checks import split_endpoint
@@ -29,7 +30,12 @@ _WORDS = frozenset({"true", "false", "null"})
 
 def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
     """Every contradiction in a spec that has the right shape."""
-    if reason := names.why_not_dns_label(spec.metadata.name):
+    beginning, named = spec.metadata.generate_name, "name" in spec.metadata.model_fields_set
+    if not named and beginning is None:
+        yield problem("spec-missing-field", ("metadata", "name"), "is missing", "add name")
+    elif named and beginning is not None and spec.metadata.name != stand_in(beginning):
+        yield conflict(("metadata", "generateName"), "name already names the job", "remove one of them")
+    elif named and (reason := names.why_not_dns_label(spec.metadata.name)):
         yield bad(("metadata", "name"), f"{spec.metadata.name!r} {reason}", such_as(spec.metadata.name, "llama-sft"))
     if spec.metadata.namespace is not None and (reason := names.why_not_dns_label(spec.metadata.namespace)):
         help = such_as(spec.metadata.namespace, "research")
@@ -183,7 +189,7 @@ def _torchrun(job: JobSpec) -> Iterator[Problem]:
         if "," in f"{key}{value}" or "=" in key:
             message = "torchrun splits its --rdzv-conf at commas and '=', so neither may stand here"
             yield bad((*at, "rdzvConfigs", key), message, None)
-        elif why := why_not_option(key, str(value), elastic.rdzv_backend):
+        elif value is not None and (why := why_not_option(key, str(value), elastic.rdzv_backend)):
             yield bad((*at, "rdzvConfigs", key), f"{value!r} {why}, or torchrun does not start", None)
 
 

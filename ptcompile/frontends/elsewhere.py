@@ -98,15 +98,19 @@ def _words(root: type[BaseModel]) -> Sequence[str]:
     return tuple(dict.fromkeys(str(home[-1]) for home in _fields(root, ())))
 
 
+_OTHERS: Final = ("master", "worker", "runtimeRef")
+"""Blocks whose words are the job's own, or another object's."""
+
+
 def _fields(model: type[BaseModel], path: Path) -> Iterator[Path]:
-    """The places of all fields; those of roles are the job's own."""
+    """The places of all fields."""
     from ptcompile.frontends.errors import model_in
 
     for name, field in model.model_fields.items():
         here = (*path, field.alias or name)
         yield here
         inner = model_in(field.annotation)
-        if inner is not None and here[-1] not in ("master", "worker"):
+        if inner is not None and here[-1] not in _OTHERS:
             yield from _fields(inner, here)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ptcompile.diffing.normal import SERVERS_OWN
 from ptcompile.job import pod_template
-from ptcompile.kubernetes.untyped import Json, at, text
+from ptcompile.kubernetes.untyped import Json, at, items, text
 from ptcompile.operators.common.read import MAIN, Pods, Read, given
 from ptcompile.operators.common.read_template import pod_words
 
@@ -50,10 +49,41 @@ def draft(manifest: Json, read: Read, gpu: str) -> Spec:
     }
 
 
-def other_metadata(manifest: Json) -> list[str]:
-    """What the object's metadata has that neither a spec says nor a server writes."""
-    known = {"name", "namespace", "labels", "annotations", *SERVERS_OWN}
-    return [key for key in at(manifest, "metadata") if key not in known]
+def one_name(manifest: Json, read: Read) -> tuple[Json, Read]:
+    """The object with one name for the container that trains, where each role has its own: a spec has one for all.
+
+    Nothing but `kubectl logs -c` asks for the name.
+    """
+    trainers = [pods for pods in read.pods if pods.trains]
+    if len({pods.main for pods in trainers}) < 2:
+        return manifest, read
+    called = trainers[0].main
+    renamed = []
+    for pods in read.pods:
+        taken = called in [one.get("name") for one in items(at(pods.template, "spec").get("containers"))]
+        if pods.trains and pods.main != called and not taken and pods.path and not pods.holder:
+            template = _renamed(pods.template, pods.main, called)
+            manifest = _put(manifest, pods.path, template)
+            renamed.append(pods._replace(template=template, main=called))
+        else:
+            renamed.append(pods)
+    return manifest, read._replace(pods=tuple(renamed))
+
+
+def _renamed(template: Json, name: str, called: str) -> Spec:
+    spec = at(template, "spec")
+    containers = [{**one, "name": called} if one.get("name") == name else one for one in items(spec.get("containers"))]
+    return {**template, "spec": {**spec, "containers": containers}}
+
+
+def _put(data: Any, path: Sequence[str | int], value: Any) -> Any:
+    """A copy of the data with another value at a path."""
+    if not path:
+        return value
+    head, *rest = path
+    if isinstance(head, int):
+        return [_put(one, rest, value) if place == head else one for place, one in enumerate(data)]
+    return {**data, head: _put(data[head], rest, value)}
 
 
 def _pods(read: Read, gpu: str) -> Spec:

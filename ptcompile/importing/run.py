@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.importing.compiled import manifests
-from ptcompile.importing.draft import Spec, draft, without_written
+from ptcompile.importing.draft import Spec, draft, one_name, without_written
 from ptcompile.importing.endings import with_endings
 from ptcompile.importing.launches import lifted
 from ptcompile.importing.proof import Proof, prove
@@ -17,6 +17,7 @@ from ptcompile.importing.shrink import shrink
 from ptcompile.kubernetes.untyped import Json, kind_of
 from ptcompile.operators import all as operators
 from ptcompile.operators.common.read import Read
+from ptcompile.operators.trainer.read import folded
 from ptcompile.simulation import simulate
 from ptcompile.vocabulary.cluster import hardware
 
@@ -43,6 +44,16 @@ class Outcome(NamedTuple):
     problems: tuple[Problem, ...] = ()
 
 
+def without_nulls(value: Any) -> Any:
+    """An object as a server decodes it: null is an absent field, and in a list an empty item."""
+    if isinstance(value, Mapping):
+        return {key: without_nulls(inner) for key, inner in value.items() if inner is not None}
+    if not isinstance(value, list):
+        return value
+    empty: Any = "" if any(isinstance(one, str) for one in value) else {}
+    return [empty if one is None else without_nulls(one) for one in value]
+
+
 def run(manifest: Json, beside: Sequence[Json], cluster: ClusterProfile, *, exact: bool) -> Outcome:
     """The first reading that compiles to the same; else the one that comes nearest, with what differs.
 
@@ -50,10 +61,11 @@ def run(manifest: Json, beside: Sequence[Json], cluster: ClusterProfile, *, exac
     """
     best: Tried | None = None
     problems: list[Problem] = []
-    for read in operators.part(kind_of(manifest), "read")(manifest, tuple(beside)):
-        problems += read.problems
-        for spec, lifts in () if read.problems else _specs(manifest, read, beside, cluster, exact=exact):
-            tried = _tried(spec, manifest, read, beside, cluster, lifts=lifts)
+    for found in operators.part(kind_of(manifest), "read")(manifest, tuple(beside)):
+        problems += found.problems
+        wanted, read = one_name(manifest, found)
+        for spec, lifts in () if read.problems else _specs(wanted, read, beside, cluster, exact=exact):
+            tried = _tried(spec, manifest, wanted, read, beside, cluster, lifts=lifts)
             if best is None or _rank(tried) < _rank(best) or not best.proof.compiled:
                 best = tried
             if _rank(tried) == 0:
@@ -92,16 +104,24 @@ def _specs(
 
 
 def _tried(
-    spec: Spec, manifest: Json, read: Read, beside: Sequence[Json], cluster: ClusterProfile, *, lifts: bool
+    spec: Spec,
+    manifest: Json,
+    wanted: Json,
+    read: Read,
+    beside: Sequence[Json],
+    cluster: ClusterProfile,
+    *,
+    lifts: bool,
 ) -> Tried:
-    spec = queued(without_written(spec), manifest, beside, cluster)
-    spec = with_endings(spec, manifest, read, cluster)
+    """A spec with words for all that differs from the object that is `wanted`, proved with the one that came in."""
+    spec = queued(without_written(spec), wanted, beside, cluster)
+    spec = with_endings(spec, wanted, read, cluster)
     for _ in range(_ROUNDS):
         made = manifests(spec, cluster)
         if made is None:
             break
-        found = [one for one in all_gaps(made, manifest, read) if not (lifts and _is_start(one))]
-        closed = close(spec, found, manifest, read)
+        found = [one for one in all_gaps(made, wanted, read) if not (lifts and _is_start(one))]
+        closed = close(spec, found, wanted, read)
         if not found or closed.spec == spec:
             break
         spec = closed.spec
@@ -133,3 +153,15 @@ def differences(tried: Tried) -> Iterator[str]:
 def refusals(tried: Tried) -> Iterator[Problem]:
     """Why the spec does not compile."""
     yield from (one for one in tried.proof.problems if one.severity == "error")
+
+
+def without_runtime(spec: Spec, manifest: Json, beside: Sequence[Json], cluster: ClusterProfile) -> Spec | None:
+    """The job of a spec with a runtime as one that brings its pods along; None where there is no runtime to know."""
+    if "runtimeRef" not in spec["spec"]:
+        return None
+    read = folded(manifest, tuple(beside))
+    if read is None:
+        return None
+    whole = draft(manifest, read, hardware.gpu_resource(cluster, None))
+    patches = {word: spec["spec"][word] for word in ("manifest",) if word in spec["spec"]}
+    return {**whole, "spec": {**whole["spec"], **patches}}

@@ -1,6 +1,6 @@
 """Which releases a cluster runs: what the operators do differs by version, and so does what they refuse."""
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 Version = tuple[int, int]
 """Major and minor, for example `(1, 36)`; patch releases change nothing that we model."""
@@ -17,6 +17,34 @@ class Versions(NamedTuple):
     kueue: Version = (0, 19)
     kai: Version = (0, 15)
     mpi_operator: Version = (0, 8)
+    torch: Version = (2, 13)
+    """PyTorch, of the images that train; `torch_of` asks an image's tag first."""
+
+
+SHARED_STORE: Final[Version] = (2, 4)
+"""The first PyTorch whose torchrun agents share c10d's store with the processes they start (pull request 128096).
+
+Agents that share it meet once: in a later round one that is new waits for keys that only the first round wrote.
+"""
+
+OWN_STORE: Final = "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"
+"""The variable that gives each meeting a store of its own where it is 1."""
+
+_OFFICIAL = ("pytorch/pytorch:", "docker.io/pytorch/pytorch:")
+
+
+def torch_of(image: str | None, versions: Versions) -> Version:
+    """The PyTorch of an image: what an official tag such as `pytorch/pytorch:2.6.0-cuda12.4` says, else the profile's.
+
+    Other repositories number their images as they please.
+    """
+    for start in _OFFICIAL:
+        if image is not None and image.startswith(start):
+            try:
+                return parse_version(image.removeprefix(start))
+            except ValueError:  # such as `latest`
+                return versions.torch
+    return versions.torch
 
 
 def parse_version(text: str) -> Version:

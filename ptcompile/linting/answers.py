@@ -86,6 +86,14 @@ ANSWERS: Final[dict[str, Answer]] = {
         "None of the objects is a job that a target writes.",
         "give import the file with the job, beside the objects that belong to it",
     ),
+    "image-contents": Answer(
+        "What a Flyte task's image has to contain: the job calls the task's function in it, and `pyflyte` built none.",
+        "build the image as examples/flyte/Dockerfile does, or give --embed for any image with torch and the module",
+    ),
+    "unlike-flyte": Answer(
+        "The job has a policy that the Flyte task does not name and Flyte would not write.",
+        "set run_policy or restart_policy in the task to what is wanted",
+    ),
     "unknown-field": Answer(
         "The kind has no such field. kubectl refuses it; clients that do not ask for strict validation lose the field "
         "in silence.",
@@ -94,6 +102,20 @@ ANSWERS: Final[dict[str, Answer]] = {
     "version-unknown-field": Answer(
         "The field exists, and not in the release of Kubernetes or the operator that the profile names.",
         "leave it out, or say the newer release in the profile",
+    ),
+    "no-such-kind": Answer(
+        "The server has no such kind under this apiVersion: it is of another group or version, or the server is too "
+        "old or too new for it.",
+        "write the apiVersion that the help names",
+    ),
+    "unread-rule": Answer(
+        "A CEL rule of a CRD uses what the evaluator here does not have, so it was not asked.",
+        "ask the API server: kubectl apply --dry-run=server",
+    ),
+    "pod-security": Answer(
+        "The Pod Security level of the namespace, by its labels in the stream or by podSecurity of the profile, does "
+        "not allow the pod. A Pod is refused; of a job the pods are, and the job waits.",
+        "change the field as the help says, or run in a namespace of a wider level",
     ),
     "wrong-type": Answer(
         "A value is of another type than the field.",
@@ -157,11 +179,15 @@ ANSWERS: Final[dict[str, Answer]] = {
     ),
     "no-retries-left": Answer(
         "The job asks for restarts, and its backoffLimit of 0 allows none.",
-        "give a number above 0, or leave it out: then it is 6",
+        "give a number above 0, or leave it out: then it is 6, or 6 for each node",
     ),
     "peers-fail-too": Answer(
         "The job is to outlive a node, and torchrun on the other nodes fails with the one that goes.",
         "set elastic.maxRestarts, so that torchrun starts its processes again",
+    ),
+    "node-0-fails-all": Answer(
+        "The job outlives the loss of a node, but not that of node 0, whose torchrun holds the store where all meet.",
+        "set runPolicy.backoffLimit to the number of the other nodes or more: then all of them start again",
     ),
     "done-differently": Answer(
         "The operator of this target does roughly what the spec says of restarts and ends; the message says what.",

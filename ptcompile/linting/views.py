@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.findings.diagnostics import Path
-from ptcompile.kubernetes.untyped import Json, at
+from ptcompile.kubernetes.untyped import Json, at, mapping
 from ptcompile.linting.subject import Subject, Template
 
 if TYPE_CHECKING:
@@ -38,3 +38,14 @@ def template_of(subject: Subject, role: str) -> Template | None:
     if len(subject.templates) == 1:
         return subject.templates[0]
     return subject.by_role.get(role.lower())
+
+
+def mapping_at(manifest: Json, path: Path) -> Json:
+    """The mapping at a path, an empty one where something else stands there, or nothing."""
+    found: Any = manifest
+    for part in path:
+        if isinstance(part, int):
+            found = found[part] if isinstance(found, list) and part < len(found) else None
+        else:
+            found = mapping(found).get(part)
+    return mapping(found)

@@ -12,6 +12,7 @@ _PODS: Final = ("linting.containers", "linting.pods", "linting.image")
 _LAUNCH: Final = ("linting.launch", "operators.kueue.rules")
 _TRAINER: Final = "trainer.kubeflow.org/v1alpha1"
 _RUNTIME: Final[dict[str, Any]] = {
+    "fixed": "update:FIXED_IN_RUNTIMES",
     "rules": (*_PODS, "operators.trainer.rules.runtime"),
     "templates": "templates:of_runtime",
     "crd": "crd_runtime:training_runtime_rules",
@@ -95,6 +96,7 @@ OPERATORS: Final = (
                 webhook="webhook:check",
                 controller="webhook:later",
                 pod_checks="pod_checks:check",
+                fixed="update:FIXED",
                 failure="failure:sentences",
                 status="status:status",
                 following="following:FOLLOWING",
@@ -132,6 +134,7 @@ OPERATORS: Final = (
                 webhook="webhook:check",
                 controller="controller:later",
                 pod_checks="pod_checks:check",
+                update="update:check",
                 failure="failure:sentences",
                 status="status:status",
                 following="following:FOLLOWING",
@@ -170,6 +173,8 @@ OPERATORS: Final = (
                 webhook="webhook:check",
                 controller="controller:later",
                 pod_checks="pod_checks:train_job",
+                fixed="update:FIXED",
+                update="update:check",
                 failure="failure:sentences",
                 status="status:status",
                 following="following:FOLLOWING",
@@ -216,6 +221,8 @@ OPERATORS: Final = (
                 webhook="webhook:check",
                 controller="webhook:later",
                 pod_checks="pod_checks:check",
+                fixed="update:FIXED",
+                update="update:check",
                 failure="failure:sentences",
                 status="status:status",
                 following="following:FOLLOWING",

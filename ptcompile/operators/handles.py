@@ -17,17 +17,6 @@ from ptcompile.vocabulary.fields import yaml_name
 VERSION = 1
 """Of the JSON form."""
 
-_COMPANIONS: dict[Key, str] = {
-    ("v1", "Service"): "services",
-    ("scheduling.volcano.sh/v1beta1", "PodGroup"): "podgroups",
-    ("scheduling.x-k8s.io/v1alpha1", "PodGroup"): "podgroups",
-    ("trainer.kubeflow.org/v1alpha1", "TrainingRuntime"): "trainingruntimes",
-}
-"""What is written beside jobs, with its plural. All of it is namespaced, and no job owns it."""
-
-_MAIN = ("pytorch", "node")
-"""The container that trains, as ptcompile names it: `node` in a TrainJob."""
-
 
 class Reference(NamedTuple):
     """One object, as an API client addresses it."""
@@ -52,7 +41,7 @@ class RolePods(NamedTuple):
     """The rank of pod 0 of the role; the others follow by index. None where the pods do not train. With a range of
     nodes it is a place in this order alone: ranks are given when nodes meet."""
     index_label: str | None
-    """The label with the index; None for a Pod, which is 0."""
+    """The label with the index; None for a Pod and for a Job that is not Indexed, whose one pod is 0."""
     container: str
     """The one whose log is the role's."""
 
@@ -136,19 +125,27 @@ def _handle(job: Json, before: Sequence[Json], following: Following) -> Handle:
 
 
 def _roles(job: Json, before: Sequence[Json], following: Following) -> Iterator[RolePods]:
-    rank = 0
-    for template, alone in _templates(job, before):
-        containers = [text(one.get("name")) for one in _containers(template)]
-        main = next((one for one in containers if one in _MAIN), None)
+    """The first container of the first role trains; the other roles that train have one of its name."""
+    found = [(template, alone, _containers(template)) for template, alone in _templates(job, before)]
+    main, rank = next((names[0] for _, _, names in found if names), ""), 0
+    for template, alone, names in found:
+        trains = main in names
         yield RolePods(
             name=template.role or "node",
             selector=_selector(object_name(job), template.role, following),
             replicas=template.replicas,
-            first_rank=rank if main is not None else None,
-            index_label=(following.alone_label if alone else following.index_label) or None,
-            container=main or next(iter(containers), ""),
+            first_rank=rank if trains else None,
+            index_label=_index_label(job, following, alone=alone),
+            container=main if trains else next(iter(names), ""),
         )
-        rank += template.replicas if main is not None else 0
+        rank += template.replicas if trains else 0
+
+
+def _index_label(job: Json, following: Following, *, alone: bool) -> str | None:
+    """The pods of a batch/v1 Job have an index where the Job is Indexed; JobSet makes its child Jobs so."""
+    if _key(job) == ("batch/v1", "Job") and at(job, "spec").get("completionMode") != "Indexed":
+        return None
+    return (following.alone_label if alone else following.index_label) or None
 
 
 def _templates(job: Json, before: Sequence[Json]) -> Iterator[tuple[Template, bool]]:
@@ -177,8 +174,8 @@ def _alone(manifest: Json, template: Template) -> bool:
     return template.replicas > 1 and integer(child.get("parallelism"), 1) == 1
 
 
-def _containers(template: Template) -> list[Json]:
-    return items(at(template.template, "spec").get("containers"))
+def _containers(template: Template) -> list[str]:
+    return [text(one.get("name")) for one in items(at(template.template, "spec").get("containers"))]
 
 
 def _selector(name: str, role: str, following: Following) -> str:
@@ -193,7 +190,7 @@ def _begins_suspended(job: Json) -> bool:
 def _reference(manifest: Json) -> Reference:
     metadata, key = at(manifest, "metadata"), _key(manifest)
     following = operators.part(key, "following")
-    plural = following.plural if following is not None else _COMPANIONS[key]
+    plural = following.plural if following is not None else f"{key[1].lower()}s"  # so are all that stand beside a job
     return Reference(*key, plural, True, text(metadata.get("namespace")) or None, object_name(manifest))
 
 

@@ -33,6 +33,11 @@ class Kind(NamedTuple):
     """manifest -> manifest: the mutating webhook."""
     webhook: str = ""
     """manifest, versions, others -> problems: the validating webhook."""
+    fixed: str = ""
+    """The fields that the CRD lets nobody change: pairs of a path, with `*` for each item of a list with keys, and the
+    CRD's words."""
+    update: str = ""
+    """old, new, paths that differ, versions -> problems: the validating webhook on updates."""
     controller: str = ""
     """manifest, versions, others -> problems: what is admitted, and refused when the controller acts on it."""
     pod_checks: str = ""

@@ -6,11 +6,21 @@ where processes or pods are restarted, since nodes that met statically cannot me
 gets no torchrun: it gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK, counting nodes, where no operator sets them.
 Beside `elastic` a command starts torchrun itself, and finds the same settings as PET_* variables.
 Pods that do not train take no part.
+
+Nodes that meet through c10d again, since processes restart or pods join late, get two variables more:
+- TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1: from PyTorch 2.4 on an agent keeps the store of its first meeting, and a pod
+  that joins a later one waits for keys that are in no store; after 60 seconds every pod exits with 1 (measured on
+  2.13; pytorch issues 135712 and 147064). Older releases ignore it.
+- PET_LOCAL_ADDR, for pods on their node's network: c10d hands out the node's host name otherwise, which the pods of
+  other nodes may not resolve.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 from ptcompile.job.model import Context, Job, Json, Launch, PodTemplate, Wiring, map_templates, unchanged
+from ptcompile.kubernetes.versions import OWN_STORE, SHARED_STORE, torch_of
 
 
 def rendezvous(job: Job, context: Context) -> Job:
@@ -18,19 +28,36 @@ def rendezvous(job: Job, context: Context) -> Job:
     wiring = context.target.wiring(job)
 
     def wire(template: PodTemplate) -> PodTemplate:
-        main = template.main
         if job.launch is None:
-            there = {entry.get("name") for entry in main.env}
-            added = tuple(entry for entry in wiring.env if entry["name"] not in there)
-            return template._replace(main=main._replace(env=(*main.env, *added)))
+            return _with_env(template, wiring.env)
+        added = _variables(job, job.launch, template, context)
         if not job.launch.entry:
-            return template._replace(main=main._replace(env=_told(main.env, job, job.launch, wiring)))
-        if main.command is not None:
-            return template
-        command = ("torchrun", *_words(job, job.launch, wiring), *job.launch.entry)
-        return template._replace(main=main._replace(command=command))
+            return _with_env(template, (*_told(job, job.launch, wiring), *added))
+        if template.main.command is None:
+            command = ("torchrun", *_words(job, job.launch, wiring), *job.launch.entry)
+            template = template._replace(main=template.main._replace(command=command))
+        return _with_env(template, added)
 
     return map_templates(job, wire, beside=unchanged)
+
+
+def _with_env(template: PodTemplate, entries: Iterable[Json]) -> PodTemplate:
+    """The template with the variables that it does not name."""
+    main = template.main
+    there = {entry.get("name") for entry in main.env}
+    added = [entry for entry in entries if entry["name"] not in there]
+    return template._replace(main=main._replace(env=(*main.env, *added))) if added else template
+
+
+def _variables(job: Job, launch: Launch, template: PodTemplate, context: Context) -> Iterator[Json]:
+    """What torchrun reads from its environment, where nodes meet through c10d."""
+    if job.most_nodes == 1 or launch.rdzv_backend != "c10d":
+        return
+    torch = torch_of(template.main.image, context.cluster.versions())
+    if (job.elastic or launch.max_restarts) and torch >= SHARED_STORE:
+        yield {"name": OWN_STORE, "value": "1"}
+    if template.extra.get("hostNetwork") is True:
+        yield {"name": "PET_LOCAL_ADDR", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
 
 
 def _words(job: Job, launch: Launch, wiring: Wiring) -> list[str]:
@@ -39,19 +66,14 @@ def _words(job: Job, launch: Launch, wiring: Wiring) -> list[str]:
     ]
 
 
-def _told(env: tuple[Json, ...], job: Job, launch: Launch, wiring: Wiring) -> tuple[Json, ...]:
-    """The variables with torchrun's options among them: each option has a variable PET_<OPTION> (PyTorch 2.13).
+def _told(job: Job, launch: Launch, wiring: Wiring) -> Iterator[Json]:
+    """torchrun's options as variables: each option has one called PET_<OPTION> (PyTorch 2.13).
 
     A variable cannot refer to one that a controller appends, so the rank is read from the pod itself.
     """
-    there = {entry.get("name") for entry in env}
-    told: list[Json] = []
     for option, value in _options(job, launch, wiring).items():
-        name = f"PET_{option.upper().replace('-', '_')}"
         source = wiring.rank_from if option == "node-rank" else {"value": value or "1"}
-        if name not in there:
-            told.append({"name": name, **source})
-    return (*env, *told)
+        yield {"name": f"PET_{option.upper().replace('-', '_')}", **source}
 
 
 def _options(job: Job, launch: Launch, wiring: Wiring) -> dict[str, str]:

@@ -65,4 +65,4 @@ def _flat(documents: Iterable[Json]) -> Iterator[Json]:
 
 
 def _job(manifest: Json, given: Objects, versions: Versions, target: str | None) -> Job:
-    return Job(manifest, expand(manifest, versions=versions, others=given), given, target)
+    return Job(manifest, expand(manifest, versions=versions, others=given), given, target, versions)

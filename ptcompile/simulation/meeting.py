@@ -10,6 +10,9 @@ from ptcompile.simulation.rendezvous import ALONE, AT_RENDEZVOUS, NO_RANK, Rende
 
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared with, never bound
 
+ON_HOST = "c10d hands out a node's host name (hostNetwork)"
+"""How a note begins that depends on the machines."""
+
 Lead = tuple[Role, Pod, Rendezvous]
 """A role, its first pod, and what that makes of the rendezvous."""
 
@@ -146,8 +149,24 @@ def _indexes(host: str, role: Role) -> list[int]:
 
 
 def _notes(job: Job, made: Meeting, pods: list[Pod]) -> Iterator[str]:
-    first, total = made.first, made.nodes
     yield from (note for _, seen in made.roles for note in seen.notes)
+    yield from _hindrances(job, made, pods)
+
+
+def meets(job: Job, made: Meeting) -> bool | None:
+    """Whether all pods that train meet; None where that hangs on the machines, or on the image's own command."""
+    if any("does not start" in note or "starts nothing" in note for _, seen in made.roles for note in seen.notes):
+        return False
+    found = list(_hindrances(job, made, [pod for _, pod, _ in training(job)]))
+    if any(not one.startswith(ON_HOST) for one in found):
+        return False
+    known = made.first.launcher == "torchrun" or made.first.backend == "env"
+    return True if known and not found and not made.outside else None
+
+
+def _hindrances(job: Job, made: Meeting, pods: list[Pod]) -> Iterator[str]:
+    """Why not all pods that train meet, one sentence each."""
+    first, total = made.first, made.nodes
     if first.nodes is not None:
         yield from _counted(first, total)
     if first.host in LOCAL and total > 1:
@@ -158,11 +177,24 @@ def _notes(job: Job, made: Meeting, pods: list[Pod]) -> Iterator[str]:
     if len(endpoints) > 1:
         yield f"the roles do not meet: their endpoints are {', '.join(sorted(endpoints))}"
     yield from _ranks(job, made)
-    unresolved = [pod.shown for pod in pods if pod.dns is None]
-    if first.backend == "c10d" and total > 1 and unresolved:
-        yield f"c10d hands out a pod's own host name, and no Service makes that of {unresolved[0]} resolve"
-    elif first.backend == "c10d" and total > 1 and any(pod.on_host for pod in pods):
-        yield "c10d hands out a node's host name (hostNetwork), which the other nodes have to be able to resolve"
+    if first.backend == "c10d" and total > 1:
+        yield from _handed_out(pods)
+
+
+def _handed_out(pods: list[Pod]) -> Iterator[str]:
+    """Whether the names that c10d hands out resolve: a pod's address where it is told, else its full host name."""
+    for pod in pods:
+        if pod.launch.options.get("local-addr") or pod.launch.env.get("PET_LOCAL_ADDR"):
+            continue
+        if pod.on_host:
+            yield f"{ON_HOST}, which the other nodes have to be able to resolve"
+        elif pod.dns is None:
+            yield f"c10d hands out a pod's own host name, and no Service makes that of {pod.shown} resolve"
+        elif pod.own_name not in names(pod):
+            yield f"c10d hands out {pod.own_name}, as /etc/hosts has it, and no Service makes that resolve"
+        else:
+            continue
+        return
 
 
 def _counted(first: Rendezvous, total: int) -> Iterator[str]:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.untyped import Json, kind_of, namespace, object_name
+from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.pods import ContainerView, Expansion, PodView, Role
 from ptcompile.simulation import amounts, kubelet
 from ptcompile.simulation.launch import Launch, of_container
@@ -45,6 +46,12 @@ class Pod:
     def hostname(self) -> str | None:
         """The host name that the pod asks for; its own name where nobody sets one, None where that is random."""
         return self.view.hostname or (None if self.view.random_suffix else self.view.name)
+
+    @property
+    def own_name(self) -> str:
+        """The full name that the pod's own /etc/hosts gives it, which Python's `socket.getfqdn` returns."""
+        host, sub = self.hostname or self.shown, self.view.subdomain
+        return host if sub is None else f"{host}.{sub}.{self.view.namespace}.svc.cluster.local"
 
     @property
     def on_host(self) -> bool:
@@ -141,6 +148,8 @@ class _Fields(NamedTuple):
     """All objects of the stream."""
     target: str | None = None
     """The target that the manifest was compiled for, where it comes from a spec of ours."""
+    versions: Versions = Versions()
+    """The releases in force."""
 
 
 class Job(_Fields):
@@ -183,9 +192,13 @@ class Job(_Fields):
     @property
     def failure(self) -> tuple[str, ...]:
         """What happens when a pod fails, and when the job ends: one sentence each."""
+        from ptcompile.simulation.agents import agents_of
         from ptcompile.simulation.failure import on_failure
+        from ptcompile.simulation.faults import sentences
+        from ptcompile.simulation.meeting import meeting
 
-        return on_failure(self.manifest, self.given)
+        agents = agents_of(self, meeting(self))
+        return (*on_failure(self.manifest, self.given), *(sentences(agents) if agents else ()))
 
     @property
     def pod_group(self) -> Json | None:

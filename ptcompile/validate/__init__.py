@@ -20,6 +20,7 @@ from ptcompile.validate.structure_fault import Fault, to_problem
 if TYPE_CHECKING:
     from ptcompile.operators.common.verdict import Webhook
     from ptcompile.validate.core import Context
+    from ptcompile.validate.definitions import Definition, Definitions, JsonSchema
 
 __all__ = ["supported", "validate"]
 
@@ -27,9 +28,22 @@ Kind = tuple[str, str]
 Others = Sequence[Mapping[str, Any]]
 
 
-def supported(manifest: Mapping[str, Any]) -> bool:
+def supported(manifest: Mapping[str, Any], definitions: Definitions | None = None) -> bool:
     """Whether the manifest is of a kind that `validate` knows, by apiVersion and kind together."""
-    return _kind(manifest) is not None
+    kind = _kind(manifest)
+    if kind is None:
+        return False
+    if kind in BUILT_IN or kind in CUSTOM:
+        return True
+    from ptcompile.validate.kinds import other_kind
+
+    return other_kind(kind) is not None or _defined(kind, definitions) is not None
+
+
+def _defined(kind: Kind, definitions: Definitions | None) -> Definition | JsonSchema | None:
+    from ptcompile.validate.definitions import NONE
+
+    return (definitions or NONE).find(kind)
 
 
 def validate(
@@ -39,12 +53,14 @@ def validate(
     webhooks: bool = True,
     versions: Versions | None = None,
     others: Others = (),
+    definitions: Definitions | None = None,
 ) -> list[Problem]:
     """Say what an API server, and with `webhooks` the operators' admission, answer when the manifest is created.
 
     `versions` are the cluster's releases, the newest known where absent; `kubernetes`, such as `"1.34"`, goes before
-    it. `others` are the objects that are created beside this one: a TrainJob's runtime may be among them. A kind that
-    is not `supported` gives no problems. Raises ValueError when `kubernetes` is no version.
+    it. `others` are the objects that are created beside this one: a TrainJob's runtime may be among them.
+    `definitions` are those of kinds that users brought. A kind that is not `supported` gives no problems. Raises
+    ValueError when `kubernetes` is no version.
     """
     kind = _kind(manifest)
     if kind is None:
@@ -53,6 +69,8 @@ def validate(
 
     releases = versions or Versions()
     context = Context(parse_version(kubernetes) if kubernetes else releases.kubernetes)
+    if kind not in BUILT_IN and kind not in CUSTOM:
+        return _other(manifest, kind, context, definitions)
     if kind in BUILT_IN:
         found = _merged(structure(manifest, kind, known_version(context.kubernetes)), KINDS[kind](manifest, context))
     else:
@@ -81,8 +99,34 @@ def _kind(manifest: Mapping[str, Any]) -> Kind | None:
     version, kind = manifest.get("apiVersion"), manifest.get("kind")
     if not isinstance(version, str) or not isinstance(kind, str):
         return None
-    found = (version, kind)
-    return found if found in BUILT_IN or found in CUSTOM else None
+    return version, kind
+
+
+def _other(manifest: Mapping[str, Any], kind: Kind, context: Context, definitions: Definitions | None) -> list[Problem]:
+    """An object of a kind that no training job is made of: one of the server's own, or one that a CRD defines."""
+    from ptcompile.validate.kinds import other_kind, unserved
+
+    place = other_kind(kind)
+    if place is not None:
+        if not place.served(context.kubernetes):
+            return [unserved(kind, context.kubernetes)]
+        from ptcompile.validate.core.others import other_problems
+
+        return _merged(structure(manifest, kind, known_version(context.kubernetes)), other_problems(manifest, context))
+    definition = _defined(kind, definitions)
+    if definition is None:
+        return []
+    from ptcompile.validate.core import metadata_problems
+    from ptcompile.validate.core.other_templates import other_template_problems
+    from ptcompile.validate.definitions import defined_problems
+
+    found = defined_problems(manifest, definition, context.kubernetes)
+    paths = {problem.path for problem in found}
+    later = [
+        *metadata_problems(manifest.get("metadata"), ("metadata",), context, built_in=False),
+        *other_template_problems(manifest, context),
+    ]
+    return [*found, *(problem for problem in later if outside(problem, paths))]
 
 
 def _custom(

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.validate.schemas import BUILT_IN, CORE, CUSTOM
+from ptcompile.validate.schemas import BUILT_IN, CORE, CUSTOM, as_tuple
 from ptcompile.validate.structure_compile import Scope, compile_node, definition
 from ptcompile.validate.structure_fault import Check, Fault, Found
 
@@ -22,7 +22,8 @@ _UNKNOWN: Final = frozenset({"unknown-field", "version-unknown-field"})
 def structure(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str) -> list[Fault]:
     """What the server's decoder, or the CRD's schema, has against a manifest of a known kind.
 
-    `kind`: a key of `schemas.BUILT_IN` or `schemas.CUSTOM`; `kubernetes`: one of `schemas.versions()`.
+    `kind`: a key of `schemas.BUILT_IN` or `schemas.CUSTOM`, or one that `kinds.other_kind` knows; `kubernetes`: one of
+    `schemas.versions()`.
     """
     return root_check(kind, kubernetes)(manifest if isinstance(manifest, dict) else dict(manifest)) or []
 
@@ -49,13 +50,19 @@ def root_check(kind: tuple[str, str], kubernetes: str) -> Check:
     """The compiled check of a kind's whole manifest."""
     if kind in BUILT_IN:
         return definition(CORE, BUILT_IN[kind], kubernetes, False)
+    if kind not in CUSTOM:
+        from ptcompile.validate.kinds import other_kind
+
+        place = other_kind(kind)
+        assert place is not None  # noqa: S101  # the caller has looked
+        return definition(place.document, place.definition, kubernetes, False)
     document = CUSTOM[kind]
     schema = load(document)
-    scope = Scope(document, schema["x-kubernetes-version"], True)
-    return _without_status(compile_node(schema, scope))
+    scope = Scope(document, schema["x-kubernetes-version"], True, as_tuple(kubernetes))
+    return without_status(compile_node(schema, scope))
 
 
-def _without_status(check: Check) -> Check:
+def without_status(check: Check) -> Check:
     """On creation a custom resource's status is dropped before its schema is applied, but after strict decoding."""
 
     def checked(manifest: Any) -> Found:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ptcompile.findings.value_fixes import spelt
 from ptcompile.kubernetes.names import suggest
 from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch, shown
+from ptcompile.validate.structure_scalars import whole
 
 Schema = Mapping[str, Any]
 
@@ -21,6 +22,15 @@ _FORM = {
 """The commonest patterns of the CRDs, in words."""
 
 
+def _search(pattern: str) -> Callable[[str], object] | None:
+    """What looks for a pattern of Go's syntax; None where Python cannot read it."""
+    text = pattern[:-1] + r"\Z" if pattern.endswith("$") and not pattern.endswith("\\$") else pattern
+    try:
+        return re.compile(text.replace("\\z", "\\Z"), re.ASCII).search
+    except re.error:
+        return None
+
+
 def bounded_string(schema: Schema) -> Check | None:
     """A check of a string's enum, lengths and pattern, or None where the schema has none of them."""
     pattern = schema.get("pattern")
@@ -29,7 +39,7 @@ def bounded_string(schema: Schema) -> Check | None:
     if not (enum or pattern or low or high is not None):
         return None
     # Go's `$` is the end of the text; Python's also stands before a last line break.
-    search = re.compile(pattern[:-1] + r"\Z" if pattern.endswith("$") else pattern).search if pattern else None
+    search = _search(pattern) if pattern else None
 
     def check(value: Any) -> Found:
         if not isinstance(value, str):
@@ -49,6 +59,18 @@ def bounded_string(schema: Schema) -> Check | None:
             text = f"Invalid value: {shown(value)}: must match '{pattern}'"
             return [Fault("invalid-value", text, _FORM.get(pattern or "", "write it in that form"))]
         return None
+
+    return check
+
+
+def crd_amount(schema: Schema) -> Check:
+    """A check of a CRD's `x-kubernetes-int-or-string`: a whole number, or text of the schema's pattern."""
+    as_text = bounded_string(schema)
+
+    def check(value: Any) -> Found:
+        if isinstance(value, str):
+            return as_text(value) if as_text else None
+        return None if whole(value) is not None else [mismatch("integer or string", value)]
 
     return check
 

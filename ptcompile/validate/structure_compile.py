@@ -11,10 +11,12 @@ from typing import Any, Final, NamedTuple
 
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.value_fixes import NO_ITEM, listed
+from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.validate import structure_scalars as scalars
 from ptcompile.validate.schemas import CORE, as_tuple, resolve
-from ptcompile.validate.structure_bounds import bounded_string, least_properties, list_bounds
+from ptcompile.validate.structure_bounds import bounded_string, crd_amount, least_properties, list_bounds
 from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch
+from ptcompile.validate.structure_further import further
 from ptcompile.validate.structure_hints import find_home, unknown_field, wrong_version
 
 Schema = Mapping[str, Any]
@@ -34,7 +36,10 @@ NAMED: Final[dict[tuple[str, bool], Check]] = {
 """Definitions of the core schema that are one value, by name and by whether a CRD holds them."""
 
 _PLAIN: Final[dict[str, type]] = {"string": str, "boolean": bool}
-_BOUNDS: Final = ("enum", "pattern", "minLength", "maxLength")
+_BOUNDS: Final = ("enum", "pattern", "minLength", "maxLength", "format", "x-logic")
+
+
+NEWEST: Final = Versions().kubernetes
 
 
 class Scope(NamedTuple):
@@ -43,6 +48,8 @@ class Scope(NamedTuple):
     document: str
     version: str
     crd: bool
+    server: Version = NEWEST
+    """The API server that holds an object to the CRD; `version` is the one whose types the CRD was made of."""
 
 
 class Checks(dict[str, "Check | None"]):
@@ -69,42 +76,58 @@ def in_version(field: Schema, version: str) -> bool:
 
 
 @cache
-def definition(document: str, name: str, version: str, crd: bool) -> Check:
+def definition(document: str, name: str, version: str, crd: bool, server: Version = NEWEST) -> Check:
     """The compiled definition of a schema file."""
     if document == CORE and (name, crd) in NAMED:
         return NAMED[name, crd]
     schema = load(document)["$defs"][name]
     if crd and "x-in-crd" in schema:
-        return definition(*resolve(document, schema["x-in-crd"]), version, crd)
-    return compile_node(schema, Scope(document, version, crd))
+        return definition(*resolve(document, schema["x-in-crd"]), version, crd, server)
+    return compile_node(schema, Scope(document, version, crd, server))
 
 
 def compile_node(schema: Schema, scope: Scope) -> Check:
     """The check of one schema node, for values that are not null."""
     if "$ref" in schema:
         crd = scope.crd and not schema.get("x-decoded")
-        return definition(*resolve(scope.document, schema["$ref"]), scope.version, crd)
-    kind = schema["type"]
+        return definition(*resolve(scope.document, schema["$ref"]), scope.version, crd, scope.server)
+    check = _typed(schema, scope)
+    return further(check, schema, scope.server) if scope.crd else check
+
+
+def _typed(schema: Schema, scope: Scope) -> Check:
+    kind = schema.get("type", "any")
     if kind == "object":
         return _object(schema, scope)
     if kind == "array":
         return _list(schema, scope)
     if kind == "string":
         return bounded_string(schema) or scalars.string
+    if kind == "int-or-string":
+        return crd_amount(schema)
     if kind == "integer":
-        return scalars.integer(schema.get("format", ""), schema.get("minimum"), schema.get("maximum"))
-    return {"boolean": scalars.boolean, "number": scalars.number}[kind]
+        return _integer(schema, scope)
+    return {"boolean": scalars.boolean, "number": scalars.number, "any": scalars.anything}[kind]
+
+
+def _integer(schema: Schema, scope: Scope) -> Check:
+    """A whole number. Until 1.36 servers dropped the formats of a CRD's integers: 2**31 is one of `int32`."""
+    kind, low, high = schema.get("format", ""), schema.get("minimum"), schema.get("maximum")
+    if scope.crd and scope.server < (1, 36) and kind in scalars.INT_RANGES:
+        own = scalars.INT_RANGES[kind]
+        kind, low, high = "", None if low == own[0] else low, None if high == own[1] else high
+    return scalars.integer(kind, low, high)
 
 
 def _plain_type(schema: Schema) -> type | None:
     """The Python type of a value that needs no further check."""
     if "$ref" in schema or any(bound in schema for bound in _BOUNDS):
         return None
-    return _PLAIN.get(schema["type"])
+    return _PLAIN.get(schema.get("type", "any"))
 
 
 def _object(schema: Schema, scope: Scope) -> Check:
-    if schema.get("x-kubernetes-preserve-unknown-fields"):
+    if schema.get("x-kubernetes-preserve-unknown-fields") and not schema.get("properties"):
         return _any_object
     if isinstance(schema.get("additionalProperties"), dict):
         return _map(schema["additionalProperties"], scope)
@@ -120,7 +143,7 @@ def _fields(schema: Schema, scope: Scope) -> Check:
     checks = Checks(properties, scope)
     plain = {k: t for k, s in properties.items() if (t := _plain_type(s)) and in_version(s, scope.version)}
     required = tuple(schema.get("required", ())) if scope.crd else ()
-    least = least_properties(schema) if scope.crd else 0
+    any_other = bool(schema.get("x-kubernetes-preserve-unknown-fields"))
 
     def check(value: Any) -> Found:
         if type(value) is not dict and not isinstance(value, dict):
@@ -130,6 +153,8 @@ def _fields(schema: Schema, scope: Scope) -> Check:
             if type(item) is plain.get(key):
                 continue
             field = checks[key]
+            if field is None and any_other:
+                continue
             if field is None:
                 found = [_unknown(key, properties, scope, value)]
             elif item is None or (found := field(item)) is None:  # type: ignore[assignment]
@@ -141,11 +166,22 @@ def _fields(schema: Schema, scope: Scope) -> Check:
         for name in required:
             if value.get(name) is None:
                 faults = _missing(name, faults)
-        if least and not faults and sum(item is not None for item in value.values()) < least:
+        return faults
+
+    least = least_properties(schema) if scope.crd else 0
+    return _with_least(check, least) if least else check
+
+
+def _with_least(check: Check, least: int) -> Check:
+    """The check with `minProperties`, which is asked where nothing else is wrong."""
+
+    def checked(value: Any) -> Found:
+        faults = check(value)
+        if not faults and sum(item is not None for item in value.values()) < least:
             return [Fault("invalid-value", f"Invalid value: must have at least {least} properties", "fill it in")]
         return faults
 
-    return check
+    return checked
 
 
 def _adopt(found: list[Fault], key: str | int) -> None:

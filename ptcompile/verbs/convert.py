@@ -41,18 +41,19 @@ def convert(
     manifests: list[Json] = []
     told: list[Diagnostic] = []
     for one in imported.found:
-        made, found = _one(one, target, profile, filename, lossy=lossy)
+        made, found = _one(one, target, profile, filename, imported.kept, lossy=lossy)
         manifests += made
         told += found
     return Result((*imported.kept, *manifests), (*imported.diagnostics, *told))
 
 
 def _one(
-    imported: ImportedSpec, target: str, profile: Any, filename: str | None, *, lossy: bool
+    imported: ImportedSpec, target: str, profile: Any, filename: str | None, kept: Sequence[Json], *, lossy: bool
 ) -> tuple[list[Json], list[Diagnostic]]:
-    spec = {**imported.document, "spec": {**imported.document["spec"], "target": target}}
+    own = imported.document if target == imported.target else imported.portable or imported.document
+    spec = {**own, "spec": {**own["spec"], "target": target}}
     told: list[Diagnostic] = []
-    result = compiling.compile(spec, target=target, cluster=profile)
+    result = compiling.compile(spec, target=target, cluster=profile, lint=False)
     for _ in range(_ROUNDS if lossy else 0):
         beyond = [one for one in result.diagnostics if one.severity == "error" and one.name == "unsupported-by-target"]
         left = spec
@@ -62,36 +63,37 @@ def _one(
             break
         told += [_told(one, imported, filename, "warning") for one in beyond]
         spec = left
-        result = compiling.compile(spec, target=target, cluster=profile)
+        result = compiling.compile(spec, target=target, cluster=profile, lint=False)
     for one in result.diagnostics:
         lost = one.name == "not-carried-over" and not lossy
         told.append(_told(one, imported, filename, "error" if lost else one.severity))
-    told += [one for one in _differences(imported, result, profile, filename, lossy=lossy) if one not in told]
+    told += [one for one in _differences(imported, result, profile, filename, kept, lossy=lossy) if one not in told]
     failed = any(one.severity == "error" for one in told)
     return [] if failed else list(result.manifests), told
 
 
 def _differences(
-    imported: ImportedSpec, result: Result, profile: Any, filename: str | None, *, lossy: bool
+    imported: ImportedSpec, result: Result, profile: Any, filename: str | None, kept: Sequence[Json], *, lossy: bool
 ) -> Iterator[Diagnostic]:
     """What the worlds have that is not the same: a loss, or what operators do in their own ways."""
     from ptcompile.simulation import simulate
     from ptcompile.simulation.same import same_world
     from ptcompile.verbs.diff import diff
 
-    before = compiling.compile(imported.document, cluster=profile)
+    before = compiling.compile(imported.document, cluster=profile, lint=False)
     if not before.manifests or not result.manifests:
         return
     versions = _versions(profile)
-    lost = same_world(simulate(before.manifests, versions=versions), simulate(result.manifests, versions=versions))
+    was, now = (simulate(one.manifests, versions=versions, others=kept) for one in (before, result))
+    lost = same_world(was, now)
     for text in lost:
         yield _said(imported, filename, f"it would not run the same: {text}", "warning" if lossy else "error")
     facts = [fact for one in diff(before.yaml(), result.yaml(), from_cluster=profile, to_cluster=profile).objects
              for fact in one.facts if fact.what in _OF_THE_END]  # fmt: skip
     for subject, what in dict.fromkeys((fact.subject, fact.what) for fact in facts):
         alike = [fact for fact in facts if (fact.subject, fact.what) == (subject, what)]
-        was, now = (_joined(one) for one in ([f.before for f in alike], [f.after for f in alike]))
-        yield _said(imported, filename, f"{subject}: {what} was: {was}; and is: {now}", "warning")
+        before_it, after_it = (_joined(one) for one in ([f.before for f in alike], [f.after for f in alike]))
+        yield _said(imported, filename, f"{subject}: {what} was: {before_it}; and is: {after_it}", "warning")
 
 
 def _joined(lines: list[str | None]) -> str:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import streams
 from ptcompile.diffing import Side, compare
-from ptcompile.diffing.values import Difference
+from ptcompile.diffing.pairing import same_objects
+from ptcompile.diffing.values import Apply, Difference
 from ptcompile.kubernetes.untyped import at
 from ptcompile.operators.all import OPERATORS
 from ptcompile.verbs import compile
@@ -48,15 +49,38 @@ def diff(
 
     Specs are compiled first: for `target`, else their own, else the one that writes the other side's manifests. The
     profiles are ClusterProfiles in any form; their versions also decide what the operators make of manifests.
-    Raises nothing for what a user may have written: with an error in `diagnostics` nothing is compared.
+    Raises nothing for what a user may have written: with an error in the text or in a spec nothing is compared.
+    `diagnostics` also say what an apply of `b` over `a` would be refused for (stage apply); `a` may be what
+    `kubectl get -o yaml` prints: status and managed fields are set aside.
     """
     one, other = _read(a, from_cluster, filenames[0]), _read(b, to_cluster, filenames[1])
     names = filenames[0] or "a", filenames[1] or "b"
     before, found = _side(one, target, _target(other))
     after, more = _side(other, target, _target(one))
     diagnostics = tuple(dict.fromkeys((*one.problems, *other.problems, *found, *more)))
-    failed = any(d.severity == "error" for d in diagnostics)
-    return Difference(names, () if failed else compare(before, after), diagnostics)
+    if any(d.severity == "error" for d in diagnostics):
+        return Difference(names, (), diagnostics, compared=False)
+    verdicts, refused = _applied(before, after, other)
+    return Difference(names, compare(before, after, verdicts), (*diagnostics, *refused))
+
+
+def _applied(before: Side, after: Side, read: _Read) -> tuple[dict[int, Apply], list[Diagnostic]]:
+    """What an apply of the second side over the first does, and would be refused for, at the lines of the second."""
+    from ptcompile.diffing.applying import applied
+
+    places = {id(one): (d, at) for d in read.documents for at, one in streams.objects(d.data)}
+    verdicts: dict[int, Apply] = {}
+    found: list[Diagnostic] = []
+    for old, new in same_objects(before.manifests, after.manifests):
+        document, under = places.get(id(new), (None, ()))
+        verdicts[id(new)], problems = applied(old, new, after.versions)
+        told = [streams.stamp(problem, document, read.filename, under, new) for problem in problems]
+        refused = next((one for one in told if one.severity == "error"), None)
+        if refused is not None:  # its secrets are hidden by now
+            why = f"{refused.message}; {refused.help}" if refused.help else refused.message
+            verdicts[id(new)] = Apply("refused", why)
+        found += told
+    return verdicts, found
 
 
 def _read(

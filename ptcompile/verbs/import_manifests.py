@@ -41,6 +41,8 @@ class ImportedSpec(NamedTuple):
     """Why lines are there that the manifest did not force, by their paths."""
     differences: tuple[str, ...] = ()
     """What is not the same, in words."""
+    portable: Json | None = None
+    """The same job for other operators, where this spec leaves its pods to a runtime."""
     span: Span | None = None
     """Of the object's spec in the text that was read."""
     place: int = 0
@@ -183,7 +185,7 @@ def _one(
     manifest: Json, beside: list[Json], profile: ClusterProfile, *, lossy: bool, exact: bool
 ) -> tuple[ImportedSpec | None, list[Problem]]:
     from ptcompile.importing.comments import comments
-    from ptcompile.importing.run import differences, refusals, run
+    from ptcompile.importing.run import differences, refusals, run, without_nulls, without_runtime
 
     refused = [
         one
@@ -192,7 +194,8 @@ def _one(
     ]
     if refused:
         return None, refused
-    outcome = run(manifest, beside, profile, exact=exact)
+    manifest = without_nulls(manifest)
+    outcome = run(manifest, [without_nulls(one) for one in beside], profile, exact=exact)
     best = outcome.best
     if best is None:
         return None, list(outcome.problems)
@@ -206,7 +209,8 @@ def _one(
         return None, problems
     origin, proof = f"{kind_of(manifest)[1]}/{object_name(manifest)}", best.proof
     told = ImportedSpec(best.spec, best.read.target, origin, proof.same_world, proof.same_manifest)
-    return told._replace(comments=comments(best, manifest), differences=differs), problems
+    portable = without_runtime(best.spec, manifest, beside, profile)
+    return told._replace(comments=comments(best, manifest), differences=differs, portable=portable), problems
 
 
 def _kept(objects: list[_Object], found: list[ImportedSpec], profile: ClusterProfile) -> tuple[Json, ...]:
@@ -214,7 +218,7 @@ def _kept(objects: list[_Object], found: list[ImportedSpec], profile: ClusterPro
     made = {
         (*kind_of(one), object_name(one))
         for spec in found
-        for one in compile.compile(spec.document, cluster=profile).manifests
+        for one in compile.compile(spec.document, cluster=profile, lint=False).manifests
     }
     others = [one.data for one in objects if kind_of(one.data) not in _READ]
     return tuple([one for one in others if (*kind_of(one), object_name(one)) not in made])

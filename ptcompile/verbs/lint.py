@@ -3,6 +3,7 @@
 Linting a manifest needs no pydantic: whatever knows our own kinds is imported where one comes by.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -16,6 +17,7 @@ from ptcompile.linting.foreign import foreign, judgeable, unrendered
 from ptcompile.validate import supported, validate
 
 if TYPE_CHECKING:
+    from ptcompile.validate.definitions import Definitions
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 
@@ -40,12 +42,18 @@ class _Asked:
     """What one call of `lint` asks of every object."""
 
     def __init__(
-        self, profile: "ClusterProfile | None", versions: Versions, webhooks: bool, selection: Selection
+        self,
+        profile: "ClusterProfile | None",
+        versions: Versions,
+        webhooks: bool,
+        selection: Selection,
+        definitions: "Definitions | None" = None,
     ) -> None:
         self.profile = profile
         self.versions = versions
         self.webhooks = webhooks
         self.selection = selection
+        self.definitions = definitions
 
 
 def lint(
@@ -58,6 +66,8 @@ def lint(
     unknown_kinds: Literal["count", "error"] = "count",
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
+    schemas: Iterable[str | os.PathLike[str]] = (),
+    beside: Sequence[Mapping[str, Any]] = (),
 ) -> Report:
     """Say what an API server, the operators, the kubelet and torchrun would say of every object of a stream.
 
@@ -67,7 +77,12 @@ def lint(
     `webhooks=False` is the API server with the CRDs alone, as on a cluster without the operators' webhooks.
     `unknown_kinds="error"` makes a finding of each kind that nobody here knows; they are counted in any case.
     `select` and `ignore` are codes, beginnings of codes, or names. What would be refused is told whatever is selected,
-    unless it is ignored. Raises ValueError for a selector that selects nothing, and for a version that is none.
+    unless it is ignored. `schemas` are files and folders of CRDs or JSON Schemas, for kinds that ptcompile does not
+    know; CRDs in the stream itself count too. `beside` are objects of other files that decide what happens to these,
+    and are not judged themselves: namespaces, queues, quotas, limit ranges.
+
+    Raises ValueError for a selector that selects nothing, for a version that is none, and for a path in `schemas` that
+    cannot be read or holds no definition.
     """
     read = streams.read(source, filename)
     unchecked: list[str] = []
@@ -78,8 +93,9 @@ def lint(
 
         profile, wrong = read_cluster(cluster)
         found += wrong
-    asked = _Asked(profile, _versions(profile, kubernetes), webhooks, selection(select, ignore))
-    found += _all(read, filename, asked, unchecked, unknown_kinds)
+    versions = _versions(profile, kubernetes)
+    asked = _Asked(profile, versions, webhooks, selection(select, ignore), _definitions(read, schemas))
+    found += _all(read, filename, asked, unchecked, unknown_kinds, beside)
     found = [d for d in found if asked.selection.tells(d.name, d.stage)]
     if "ptcompile:" not in read.text:  # no comment says what is meant
         return Report(tuple(found), len(read.documents), tuple(unchecked))
@@ -91,11 +107,16 @@ def lint(
 
 
 def _all(
-    read: Source, filename: str | None, asked: _Asked, unchecked: list[str], unknown_kinds: Literal["count", "error"]
+    read: Source,
+    filename: str | None,
+    asked: _Asked,
+    unchecked: list[str],
+    unknown_kinds: Literal["count", "error"],
+    beside: Sequence[Mapping[str, Any]],
 ) -> Iterator[Diagnostic]:
     """What is found in the objects of a stream; those that nobody here can judge are noted in `unchecked`."""
     objects = [(document, at, one) for document in read.documents for at, one in streams.objects(document.data)]
-    everything = Stream([manifest for _, _, manifest in objects])
+    everything = Stream([*(manifest for _, _, manifest in objects), *beside])
     templates = _templates(read)
     for document in read.documents:
         for problem in streams.not_objects(document.data):
@@ -206,16 +227,39 @@ def _nothing_at(key: str, manifest: Mapping[str, Any]) -> Problem:
 
 def _judge(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterable[Problem] | None:
     """The problems of one object, or None where it is of a kind that nobody here knows. `others` stand beside it."""
-    if supported(manifest):
-        refused = validate(manifest, versions=asked.versions, webhooks=asked.webhooks, others=others.objects)
-        return [*refused, *_advised(manifest, refused, others, asked)]
+    if supported(manifest, asked.definitions):
+        refused = validate(
+            manifest,
+            versions=asked.versions,
+            webhooks=asked.webhooks,
+            others=others.objects,
+            definitions=asked.definitions,
+        )
+        return [*refused, *_secured(manifest, others, asked), *_advised(manifest, refused, others, asked)]
     if not str(manifest.get("apiVersion")).startswith("ptcompile/"):
-        return None
+        from ptcompile.validate.kinds import misplaced
+
+        return misplaced(manifest, asked.versions.kubernetes)
     if manifest.get("kind") == "ClusterProfile":
         from ptcompile.compiling.kubernetes_parts import read_profile
 
         return read_profile(manifest)[1]
     return _judge_spec(manifest, asked)
+
+
+def _secured(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterable[Problem]:
+    """What Pod Security Admission has against the pods, where a Namespace of the stream or the profile says a level."""
+    profile = asked.profile.spec.pod_security if asked.profile is not None else None
+    namespaces = others.once(_namespaces)
+    if profile is None and not namespaces:
+        return ()
+    from ptcompile.validate.pod_security import pod_security_problems
+
+    return pod_security_problems(manifest, namespaces, profile, asked.versions.kubernetes)
+
+
+def _namespaces(stream: Stream) -> Sequence[Mapping[str, Any]]:
+    return stream.objects.of(("v1", "Namespace"))
 
 
 def _advised(
@@ -249,6 +293,18 @@ def _judge_spec(document: Mapping[str, Any], asked: _Asked) -> Iterable[Problem]
     profile = asked.profile or default_cluster()
     compiled = compile_whole(document, profile)
     return [*compiled.problems, *advised(compiled, document, profile)]
+
+
+def _definitions(read: Source, schemas: Iterable[str | os.PathLike[str]]) -> "Definitions | None":
+    """The kinds that the files named define, and the CRDs of the stream."""
+    paths = tuple(schemas)
+    if not paths and "CustomResourceDefinition" not in read.text:
+        return None
+    from ptcompile.validate.definitions.files import definitions_of, read_definitions
+
+    brought = read_definitions(paths)
+    manifests = (one for document in read.documents for _, one in streams.objects(document.data))
+    return brought._replace(kinds={**brought.kinds, **definitions_of(manifests)})
 
 
 def _versions(profile: "ClusterProfile | None", kubernetes: str | None) -> Versions:

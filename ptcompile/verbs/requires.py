@@ -58,7 +58,7 @@ def jobs(
     """The jobs of a stream where all of it compiles, else none; and what compiling says."""
     from ptcompile.frontends.spec import read_spec
 
-    result = compile.compile(spec, target=target, cluster=profile, filename=filename)
+    result = compile.compile(spec, target=target, cluster=profile, filename=filename, lint=False)
     if not result.ok:
         return [], result.diagnostics
     read = (read_spec(document.data)[0] for document in streams.read(spec, filename).documents)

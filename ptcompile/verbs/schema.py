@@ -13,7 +13,7 @@ Schema = dict[str, Any]
 def schema(name: str) -> Schema:
     """A JSON Schema (2020-12), a copy of your own: of `spec` and `cluster`, and of what is given as JSON.
 
-    That is `report`, `world`, `diff`, `explanation` and `handle`. Raises KeyError for any other name.
+    That is `report`, `world`, `diff`, `explanation`, `handle` and `rehearsal`. Raises KeyError for any other name.
     """
     return SCHEMAS[name]()
 
@@ -60,5 +60,6 @@ SCHEMAS: Final[dict[str, Callable[[], Schema]]] = {
     "diff": _diff,
     "explanation": _by_hand("explanation"),
     "handle": _by_hand("handle"),
+    "rehearsal": _by_hand("rehearsal"),
 }
 """How each is made, or read where it is written by hand."""

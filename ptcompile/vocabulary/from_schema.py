@@ -171,7 +171,8 @@ def _object(file: str, schema: Schema) -> _Read:
 
 def _default(schema: Schema, read: _Read) -> Any:
     """What stands for a field that is not given: the schema's default, else an object with the defaults of its own."""
-    return read(schema.get("default", {}))
+    default = schema.get("default", {})
+    return default if isinstance(default, str) else read(default)  # text is no object, and the models check no default
 
 
 @cache

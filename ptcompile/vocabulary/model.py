@@ -73,7 +73,18 @@ else:
 class Metadata(Model):
     """Name, namespace, labels and annotations of the objects."""
 
-    name: DnsLabel = Field(description="Name of the job; pods, Services and host names are derived from it.")
+    model_config = ConfigDict(
+        json_schema_extra={"allOf": [{"anyOf": [{"required": ["name"]}, {"required": ["generateName"]}]}]}
+    )
+
+    name: DnsLabel = Field(
+        default="", description="Name of the job; pods, Services and host names are derived from it."
+    )
+    generate_name: str | None = Field(
+        default=None,
+        description="Instead of the name its beginning, which the server completes (kubectl create, not apply): only "
+        "where no address and no other object carries the name.",
+    )
     namespace: DnsLabel | None = Field(
         default=None, description="Namespace of every object; the cluster's default when absent."
     )

@@ -69,7 +69,8 @@ class Elastic(Model):
     )
     rdzv_configs: Dict[str, str | int | None] = Field(
         default={},
-        description="Added to the defaults timeout and join_timeout, 900 seconds each; null leaves one to torchrun.",
+        description="Added to the defaults timeout and join_timeout, 900 seconds each, and with c10d read_timeout, "
+        "which is timeout's; null leaves one to torchrun.",
     )
 
 
@@ -99,7 +100,8 @@ class RunPolicy(Model):
     backoff_limit: Count | Literal["Unlimited"] | None = Field(
         default=None,
         description="How many failures are retried, or Unlimited. 0: none, which is the default, and 6 where "
-        "restartPolicy OnFailure or onPodFailure ask for restarts.",
+        "restartPolicy OnFailure or onPodFailure ask for restarts; 6 for each node where pods that meet by c10d "
+        "restart one by one.",
     )
     suspend: bool = Field(default=False, description="Create the job without starting it.")
     on_pod_failure: Literal["RestartPod", "RestartJob", "FailJob"] | None = Field(

@@ -303,7 +303,6 @@ def test_the_same_bytes_wherever_it_runs(target: str, tmp_path: Path) -> None:
     assert first.out == ptcompile.compile(path.read_text("utf-8"), target=target).yaml()
 
 
-@pytest.mark.skipif(not EXAMPLE.exists(), reason="no example here")
 def test_the_first_command_of_the_readme() -> None:
     ran = process("examples/mnist/spec.yaml")
     assert ran.status == 0, ran.err

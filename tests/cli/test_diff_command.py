@@ -29,7 +29,8 @@ def test_no_difference(tmp_path: Path, capsys: Capture) -> None:
 def test_a_difference_is_status_1_in_every_form(form: str, tmp_path: Path, capsys: Capture) -> None:
     a, b = _two(tmp_path)
     ran = here(capsys, "diff", a, b, "--format", form)
-    assert (ran.status, ran.err) == (1, "")
+    assert ran.status == 1
+    assert "spec.template: Invalid value: field is immutable" in ran.err
     assert str(a) in (ran.out if form != "markdown" else ran.out.replace("&#95;", "_"))
     if form == "json":
         assert json.loads(ran.out)["differs"] is True
@@ -108,3 +109,24 @@ def test_nobody_else_pays_for_deepdiff(tmp_path: Path) -> None:
     code = "import sys, ptcompile as p; p.compile(sys.argv[1]); p.lint('{}'); sys.exit('deepdiff' in sys.modules)"
     text = spec(tmp_path).read_text(encoding="utf-8")
     assert subprocess.run([sys.executable, "-c", code, text], check=False).returncode == 0
+
+
+def test_a_live_object_stands_for_the_first_side(tmp_path: Path, capsys: Capture) -> None:
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "a"},
+        "spec": {"containers": [{"name": "c", "image": "i:1"}]},
+    }
+    live, new = tmp_path / "live.yaml", tmp_path / "new.yaml"
+    server = {"uid": "u", "resourceVersion": "7", "managedFields": [{"manager": "kubectl"}]}
+    live.write_text(
+        json.dumps({**pod, "metadata": {"name": "a", **server}, "status": {"phase": "Running"}}), encoding="utf-8"
+    )
+    new.write_text(json.dumps(pod), encoding="utf-8")
+    assert here(capsys, "diff", "--live", live, new).out == "no difference\n"
+    new.write_text(json.dumps(pod).replace("i:1", "i:2"), encoding="utf-8")
+    ran = here(capsys, "diff", "--live", live, new)
+    assert (ran.status, ran.err) == (1, "")
+    assert "  apply: restarts pods: a container whose image changes is restarted\n" in ran.out
+    assert here(capsys, "diff", "--live", live, new, new).status == 2

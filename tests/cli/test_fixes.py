@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -89,13 +88,12 @@ def test_diff_is_a_patch_and_writes_nothing(bad: Path, capsys: Capture) -> None:
     assert here(capsys, "lint", bad, "--diff")[:2] == (0, "")
 
 
-@pytest.mark.skipif(shutil.which("patch") is None, reason="no patch here")
 @pytest.mark.parametrize("end", ["", "\n", "\r\n"])
 def test_patch_takes_the_diff(bad: Path, capsys: Capture, end: str) -> None:
     text = BAD.replace("\n", end or "\n").removesuffix(end or "\n") + end
     bad.write_bytes(text.encode())
     diff = here(capsys, "lint", bad, "--diff", "--unsafe-fixes").out
-    subprocess.run(["patch", "--binary", "-p0"], input=diff.encode(), check=True, capture_output=True)
+    subprocess.run(["git", "apply", "-p0", "-"], input=diff.encode(), check=True, capture_output=True)
     assert bad.read_bytes() == ALL.replace("\n", end or "\n").removesuffix(end or "\n").encode() + end.encode()
 
 

@@ -38,3 +38,38 @@ def test_a_file_called_nearly_like_a_command_is_a_file(
     monkeypatch.chdir(tmp_path)
     Path("lnt").write_text(smallest())
     assert here(capsys, "lnt").status == 0
+
+
+def test_sixteen_mistakes_at_once_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """Each with a help, whichever layer finds it; what a program could mend among them."""
+    path = tmp_path / "spec.yaml"
+    path.write_text(MISTAKES)
+    for words in ([path], [path, "--target", "jobset"], [path, "--output-format", "json"]):
+        ran = here(capsys, *words)
+        assert (ran.status, ran.out) == (1, "")
+        assert ran.err.count("metadata.name") >= 1
+    ran = here(capsys, path)
+    assert "16 errors, 0 warnings" in ran.err
+    assert ran.err.count("  = help: ") == 14, "all but a bound, and an amount that is near nothing"
+
+
+MISTAKES = """\
+apiVersion: ptcompile/v1
+kind: TrainingJob
+metadata: {name: Llama_SFT}
+image: a:1
+spec:
+  image: a:1:2
+  scrpt: t.py
+  nprocPerNode: 8
+  backoffLimit: 2
+  gpu: 8
+  initContainers: []
+  env: [{name: A, value: b}]
+  args: --lr 1
+  restartPolicy: always
+  resources: {cpu: 4x, memry: 8Gi}
+  tolerations: [{key: a, operatr: Exists}]
+  volumeMounts: [{name: dta, mountPath: /data}]
+  runPolicy: {ttlSecondsAfterFinished: -1}
+"""

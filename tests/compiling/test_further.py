@@ -16,6 +16,7 @@ ALONE = {
     "shape: a type": "args: --lr 1",
     "shape: a bound": "runPolicy: {backoffLimit: -1}",
     "shape: an amount": "resources: {cpu: 4x}",
+    "an image": "podTemplate: {spec: {initContainers: [{name: get, image: 'a:1:2'}]}}",
     "contradiction": "elastic: {rdzvBackend: static, nnodes: '2:4'}",
     "a name of a profile's": "queue: Team_A",
     "Kubernetes' structure": "tolerations: [{operatr: Exists}]",

@@ -28,6 +28,8 @@ TEXT = """\
 old.yaml -> new.yaml
 
 Job/train
+  apply: refused: spec.template: Invalid value: field is immutable; delete the object and apply again (kubectl replace \
+--force), or give it another name
   same         started by torchrun, rendezvous static
   job
     pods                   ~  2 -> 4
@@ -55,6 +57,9 @@ MARKED = """\
 ### <code>old.yaml</code> → <code>new.yaml</code>
 
 **<code>Job/train</code>**
+
+An apply: <code>refused&#58; spec.template&#58; Invalid value&#58; field is immutable&#59; delete th\
+e object and apply again &#40;kubectl replace --force&#41;,&#8230;</code>.
 
 The same: <code>started by torchrun</code>, <code>rendezvous static</code>.
 

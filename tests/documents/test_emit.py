@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import subprocess
 from enum import IntEnum
 from io import StringIO
 from typing import Any
@@ -18,6 +14,7 @@ from ruamel.yaml import YAML
 
 from ptcompile.documents.emit import emit, emit_all
 from ptcompile.documents.source import read
+from tests import kubectl
 
 # Characters that have a meaning somewhere in YAML, or that readers and editors treat in a special way.
 AWKWARD = "abyYnNoe01289.:_+-~=<>[]{}#&*!|'\"%@`,?\\/$( )\t\n\r"
@@ -55,13 +52,6 @@ DATA = st.recursive(
 )
 
 
-def _kubectl(text: str) -> Any:
-    command = ["kubectl", "label", "--local", "-f", "-", "x=y", "-o", "json"]
-    env = {**os.environ, "KUBECONFIG": os.devnull}
-    done = subprocess.run(command, input=text.encode(), capture_output=True, check=True, env=env)
-    return json.loads(done.stdout)
-
-
 def _legal(value: Any) -> Any:
     """A lone surrogate is no text: Go and we read the replacement character."""
     if isinstance(value, str):
@@ -84,13 +74,13 @@ def test_all_readers_read_it_alike(data: dict[str, Any]) -> None:
     assert YAML(typ="safe", pure=True).load(text) == data
 
 
-@pytest.mark.skipif(not shutil.which("kubectl"), reason="kubectl is not installed")
 @settings(max_examples=15, deadline=None)
 @given(st.lists(st.dictionaries(KEYS, DATA, max_size=3), min_size=20, max_size=40))
 def test_kubectl_reads_it_alike(items: list[Any]) -> None:
     items = _legal(items)
     head = {"apiVersion": "v1", "kind": "X", "metadata": {"name": "a"}}
-    assert _kubectl(emit({**head, "values": items}))["values"] == items
+    (there,) = kubectl.objects(emit({**head, "values": items}))
+    assert there["values"] == items
 
 
 def test_the_style_is_kubectls() -> None:

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import subprocess
 import time
 from typing import Any
 
@@ -19,7 +16,7 @@ from ptcompile.documents.reader import fast
 from ptcompile.documents.reader.events import parse
 from ptcompile.documents.source import from_data, read
 from ptcompile.findings.codes import CODES
-from tests import recorded
+from tests import kubectl, recorded
 
 HEAD = "apiVersion: v1\nkind: X\nmetadata: {name: a}\n"
 
@@ -123,27 +120,14 @@ def test_the_table_is_what_kubectl_printed() -> None:
     answers = list(recorded.rows("kubectl"))
     assert [row["text"] for row in answers] == [text for text, _ in VALUES]
     assert [_shortest(row["data"]) for row in answers] == [value for _, value in VALUES]
-    if shutil.which("kubectl"):
-        assert _from_kubectl() == [row["data"] for row in answers]
+    if kubectl.INSTALLED:
+        stream = "---\n".join(f"{HEAD}data: {text}\n" for text, _ in VALUES)
+        assert [one["data"] for one in kubectl.objects(stream)] == [row["data"] for row in answers]
 
 
 def _shortest(seen: Any) -> Any:
     """kubectl prints large floats with the shortest digits and zeros, which Python takes for other integers."""
     return [float(number) for number in seen] if str(seen).startswith("[9223372036854776000") else seen
-
-
-def _from_kubectl() -> list[Any]:
-    text = "---\n".join(f"{HEAD}data: {row[0]}\n" for row in VALUES)
-    command = ["kubectl", "label", "--local", "-f", "-", "x=y", "-o", "json"]
-    done = subprocess.run(
-        command, input=text, capture_output=True, text=True, check=True, env={**os.environ, "KUBECONFIG": os.devnull}
-    )
-    decoder, rest, seen = json.JSONDecoder(), done.stdout.strip(), []
-    while rest:
-        value, end = decoder.raw_decode(rest)
-        seen.append(value["data"])
-        rest = rest[end:].strip()
-    return seen
 
 
 @pytest.mark.parametrize(("text", "name", "at"), BAD)

@@ -32,6 +32,7 @@ MORE: list[tuple[str, str, dict[str, object]]] = [
     ("nodes: 2\nrunPolicy: {backoffLimit: 3, activeDeadlineSeconds: 9}", "jobset", {}),
     ("master: {}\nworker: {replicas: 2}\nelastic: {}", "jobset", {}),
     ("nodes: 2\nrunPolicy: {successPolicy: AllNodes}", "volcano", {}),
+    ("elastic: {nnodes: '2:3'}\nhostNetwork: true", "job", {}),
     ("", "pod", {"defaults": {"queue": "q"}, "queueSystem": "volcano"}),
     ("nodes: 2", "job", {"defaults": {"queue": "q"}, "queueSystem": "volcano"}),
 ]

@@ -223,9 +223,12 @@ ROWS: tuple[Row, ...] = (
     Row(
         "what starts",
         "pyflyte-execute, which calls the function",
-        "script, module or command; a decorated function stands for `-m MODULE`",
-        "ours",
-        lambda: command(two(), script=None) == "python -m tests.flyte.making",
+        "ptcompile.flyte.run, which calls the function; or the script or command that is named",
+        "same",
+        lambda: (
+            command(two(), script=None) == "python -m ptcompile.flyte.run"
+            and main(manifest(two(), script=None))["args"] == ["tests.flyte.making:_function"]
+        ),
     ),
     Row(
         "OMP_NUM_THREADS",

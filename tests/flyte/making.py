@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -36,6 +40,17 @@ def flytekit_words() -> Any:
         Secret=flytekit.Secret,
         pod_spec=pod_spec,
     )
+
+
+@contextmanager
+def forgetting(folder: Path) -> Iterator[None]:
+    """Leave sys.path as it was, and no module of the folder imported."""
+    path = [*sys.path]
+    yield
+    sys.path[:] = path
+    for name, module in [*sys.modules.items()]:
+        if (getattr(module, "__file__", None) or "").startswith(str(folder)):
+            del sys.modules[name]
 
 
 def convert(config: Any, **knobs: Any) -> flyte.Converted:

@@ -489,7 +489,7 @@ def test_36_limits_of_names_and_restarts(words: Any) -> None:
     assert messages(words.Elastic(max_restarts=-1))[0].startswith("task_config.max_restarts: ")
     long = flyte.task(test_06_no_workers, task_config=words.Elastic(nnodes=2), script="t.py", image="i")
     found = long.compile("x" * 140).diagnostics
-    assert {one.path for one in found if one.severity == "error"} == {("metadata", "name")}
+    assert {one.path for one in found if one.severity == "error"} == {("name",)}
 
 
 def test_37_the_launcher_s_command(words: Any) -> None:
@@ -508,7 +508,7 @@ def test_37_the_launcher_s_command(words: Any) -> None:
         (1, 0, None, "task_config.nproc_per_node: "),
         ("4:2", 1, None, "task_config.nnodes: "),
         ("1:2:3", 1, None, "task_config.nnodes: "),
-        (2, 8, 4, "spec.elastic.nprocPerNode: "),
+        (2, 8, 4, "task_config.nproc_per_node: "),
         (2, 8, 8, None),
     ],
 )

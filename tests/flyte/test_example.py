@@ -1,15 +1,19 @@
-"""The example of the README runs, and its output compiles."""
+"""The examples run, their output compiles, and the image that one of them describes holds what its job starts."""
 
 from __future__ import annotations
 
+import re
 import runpy
+import tomllib
 from pathlib import Path
 
 import pytest
 
 import ptcompile
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "flyte_to_spec.py"
+EXAMPLES = Path(__file__).parents[2] / "examples"
+EXAMPLE = EXAMPLES / "flyte_to_spec.py"
+FLYTE = EXAMPLES / "flyte"
 
 
 def test_the_example_prints_a_spec_that_compiles(capsys: pytest.CaptureFixture[str]) -> None:
@@ -18,5 +22,41 @@ def test_the_example_prints_a_spec_that_compiles(capsys: pytest.CaptureFixture[s
     out, err = capsys.readouterr()
     result = ptcompile.compile(out, cluster=found["PLATFORM"].profile)
     assert [one["kind"] for one in result.unwrap()] == ["PyTorchJob"]
-    assert result.diagnostics == ()
+    assert [one.name for one in result.diagnostics] == ["node-0-fails-all"], "an interruptible task of several nodes"
     assert err.startswith("warning: cache: ")
+
+
+def instructions() -> dict[str, list[str]]:
+    """The lines of the Dockerfile by their instruction."""
+    lines = re.sub(r"\\\n\s*", "", (FLYTE / "Dockerfile").read_text("utf-8")).splitlines()
+    found: dict[str, list[str]] = {}
+    for line in lines:
+        if line and not line.startswith("#"):
+            word, _, rest = line.partition(" ")
+            found.setdefault(word, []).append(rest)
+    return found
+
+
+def test_the_image_holds_what_the_job_starts() -> None:
+    made = instructions()
+    env = dict(re.findall(r'(\w+)="?([^\s"]+)', " ".join(made["ENV"])))
+    assert re.fullmatch(r"pytorch/pytorch:[\w.-]+-cuda[\w.-]+-runtime", made["FROM"][0])
+    assert made["RUN"][0] == "python3 -m venv --system-site-packages ${VENV}"
+    assert (env["VENV"], env["PATH"]) == ("/opt/venv", "${VENV}/bin:$PATH")
+    assert made["RUN"][1] == "pip install --no-cache-dir -r /tmp/requirements.txt"
+    assert made["COPY"] == ["requirements.txt /tmp/requirements.txt", "--chmod=0444 train.py /app/"]
+    assert made["WORKDIR"] == [env["PYTHONPATH"]] == ["/app"]
+    assert (made["ARG"], env["FLYTE_INTERNAL_IMAGE"]) == (["tag"], "$tag")
+    needed = {"flytekit", "flytekitplugins-kfpytorch", "ptcompile"}
+    assert {re.split("[^a-z-]", line)[0] for line in requirements()} == needed
+    assert {path.name for path in FLYTE.iterdir()} - {"__pycache__"} == {"Dockerfile", "requirements.txt", "train.py"}
+
+
+def requirements() -> list[str]:
+    text = (FLYTE / "requirements.txt").read_text("utf-8")
+    return [line for line in text.splitlines() if not line.startswith("#")]
+
+
+def test_the_versions_are_those_that_are_tested() -> None:
+    project = tomllib.loads((EXAMPLES.parent / "pyproject.toml").read_text("utf-8"))["project"]
+    assert {*project["optional-dependencies"]["flyte"]} <= {*requirements()}

@@ -21,19 +21,20 @@ from ptcompile.flyte.legacy import LegacyKnobs
 from tests.flyte.making import OURS, convert, document, env, main, manifest, messages, pod
 
 
-def test_the_decorator_of_the_reference_document() -> None:
-    @flyte.pytorch_task(
-        workers_count=2,
-        per_replica_cpu_request="500m",
-        per_replica_memory_request="4Gi",
-        per_replica_memory_limit="8Gi",
-        per_replica_gpu_limit="1",
-    )
-    def my_pytorch_job(count: int) -> int:
-        return count + 1
+@flyte.pytorch_task(
+    workers_count=2,
+    per_replica_cpu_request="500m",
+    per_replica_memory_request="4Gi",
+    per_replica_memory_limit="8Gi",
+    per_replica_gpu_limit="1",
+)
+def my_pytorch_job(count: int) -> int:
+    return count + 1
 
+
+def test_the_decorator_of_the_reference_document() -> None:
     assert my_pytorch_job(1) == 2
-    result = my_pytorch_job.compile(image="acme/mnist:1")
+    result = my_pytorch_job.compile(image="acme/mnist:1", inputs={"count": 1})
     made = result.unwrap()[0]
     assert made["metadata"] == {"name": "my-pytorch-job"}
     assert {key: role["replicas"] for key, role in made["spec"]["pytorchReplicaSpecs"].items()} == {
@@ -41,7 +42,8 @@ def test_the_decorator_of_the_reference_document() -> None:
         "Worker": 2,
     }
     container = main(dict(made))
-    assert container["command"] == ["python", "-m", __name__]
+    assert container["command"] == ["python", "-m", "ptcompile.flyte.run"]
+    assert container["args"] == [f"{__name__}:my_pytorch_job", "--input", "count=1"]
     assert container["resources"] == {
         "requests": {"cpu": "500m", "memory": "4Gi", "nvidia.com/gpu": "1"},
         "limits": {"cpu": "500m", "memory": "8Gi", "nvidia.com/gpu": "1"},
@@ -57,7 +59,8 @@ def test_the_three_forms_agree() -> None:
     assert flyte.task(**knobs)(_function).spec("job") == spec
     bare = flyte.pytorch_task(_function)
     assert isinstance(bare, flyte.Task)
-    assert bare.spec("job", image="i") == flyte.pytorch_task(name="job", image="i", module=__name__)
+    called = flyte.pytorch_task(name="job", image="i", module="ptcompile.flyte.run", args=[f"{__name__}:_function"])
+    assert bare.spec("job", image="i") == called
 
 
 LOOSE: Any = flyte.pytorch_task
@@ -121,7 +124,13 @@ R = OURS.Resources
         (two(), {"timeout": -5}, "timeout: -5 is negative"),
         (two(), {"environment": {"A": True}}, "environment.A: True is not text"),
         (two(), {"command": "python t.py", "script": None}, "command: 'python t.py' is no list"),
-        (two(), {"command": ["a"], "module": "b", "script": None}, "module: command already says"),
+        (two(), {"command": ["a"], "script": "b.py"}, "script: command already says"),
+        (two(), {"script": "b.py", "inputs": {"a": 1}}, "inputs: script starts another program"),
+        (two(), {"script": None, "args": ["a"]}, "args: the function takes inputs"),
+        (two(), {"script": None, "inputs": {"a": 1}}, "inputs.a: the function has no such input; it has none"),
+        (two(), {"script": None, "inputs": {"a": object()}}, "inputs.a: object cannot be written"),
+        (two(), {"inputs": 5}, "inputs: 5 is no mapping"),
+        (two(), {"embed": 5}, "embed: 5 is no yes or no"),
         (OURS.Elastic(), {"command": ["a"], "script": None}, "command: an Elastic task is started by torchrun"),
         (OURS.Elastic(start_method="thread"), {}, "task_config.start_method: "),
         (OURS.Elastic(rdzv_configs={"timeout": [1]}), {}, "task_config.rdzv_configs.timeout: "),
@@ -168,7 +177,18 @@ def test_a_function_in_main_names_nothing() -> None:
 
     trains.__module__ = "__main__"
     found = flyte.task(trains, task_config=OURS.Elastic(), image="i").convert().problems
-    assert [one.path for one in found] == [("script",)]
+    assert [(one.path, one.help) for one in found] == [(("module",), "give module, or a script")]
+    inside = flyte.task(trains, image="i", task_config=OURS.Elastic()).convert(module="acme.train").problems
+    assert [(one.path, one.help) for one in inside] == [(("script",), "define the task at the top level of its module")]
+
+
+def test_what_a_compile_says_of_amounts_is_in_flyte_s_words() -> None:
+    limits = {"requests": R(cpu=2, mem="4Gi", ephemeral_storage="2Gi"), "limits": R(mem="2Gi", ephemeral_storage="1Gi")}
+    made = flyte.task(_function, task_config=OURS.Elastic(), script="t.py", image="a/b:1", **limits)
+    found = {one.path for one in made.compile("job").diagnostics if one.severity == "error"}
+    assert found
+    assert {path[0] for path in found} <= {"requests", "limits"}
+    assert {path[-1] for path in found} == {"mem", "ephemeral_storage"}
 
 
 def test_secrets_as_files_and_variables(words: Any) -> None:

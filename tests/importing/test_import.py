@@ -53,7 +53,11 @@ def test_a_job_of_one_pod_keeps_its_name_and_its_retries() -> None:
 
 def test_a_pytorchjob_without_a_limit_restarts_for_ever() -> None:
     spec = words(pytorchjob())
-    assert (spec["nodes"], spec["restartPolicy"], spec["runPolicy"]) == (3, "OnFailure", {"backoffLimit": "Unlimited"})
+    assert (spec["nodes"], spec["restartPolicy"], spec["runPolicy"]) == (
+        3,
+        "OnFailure",
+        {"cleanPodPolicy": "None", "backoffLimit": "Unlimited"},
+    )
 
 
 def test_what_pods_have_beyond_the_words_is_pod_template() -> None:
@@ -215,8 +219,8 @@ def test_a_runtime_s_trainjob_says_only_what_it_says() -> None:
 
 
 def test_any_spec_is_a_value_and_never_an_exception() -> None:
-    job = {"apiVersion": "batch/v1", "kind": "Job", "spec": {"template": []}}
-    values: list[Any] = [None, [], "", 1, {"spec": None}, job]
+    job_of_nothing = {"apiVersion": "batch/v1", "kind": "Job", "spec": {"template": []}}
+    values: list[Any] = [None, [], "", 1, {"spec": None}, job_of_nothing]
     for value in values:
         source = json.dumps(value)
         assert not ptcompile.import_manifests(source).ok

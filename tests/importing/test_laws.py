@@ -47,7 +47,7 @@ def test_what_a_golden_compiles_to_imports_to_the_same(case: Case, target: str) 
 
 
 @pytest.mark.parametrize("target", TARGETS)
-@settings(max_examples=15)
+@settings(max_examples=8)
 @given(spec=specs())
 def test_what_any_spec_compiles_to_imports_to_the_same(target: str, spec: Json) -> None:
     found = comes_back(spec, target)

@@ -265,7 +265,7 @@ def test_what_a_target_needs_is_not_taken_away(
 @pytest.mark.parametrize("name", ["MASTER_ADDR", "PET_NNODES"])
 def test_what_the_operator_sets_at_run_time_cannot_be_kept_away(name: str) -> None:
     done = compiled(smallest(f"nodes: 2\nenv: {{{name}: null}}"), "pytorchjob")
-    assert [(one.name, one.path) for one in done.problems] == [("reserved-env", ("spec", "env", name))]
+    assert [(one.name, one.path) for one in done.problems] == [("unsupported-by-target", ("spec", "env", name))]
 
 
 @pytest.mark.parametrize(("patch", "place"), [("{spec: null}", ()), ("{spec: {containers: null}}", ("containers",))])

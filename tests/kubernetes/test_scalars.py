@@ -1,11 +1,7 @@
-"""What plain scalars mean, against a table measured with kubectl and against kubectl itself where it is installed."""
+"""What plain scalars mean, against what kubectl read, and against kubectl itself where it is installed."""
 
 from __future__ import annotations
 
-import json
-import os
-import shutil
-import subprocess
 from typing import Any
 
 import pytest
@@ -13,6 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptcompile.kubernetes.scalars import key, needs_quotes, resolve
+from tests import kubectl, recorded
+
+HEAD = "kind: X\napiVersion: v1\nmetadata: {name: a}\nvalues:\n"
 
 # python_libraries.md 2.2, lint_peers_and_style.md finding 3, volcano.md 5.15; each run through kubectl 1.32.
 READ: list[tuple[str, Any]] = [
@@ -79,14 +78,14 @@ def test_what_kubectl_reads_as_no_string_is_quoted(text: str) -> None:
     assert isinstance(resolve(text), str) or needs_quotes(text)
 
 
-@pytest.mark.skipif(not shutil.which("kubectl"), reason="kubectl is not installed")
 def test_the_table_is_what_kubectl_reads() -> None:
     rows = [(text, value) for text, value in READ if text]
-    text = "kind: X\napiVersion: v1\nmetadata: {name: a}\nvalues:\n" + "".join(f"- {row[0]}\n" for row in rows)
-    command = ["kubectl", "label", "--local", "-f", "-", "x=y", "-o", "json"]
-    env = {**os.environ, "KUBECONFIG": os.devnull}
-    done = subprocess.run(command, input=text, capture_output=True, text=True, check=True, env=env)
-    seen = json.loads(done.stdout)["values"]
+    answers = list(recorded.rows("kubectl-scalars"))
+    assert [one["text"] for one in answers] == [text for text, _ in rows]
+    seen = [one["value"] for one in answers]
+    if kubectl.INSTALLED:
+        (read,) = kubectl.objects(HEAD + "".join(f"- {text}\n" for text, _ in rows))
+        assert read["values"] == seen
     # kubectl prints large floats without an exponent.
-    seen = [float(value) if isinstance(row[1], float) else value for value, row in zip(seen, rows, strict=True)]
-    assert seen == [value for _, value in rows]
+    plain = [float(value) if isinstance(row[1], float) else value for value, row in zip(seen, rows, strict=True)]
+    assert plain == [value for _, value in rows]

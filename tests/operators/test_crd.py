@@ -27,7 +27,8 @@ def torch(*names: str) -> Json:
 # kind, spec, path of the refusal or None, what the message says (the CRD's own words)
 CASES: list[tuple[tuple[str, str], Json, str | None, str]] = [
     (JOBSET, {**ORDER, **DEPENDS}, "spec.replicatedJobs[1].dependsOn", "mutually exclusive"),
-    (JOBSET, ORDER, None, ""),
+    (JOBSET, ORDER, "spec", "no such key: replicatedJobs"),
+    (JOBSET, {**ORDER, "replicatedJobs": []}, None, ""),
     (JOBSET, DEPENDS, None, ""),
     (JOBSET, {"startupPolicy": {"startupPolicyOrder": "AnyOrder"}, **DEPENDS}, None, ""),
     (JOBSET, claims(metadata={"name": "a"}), None, ""),

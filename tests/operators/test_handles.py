@@ -56,6 +56,7 @@ def test_selectors_ranks_and_containers_are_those_of_the_pods(case: Case, target
         assert [one.name for one in found.objects] == [
             one["metadata"]["name"] for one in result.manifests[first : at + 1]
         ]
+        SCHEMA.validate(json.loads(json.dumps(found.to_dict())))
         assert (found.job.api_version, found.job.kind) == (job["apiVersion"], job["kind"])
         first = at + 1
 
@@ -64,12 +65,6 @@ def _rank(pod: PodView, role: RolePods) -> int | None:
     if role.first_rank is None:
         return None
     return role.first_rank + (int(pod.labels[role.index_label]) if role.index_label else 0)
-
-
-@pytest.mark.parametrize(("case", "target"), ABLE, ids=pair_name)
-def test_the_json_is_as_its_schema_says(case: Case, target: str) -> None:
-    for one in case.compile(target).handles:
-        SCHEMA.validate(json.loads(json.dumps(one.to_dict())))
 
 
 def test_the_schema_has_the_fields_of_the_handle() -> None:
@@ -260,3 +255,18 @@ def test_a_job_that_the_server_names_has_no_handle() -> None:
     job["metadata"] = {"generateName": "train-"}
     with pytest.raises(ValueError, match="generateName"):
         list(handles([job]))
+
+
+@pytest.mark.parametrize("target", SUSPEND)
+def test_a_run_s_own_name_is_everywhere(target: str) -> None:
+    found = ptcompile.compile(smallest(""), target=target, name="run-7").handle
+    assert {one.name for one in found.objects} == {"run-7"}
+    assert "run-7" in (found.label_selector or found.field_selector)
+
+
+@pytest.mark.parametrize("target", ["volcano", "jobset", "job", "pod"])
+def test_the_container_may_have_any_name(target: str) -> None:
+    roles = "" if target in ("job", "pod") else "roles: {loader: {command: [serve]}}"
+    found = handle(f"names: {{container: learner}}\n{roles}", target)
+    assert (found.roles[0].container, found.roles[0].first_rank) == ("learner", 0)
+    assert all(one.first_rank is None for one in found.roles if one.name == "loader")

@@ -143,3 +143,75 @@ def test_a_variable_of_the_user_stands(name: str) -> None:
     after = run("job", making.job(one, replicas=2, launch=None)).roles[0].template.main
     assert [entry for entry in after.env if entry["name"] == name] == [own]
     assert {entry["name"] for entry in after.env} == set(NAMES)
+
+
+OWN_STORE = ("TORCH_DISABLE_SHARE_RDZV_TCP_STORE", "1")
+
+
+def variables(launch: Launch, least: int = 2, torch: str | None = None, **fields: Any) -> list[tuple[str, Any]]:
+    """What torchrun's environment gets on three nodes, as pairs."""
+    cluster = making.profile({"versions": {"torch": torch}}) if torch else making.DEFAULT_CLUSTER
+    job = making.job(making.template(**fields), replicas=3, launch=launch, min_nodes=least)
+    where = making.context(cluster)
+    after = rendezvous(job, where)
+    assert rendezvous(after, where) == after
+    main = after.roles[0].template.main
+    return [(entry["name"], entry.get("value", entry.get("valueFrom"))) for entry in main.env]
+
+
+@pytest.mark.parametrize(
+    ("launch", "least", "wanted"),
+    [
+        (C10D, 2, [OWN_STORE]),
+        (C10D, 3, [OWN_STORE]),
+        (C10D._replace(max_restarts=0), 2, [OWN_STORE]),  # a pod that comes late joins a later meeting
+        (C10D._replace(max_restarts=0), 3, []),  # there is no later meeting
+        (STATIC, 3, []),
+        (ETCD, 2, []),
+    ],
+)
+def test_nodes_that_meet_again_by_c10d_have_a_store_for_each_meeting(
+    launch: Launch, least: int, wanted: list[tuple[str, str]]
+) -> None:
+    assert variables(launch, least) == wanted
+
+
+@pytest.mark.parametrize(("torch", "there"), [("2.3", False), ("2.4", True), ("2.13", True), ("3.0", True)])
+def test_older_torches_share_no_store(torch: str, there: bool) -> None:
+    assert (OWN_STORE in variables(C10D, torch=torch)) is there
+
+
+@pytest.mark.parametrize(
+    ("image", "there"),
+    [
+        ("pytorch/pytorch:2.2.2-cuda12.1-cudnn8-runtime", False),
+        ("docker.io/pytorch/pytorch:2.6.0-cuda12.4-cudnn9-devel", True),
+        ("pytorch/pytorch:latest", False),
+        ("pytorch/pytorch", False),
+        ("acme/pytorch:2.6", False),  # numbered as they please
+    ],
+)
+def test_an_official_image_tells_its_torch(image: str, there: bool) -> None:
+    found = making.template()
+    named = found._replace(main=found.main._replace(image=image))
+    job = making.job(named, replicas=3, launch=C10D)
+    where = making.context(making.profile({"versions": {"torch": "2.2"}}))
+    names = [entry["name"] for entry in rendezvous(job, where).roles[0].template.main.env]
+    assert (OWN_STORE[0] in names) is there
+
+
+def test_a_store_that_the_user_shares_stays_shared() -> None:
+    own = {"name": OWN_STORE[0], "value": "0"}
+    assert variables(C10D, main={"env": (own,)}) == [(OWN_STORE[0], "0")]
+
+
+def test_a_command_of_the_user_finds_the_variables_too() -> None:
+    assert variables(C10D, main={"command": ("torchrun", "x.py")}) == [OWN_STORE]
+
+
+@pytest.mark.parametrize(("launch", "there"), [(C10D, True), (STATIC, False), (ETCD, False)])
+def test_pods_on_the_node_s_network_hand_out_their_address(launch: Launch, there: bool) -> None:
+    """c10d hands out the node's host name otherwise (measured: three pods of three exit with 1)."""
+    found = dict(variables(launch, 3, extra={"hostNetwork": True}))
+    assert found.get("PET_LOCAL_ADDR") == ({"fieldRef": {"fieldPath": "status.podIP"}} if there else None)
+    assert "PET_LOCAL_ADDR" not in dict(variables(launch, 3))

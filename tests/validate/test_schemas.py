@@ -11,9 +11,14 @@ from jsonschema import Draft202012Validator
 
 from ptcompile.documents import schema_files
 from ptcompile.validate import schemas
+from ptcompile.validate.definitions import SHIPPED
+from ptcompile.validate.kinds import other_kind
 from ptcompile.validate.schemas import CORE, CUSTOM
 
-NAMES = [CORE, *sorted(CUSTOM.values())]
+FOLDER = Path(__file__).resolve().parents[2] / "schemas"
+GROUPS = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("kubernetes/groups/*.json"))
+CRDS = [f"crds/{group}.json" for group in SHIPPED]
+NAMES = [CORE, *sorted(CUSTOM.values()), *GROUPS]
 
 
 def _references(node: Any) -> Iterator[str]:
@@ -33,7 +38,7 @@ def test_is_json_schema(name: str) -> None:
     Draft202012Validator.check_schema(schema_files.load(name))
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *CRDS])
 def test_references_lead_somewhere(name: str) -> None:
     for reference in _references(schema_files.load(name)):
         file, definition = schemas.resolve(name, reference)
@@ -41,9 +46,23 @@ def test_references_lead_somewhere(name: str) -> None:
 
 
 def test_every_file_is_used() -> None:
-    folder = Path(__file__).resolve().parents[2] / "schemas"
-    files = {path.relative_to(folder).as_posix() for path in folder.glob("*/*.json")}
-    assert files == set(NAMES)
+    files = {path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("*/**/*.json")}
+    assert files == {*NAMES, *CRDS, "kubernetes/kinds.json"}
+
+
+def test_every_kind_of_the_index_has_a_definition() -> None:
+    index = schema_files.load("kubernetes/kinds.json")
+    for api_version, kinds in index.items():
+        for kind in kinds:
+            place = other_kind((api_version, kind))
+            assert place is not None
+            assert place.definition in schema_files.load(place.document)["$defs"]
+
+
+def test_the_index_has_the_versions_that_served_a_kind() -> None:
+    place = other_kind(("resource.k8s.io/v1", "ResourceClaim"))
+    assert place is not None
+    assert [place.served((1, minor)) for minor in (33, 34, 37)] == [False, True, True]
 
 
 def test_core_has_the_versions_from_1_30_on() -> None:

@@ -32,7 +32,8 @@ def printed(capsys: Capture, *words: str | Path) -> str:
 
 
 def test_every_command_is_a_function() -> None:
-    assert [name for name in COMMANDS if name not in ptcompile.__all__] == []
+    words = {"import": "import_manifests"}  # import is a word of Python's
+    assert [name for name in COMMANDS if words.get(name, name) not in ptcompile.__all__] == []
 
 
 def test_no_function_has_the_name_of_a_module() -> None:

@@ -203,3 +203,13 @@ def test_nothing_raises(source: Any) -> None:
 def test_the_same_twice() -> None:
     assert ptcompile.compile(MAPPING) == ptcompile.compile(MAPPING)
     assert ptcompile.lint(BAD_POD) == ptcompile.lint(BAD_POD)
+
+
+def test_a_name_for_the_run() -> None:
+    made = ptcompile.compile(smallest("nodes: 2", name="sft"), target="jobset", name="run-7").unwrap()
+    assert made[-1]["metadata"]["name"] == "run-7"
+    assert "sft" not in str(made)
+    wrong = ptcompile.compile(smallest(), filename="job.yaml", name="Run_7")
+    assert [(one.path, one.filename, one.span) for one in wrong.diagnostics] == [(("metadata", "name"), "name=", None)]
+    two = ptcompile.compile(smallest(name="a") + "---\n" + smallest(name="b"), name="run-7")
+    assert [(one.name, one.filename, one.document) for one in two.diagnostics] == [("spec-conflict", "name=", 1)]

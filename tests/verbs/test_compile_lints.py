@@ -155,3 +155,16 @@ def test_too_many_processes_are_an_error_in_both() -> None:
     linted = ptcompile.lint(made.replace("--nproc-per-node=4", "--nproc-per-node=8")).diagnostics
     for found in (compiled, linted):
         assert ("more-processes-than-gpus", "error") in [(one.name, one.severity) for one in found]
+
+
+def test_the_help_speaks_of_the_spec_and_is_right() -> None:
+    """Where a rule's own help names fields that a spec has not."""
+    body = "image: img:1\nargs: [--backend, gloo]\nnodes: 2\n"
+    (found,) = ptcompile.compile(text(f"{body}restartPolicy: OnFailure"), target="jobset").diagnostics
+    assert found.name == "lone-pod-restart"
+    assert found.help is not None
+    assert "runPolicy: {onPodFailure: RestartJob}" in found.help
+    assert ptcompile.compile(text(f"{body}runPolicy: {{onPodFailure: RestartJob}}"), target="jobset").diagnostics == ()
+    (found,) = ptcompile.compile(text(f"{body}restartPolicy: OnFailure"), target="job").diagnostics
+    assert found.help == "take it out, or take a target that restarts all pods, such as jobset"
+    assert ptcompile.compile(text(body), target="job").diagnostics == ()

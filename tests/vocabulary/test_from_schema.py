@@ -174,7 +174,7 @@ def test_one_with_another_field() -> None:
     changed = read.spec.but(nodes=3, module="m")
     assert (read.spec.nodes, changed.nodes, changed.module) == (2, 3, "m")
     assert changed.document(given=True) == {"image": "i", "nodes": 3, "module": "m"}
-    assert repr(read.metadata).startswith("Plain(name='a', namespace=None")
+    assert repr(read.metadata).startswith("Plain(name='a', generate_name=None")
 
 
 def _schemas(node: Any) -> Iterator[dict[str, Any]]:

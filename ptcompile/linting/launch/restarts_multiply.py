@@ -26,6 +26,7 @@ Bad:
               containers:
                 - name: pytorch
                   image: ghcr.io/acme/train:1.0
+                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
                   command: [torchrun, train.py]
                   resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
@@ -50,6 +51,7 @@ Good:
               containers:
                 - name: pytorch
                   image: ghcr.io/acme/train:1.0
+                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
                   command: [torchrun, train.py]
                   resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
@@ -69,14 +71,16 @@ from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.spot import spot
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import is_int
-from ptcompile.linting.trainers import PYTORCHJOB, Trainer
+from ptcompile.linting.trainers import PYTORCHJOB, Trainer, count
 
 _MANY = 100
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    for one in (found[0] for found in subject.parties):
-        said, outer = one.seen.max_restarts, _retries(subject)
+    for found in subject.parties:
+        one = found[0]
+        together = count(found) if one.seen.backend == "c10d" else 1  # node 0 that fails fails them all
+        said, outer = one.seen.max_restarts, _retries(subject) // together
         inner = int(said) if is_int(said) else 0
         starts = (inner + 1) * (outer + 1)
         if _meant(subject, one):

@@ -53,6 +53,7 @@ Good:
                   containers:
                     - name: pytorch
                       image: ghcr.io/acme/train:1.0
+                      env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
                       command:
                         - torchrun
                         - --nnodes=1:2

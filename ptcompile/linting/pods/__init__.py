@@ -30,6 +30,8 @@ RULES: Final[dict[str, str]] = {
     "script_not_executable": "command configMap/secret/projected",
     "sensitive_host_path": "hostPath",
     "missing_config_key": "@ConfigMap/@Secret",
+    "breaks_limit_range": "@LimitRange",
+    "exceeds_quota": "@ResourceQuota",
     "restart_always": f"Pod {TRAINS}",
     "short_deadline": "activeDeadlineSeconds",
     "mixed_image_tags": "volcano/JobSet/TrainingRuntime/ClusterTrainingRuntime",

@@ -70,6 +70,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from endings.only_its_pod(job, "a batch/v1 Job")
     yield from batch_endings.disruption_needs_never(job, "a batch/v1 Job")
     yield from endings.peers_fail_too(job, each=True)
+    yield from endings.node_0_fails_all(job, each=True)
     if job.most_nodes > 1 and not there("digit-first-service", cluster.versions()):
         yield from dns_1035(job, "the job's Service")
 

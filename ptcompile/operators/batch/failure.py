@@ -25,7 +25,7 @@ def of_spec(spec: Json, restart: str) -> Iterator[str]:
             "backoffLimit 0: the first failure fails the Job"
             if limit == 0
             else f"backoffLimit {limit}: that many failures are retried, then the Job fails; "
-            "only the failed pod is made again, and its peers go on without it"
+            "only the failed pod is made again"
         )
     yield from _job_rules(items(at(spec, "podFailurePolicy").get("rules")))
     for rule in items(at(spec, "successPolicy").get("rules"))[:1]:

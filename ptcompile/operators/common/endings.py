@@ -23,7 +23,11 @@ from ptcompile.job.model import Job, OnDisruption, OnPodFailure, Role
 from ptcompile.operators.common.emitting import RUN_POLICY, SPEC, cannot
 
 RETRIES = 6
-"""How many, where a spec asks for restarts and gives no backoffLimit: a batch/v1 Job's default (Kubernetes 1.36)."""
+"""How many, where a spec asks for restarts and gives no backoffLimit: a batch/v1 Job's default (Kubernetes 1.36).
+
+Where pods are counted one by one, as many for each node: the loss of node 0 fails them all, within 3 seconds (measured
+with PyTorch 2.13), and would use up six at once.
+"""
 
 ON_POD_FAILURE = (*RUN_POLICY, "onPodFailure")
 ON_DISRUPTION = (*RUN_POLICY, "onDisruption")
@@ -35,17 +39,27 @@ def retries(job: Job) -> int:
     limit, said = job.run_policy.backoff_limit, job.run_policy.on_pod_failure
     if limit is not None:
         return limit
-    asked = said in {"RestartPod", "RestartJob"} or any(role.restart_policy == "OnFailure" for role in job.trainers)
-    return RETRIES if asked else 0
+    in_place = any(role.restart_policy == "OnFailure" for role in job.trainers)
+    if said in {"RestartPod", "RestartJob"} or in_place:
+        one_by_one = (in_place or said == "RestartPod") and meets_by_c10d(job)
+        return RETRIES * job.most_nodes if one_by_one else RETRIES
+    return 0
 
 
-def restarts(job: Job) -> int:
+def meets_by_c10d(job: Job) -> bool:
+    """Whether several nodes meet through torchrun's c10d store, which is a process of node 0."""
+    return job.most_nodes > 1 and job.launch is not None and job.launch.rdzv_backend == "c10d"
+
+
+def restarts(job: Job, role: Role) -> int:
     """How many failures of a role's containers the kubelet mends in place, where its restartPolicy is OnFailure.
 
     A role beside the trainers restarts so by itself, and asks for no retries of theirs.
     """
     limit = job.run_policy.backoff_limit
-    return RETRIES if limit is None else limit
+    if limit is not None:
+        return limit
+    return retries(job) if role.trains else RETRIES
 
 
 def on_pod_failure(job: Job, *, whole: bool) -> OnPodFailure:
@@ -111,6 +125,25 @@ def peers_fail_too(job: Job, *, each: bool) -> Iterator[Problem]:
             f"{field_path(path)}: the processes of the other nodes fail with the one that goes, and torchrun may not "
             "start them again (maxRestarts 0), so their pods fail, which counts",
             "set elastic.maxRestarts" if each else "set elastic.maxRestarts, or runPolicy.backoffLimit",
+            "warning",
+            "run",
+            "torchrun",
+        )
+
+
+def node_0_fails_all(job: Job, *, each: bool) -> Iterator[Problem]:
+    """A warning where a job that is to outlive nodes fails with the loss of node 0. `each`: pods start one by one."""
+    path = outliving(job)
+    if path is None or not meets_by_c10d(job) or job.launch is None or not job.launch.max_restarts:
+        return  # without maxRestarts the loss of any node fails the others: see peers_fail_too
+    if (each or alone(job)) and retries(job) < job.most_nodes - 1 and job.run_policy.on_pod_failure != "RestartJob":
+        others = job.most_nodes - 1
+        yield Problem(
+            "node-0-fails-all",
+            path,
+            f"{field_path(path)}: node 0 holds the store where the nodes meet; when it goes, torchrun exits with 1 on "
+            f"the other {others}, and each counts as a failure, of which {retries(job)} are retried",
+            f"set runPolicy.backoffLimit to {others} or more for each loss of node 0",
             "warning",
             "run",
             "torchrun",

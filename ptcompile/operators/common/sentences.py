@@ -22,7 +22,8 @@ DONE_BESIDE = "Roles beside the trainers never keep the job running: it is done 
 
 ENDING: Mapping[str, str] = {
     "completionMode": "Indexed gives each pod a number and a host name of its own.",
-    "backoffLimit": f"The Job has {NOBODY_REJOINS}.",
+    "backoffLimit": f"The Job has {NOBODY_REJOINS}. Where pods are counted one by one and meet by c10d it is six for "
+    "each node, since the loss of node 0 fails the pods of all.",
     "restartPolicy": NEVER,
     "successPolicy": DONE,
     "podFailurePolicy": DISRUPTED,

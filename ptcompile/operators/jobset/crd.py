@@ -23,6 +23,9 @@ def jobset_spec_rules(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
 def _one_way_to_order(spec: Mapping[str, Any], path: Path) -> Iterator[Problem]:
     if mapping(spec, "startupPolicy").get("startupPolicyOrder") != "InOrder":
         return
+    if spec.get("replicatedJobs") is None:
+        why = "no such key: replicatedJobs evaluating rule: StartupPolicy and DependsOn APIs are mutually exclusive"
+        yield refusal(path, why, "list the replicatedJobs, or drop startupPolicy")
     for index, job in entries(spec, "replicatedJobs"):
         if job.get("dependsOn") is not None:
             yield refusal(

@@ -41,6 +41,7 @@ def unsupported(job: Job, cluster: ClusterProfile, kind: str, *, by_role: bool) 
         message = f"{kind} of two roles has a Job for each pod, and allows {endings.retries(job)} failures to each"
         yield endings.roughly(endings.ON_POD_FAILURE, message, "use RestartJob, or the same for all nodes", "jobset")
     yield from endings.peers_fail_too(job, each=again == "RestartPod")
+    yield from endings.node_0_fails_all(job, each=again == "RestartPod")
 
 
 def child_job(job: Job, role: Role, deadline: int | None, *, by_role: bool) -> Json:
@@ -48,7 +49,7 @@ def child_job(job: Job, role: Role, deadline: int | None, *, by_role: bool) -> J
     in_place, lost = endings.restarts_in_place(role), endings.on_disruption(job)
     by_pod = endings.on_pod_failure(job, whole=True) == "RestartPod"
     spec = batch_endings.fields(
-        endings.restarts(job) if in_place else endings.retries(job) if by_pod else 0,
+        endings.restarts(job, role) if in_place else endings.retries(job) if by_pod else 0,
         "FailJob" if lost == "Ignore" and not endings.alone(job) else lost,
         in_place=in_place,
         node_0=role.trains and not by_role and endings.ends_with_node_0(job),

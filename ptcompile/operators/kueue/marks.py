@@ -33,6 +33,7 @@ QUEUED: Final = frozenset(
         ("v1", "Pod"),
         ("batch/v1", "Job"),
         ("kubeflow.org/v1", "PyTorchJob"),
+        ("kubeflow.org/v2beta1", "MPIJob"),
         ("jobset.x-k8s.io/v1alpha2", "JobSet"),
         ("trainer.kubeflow.org/v1alpha1", "TrainJob"),
     }

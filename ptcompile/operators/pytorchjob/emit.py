@@ -31,8 +31,10 @@ from ptcompile.operators.common.emitting import (
     object_metadata,
     only_trainers,
     other_container,
+    own_host_names,
     restart_policies,
 )
+from ptcompile.operators.common.endings import meets_by_c10d
 from ptcompile.operators.common.gang import scheduling_policy
 from ptcompile.operators.pytorchjob import endings, names
 from ptcompile.vocabulary.checks import split_endpoint
@@ -65,6 +67,8 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         yield cannot((*SPEC, "elastic", "nprocPerNode"), message, "write a number")
     yield from restart_policies(job, ("Never", "OnFailure", "Always", "ExitCode"), "the operator has four policies")
     yield from dns_1035(job, "the pods' Services")
+    if meets_by_c10d(job):  # which hands out the name that /etc/hosts gives a pod, and that is this one
+        yield from own_host_names(job, "the operator")
     yield from endings.unsupported(job)
     yield from other_container(job, "pytorch", "a PyTorchJob")
 

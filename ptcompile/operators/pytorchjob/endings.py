@@ -42,6 +42,8 @@ def unsupported(job: Job) -> Iterator[Problem]:
     if job.nodes > 1:
         yield from _success(job)
         yield from endings.peers_fail_too(job, each=True)
+        if never is None:
+            yield from endings.node_0_fails_all(job, each=True)
 
 
 def _success(job: Job) -> Iterator[Problem]:

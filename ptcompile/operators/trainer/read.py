@@ -29,6 +29,23 @@ def read(manifest: Json, others: tuple[Json, ...]) -> Iterator[Read]:
     yield _over_runtime(manifest)
 
 
+def folded(manifest: Json, others: tuple[Json, ...]) -> Read | None:
+    """The job with its runtime in it, for operators without any; None where that is unknown, or more than nodes.
+
+    Trainer tells every torchrun of its nodes and processes, and nothing else (torch policy, Trainer 2.3).
+    """
+    runtime, assumed = runtimes.find(manifest, others)
+    jobs = runtimes.replicated_jobs(runtime)
+    if assumed or len(jobs) != 1 or runtimes.policy_of(runtime) != "torch" or jobs[0].get("name") != _NODE:
+        return None
+    template = pod_template.merge(at(jobs[0], "template", "spec", "template"), _own_pods(at(manifest, "spec")))
+    nodes, said = runtimes.nodes(manifest, runtime), runtimes.processes(manifest, runtime)
+    untold = {"monitorInterval": None, "rdzvId": None, "rdzvConfigs": {"timeout": None, "join_timeout": None}}
+    elastic = {"nprocPerNode": int(said) if said.isdigit() else said, "rdzvBackend": "static", **untold}
+    pods = Pods(_NODE, nodes, template, None, _NODE, restart_policy(template, "OnFailure"))
+    return Read("trainjob", (pods,), {**_words(manifest), "nodes": nodes, "elastic": elastic})
+
+
 def _words(manifest: Json) -> dict[str, Any]:
     spec = at(manifest, "spec")
     policy = given({word: spec.get(word) for word in ("activeDeadlineSeconds", "suspend")})

@@ -56,6 +56,7 @@ def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         help = "let those pods run until they are deleted, or use the target jobset or trainjob"
         yield endings.roughly(endings.SUCCESS_POLICY, why, help, "volcano")
     yield from endings.peers_fail_too(job, each=again == "RestartPod")
+    yield from endings.node_0_fails_all(job, each=again == "RestartPod")
 
 
 def _again(job: Job, cluster: ClusterProfile) -> OnPodFailure:
@@ -117,7 +118,7 @@ def of_task(job: Job, role: Role, cluster: ClusterProfile, *, master: bool) -> J
     if master and not _all_must_succeed(job):
         policies.append({"event": "TaskCompleted", "action": "CompleteJob"})
     if role.restart_policy == "OnFailure":
-        out["maxRetry"] = max(1, endings.restarts(job))  # 0 would become 3
+        out["maxRetry"] = max(1, endings.restarts(job, role))  # 0 would become 3
         policies.append({"event": "TaskFailed", "action": "TerminateJob"})
     evicted = _evicted(job, _again(job, cluster))
     if evicted is not None and _by_task(job) and not endings.returns_alone(role):

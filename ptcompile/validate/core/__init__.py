@@ -12,7 +12,7 @@ from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import NEWEST, Context
-from ptcompile.validate.core.metadata import check_metadata, metadata_problems
+from ptcompile.validate.core.metadata import check_finalizers, check_generation, check_metadata, metadata_problems
 from ptcompile.validate.core.pod import check_pod_spec, pod_spec
 from ptcompile.validate.core.pod_admission import check_pod_annotations
 
@@ -52,6 +52,7 @@ def _service(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]
 
     check_metadata(manifest.get("metadata"), ("metadata",), found, name_rule)
     check_service(manifest, context, found)
+    check_generation(manifest, found)
     return iter(found)
 
 
@@ -61,6 +62,7 @@ def _config_map(manifest: Mapping[str, Any], context: Context) -> Iterator[Probl
     found: f.Found = []
     check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
     check_config_map(manifest, context, found)
+    check_generation(manifest, found)
     return iter(found)
 
 
@@ -70,6 +72,7 @@ def _secret(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
     found: f.Found = []
     check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
     check_secret(manifest, context, found)
+    check_generation(manifest, found)
     return iter(found)
 
 
@@ -79,11 +82,16 @@ def _claim(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
     found: f.Found = []
     check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_subdomain)
     check_claim(manifest, context, found)
+    check_generation(manifest, found)
     return iter(found)
 
 
 def _namespace(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
-    return metadata_problems(manifest.get("metadata"), ("metadata",), context, name_rule=names.why_not_dns_label)
+    found: f.Found = []
+    check_metadata(manifest.get("metadata"), ("metadata",), found, names.why_not_dns_label)
+    check_generation(manifest, found)
+    check_finalizers(f.mapping(manifest.get("spec")).get("finalizers"), ("spec", "finalizers"), found)
+    return iter(found)
 
 
 def _network_policy(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:

@@ -30,15 +30,19 @@ def check_affinity(value: Any, path: Path, scope: Scope) -> None:
 def _check_node(affinity: dict[str, Any], path: Path, found: f.Found) -> None:
     required = affinity.get(_REQUIRED)
     if type(required) is dict:
-        terms, here = required.get("nodeSelectorTerms"), (*path, _REQUIRED, "nodeSelectorTerms")
-        if terms is None or terms == []:
-            f.required(found, here, "must have at least one node selector term", "add a term or remove the selector")
-        for index, term in f.objects(terms):
-            _check_node_term(term, (*here, index), found, strict=True)
+        check_node_selector_terms(required.get("nodeSelectorTerms"), (*path, _REQUIRED, "nodeSelectorTerms"), found)
     for index, item in f.objects(affinity.get(_PREFERRED)):
         here = (*path, _PREFERRED, index)
         check_weight(item.get("weight"), (*here, "weight"), found)
         _check_node_term(f.mapping(item.get("preference")), (*here, "preference"), found, strict=False)
+
+
+def check_node_selector_terms(terms: Any, path: Path, found: f.Found) -> None:
+    """The terms of a node selector, one of which has to hold."""
+    if terms is None or terms == []:
+        f.required(found, path, "must have at least one node selector term", "add a term or remove the selector")
+    for index, term in f.objects(terms):
+        _check_node_term(term, (*path, index), found, strict=True)
 
 
 def check_weight(weight: Any, path: Path, found: f.Found) -> None:

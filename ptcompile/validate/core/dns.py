@@ -8,7 +8,7 @@ from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.validate.core import found as f
-from ptcompile.validate.core.context import Scope
+from ptcompile.validate.core.context import Context, Scope
 
 POLICIES: Final = ("ClusterFirst", "ClusterFirstWithHostNet", "Default", "None")
 _SERVERS_MAX: Final = 3
@@ -18,8 +18,41 @@ _OVERRIDE_MAX: Final = 64
 _is_v4 = Pattern(r"(?:0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})\.){3}0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})").fullmatch
 
 
+def why_not_ip(text: str, context: Context) -> str | None:
+    """Why a text is no IP address. Since 1.36 the server refuses what other programs read differently."""
+    if not is_ip(text):
+        return "must be a valid IP address"
+    if context.at_least(36):
+        if ":" not in text and any(len(part) > 1 and part[0] == "0" for part in text.split(".")):
+            return "must not have leading 0s"
+        if text.lower().startswith("::ffff:") and "." in text:
+            return "must not be an IPv4-mapped IPv6 address"
+    return None
+
+
+def why_not_cidr(text: str, context: Context) -> str | None:
+    """Why a text is no range of addresses. Since 1.36 its address has to be the first of the range."""
+    if not is_cidr(text):
+        return "must be a valid CIDR value"
+    address, _, bits = text.partition("/")
+    if not context.at_least(36):
+        return None
+    if why := why_not_ip(address, context):
+        return why
+    import ipaddress
+
+    if len(bits) > 1 and bits[0] == "0":
+        return "must not have leading 0s in the prefix length"
+    network = ipaddress.ip_network(text, strict=False)
+    return (
+        None
+        if network.network_address == ipaddress.ip_address(address)
+        else ("must not have bits set beyond the prefix length")
+    )
+
+
 def is_ip(text: str) -> bool:
-    """Whether the server takes a text as an IP address: IPv4 with leading zeros too, IPv6 without a zone."""
+    """Whether a text is an IP address: IPv4 with leading zeros too, IPv6 without a zone."""
     if ":" not in text:
         return len(text) < 64 and _is_v4(text) is not None
     import ipaddress
@@ -64,8 +97,8 @@ def check_dns_config(value: Any, path: Path, scope: Scope) -> None:
         if len(servers) > _SERVERS_MAX:
             f.invalid(found, (*path, "nameservers"), servers, f"must not have more than {_SERVERS_MAX} nameservers")
         for index, server in enumerate(servers):
-            if type(server) is str and not is_ip(server):
-                f.invalid(found, (*path, "nameservers", index), server, "must be a valid IP address")
+            if type(server) is str and (why := why_not_ip(server, scope.context)):
+                f.invalid(found, (*path, "nameservers", index), server, why)
     if type(searches) is list:
         _check_searches([s for s in searches if type(s) is str], (*path, "searches"), scope)
     for index, option in f.objects(value.get("options")):
@@ -98,8 +131,8 @@ def check_host_aliases(value: Any, path: Path, scope: Scope) -> None:
     found = scope.found
     for index, alias in f.objects(value):
         ip, hosts = alias.get("ip") or "", alias.get("hostnames")
-        if type(ip) is str and not is_ip(ip):
-            f.invalid(found, (*path, index, "ip"), ip, "must be a valid IP address")
+        if type(ip) is str and (why := why_not_ip(ip, scope.context)):
+            f.invalid(found, (*path, index, "ip"), ip, why)
         for number, host in enumerate(hosts if type(hosts) is list else ()):
             if type(host) is str and (why := names.why_not_dns_subdomain(host)):
                 f.invalid(found, (*path, index, "hostnames", number), host, why)

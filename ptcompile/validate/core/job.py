@@ -177,6 +177,7 @@ def check_job_selector(meta: dict[str, Any], spec: dict[str, Any], path: Path, f
         elif type(selector) is dict and len(found) == before and not selects(selector, labels):
             f.invalid(found, at, labels, "`selector` does not match template `labels`")
         return
+    check_selector(selector, here, found)
     if type(selector) is dict and not selects(selector, _made_labels(meta)):
         f.invalid(found, here, selector, "`selector` not auto-generated", "remove the selector: the server makes one")
     for key in _NAME_LABELS:

@@ -71,6 +71,12 @@ def _check_name(meta: dict[str, Any], path: Path, found: f.Found, name_rule: Nam
         f.invalid(found, here, name, why, f.like_label(name), fix=as_label(name, here))
 
 
+def check_generation(manifest: Any, found: f.Found) -> None:
+    """The generation of kinds for which the server does not begin to count at 1 itself."""
+    generation = f.mapping(manifest.get("metadata")).get("generation")
+    f.check_not_negative(found, ("metadata", "generation"), generation)
+
+
 def generated(prefix: str) -> str:
     """A name as the server makes it of `generateName`: cut to 58 characters, and five random ones."""
     return prefix[:58] + "xxxxx"
@@ -121,6 +127,7 @@ def check_finalizers(finalizers: Any, path: Path, found: f.Found, built_in: bool
     if type(finalizers) is not list:
         return
     for index, name in enumerate(finalizers):
+        name = "" if name is None else name
         if type(name) is not str:
             continue
         here = (*path, index)

@@ -7,7 +7,7 @@ from typing import Any, Final
 from ptcompile.findings.diagnostics import Path
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
-from ptcompile.validate.core.dns import is_cidr
+from ptcompile.validate.core.dns import why_not_cidr
 from ptcompile.validate.core.ports import PORT_MAX, PROTOCOLS, check_port_reference
 from ptcompile.validate.core.selectors import check_selector
 
@@ -24,7 +24,7 @@ def check_network_policy(manifest: Any, context: Context, found: f.Found) -> Non
             for number, port in f.objects(rule.get("ports")):
                 _check_port(port, (*here, "ports", number), found)
             for number, peer in f.objects(rule.get(peers)):
-                _check_peer(peer, (*here, peers, number), found)
+                _check_peer(peer, (*here, peers, number), context, found)
     kinds = spec.get("policyTypes")
     if type(kinds) is list:
         if len(kinds) > len(_TYPES):
@@ -32,7 +32,7 @@ def check_network_policy(manifest: Any, context: Context, found: f.Found) -> Non
             f.invalid(found, (*path, "policyTypes"), kinds, why, "name each type once")
             return
         for index, kind in enumerate(kinds):
-            f.check_choice(found, (*path, "policyTypes", index), kind, _TYPES)
+            f.check_choice(found, (*path, "policyTypes", index), "" if kind is None else kind, _TYPES)
 
 
 def _check_port(port: dict[str, Any], path: Path, found: f.Found) -> None:
@@ -53,7 +53,7 @@ def _check_port(port: dict[str, Any], path: Path, found: f.Found) -> None:
         f.invalid(found, here, end, why)
 
 
-def _check_peer(peer: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_peer(peer: dict[str, Any], path: Path, context: Context, found: f.Found) -> None:
     given = [key for key in ("podSelector", "namespaceSelector", "ipBlock") if peer.get(key) is not None]
     if not given:
         f.required(found, path, "must specify a peer", "select pods, namespaces or an ipBlock")
@@ -63,27 +63,27 @@ def _check_peer(peer: dict[str, Any], path: Path, found: f.Found) -> None:
     if "ipBlock" in given:
         if len(given) > 1:
             f.forbidden(found, path, "may not specify both ipBlock and another peer", "make two peers of them")
-        _check_block(f.mapping(peer["ipBlock"]), (*path, "ipBlock"), found)
+        _check_block(f.mapping(peer["ipBlock"]), (*path, "ipBlock"), context, found)
 
 
-def _check_block(block: dict[str, Any], path: Path, found: f.Found) -> None:
+def _check_block(block: dict[str, Any], path: Path, context: Context, found: f.Found) -> None:
     text = block.get("cidr")
     if f.is_empty(text):
         f.required(found, (*path, "cidr"), help="write it as 10.0.0.0/8")
         return
     if type(text) is not str:
         return
-    if not is_cidr(text):
-        f.invalid(found, (*path, "cidr"), text, "must be a valid CIDR value", "write it as 10.0.0.0/8")
+    if why := why_not_cidr(text, context):
+        f.invalid(found, (*path, "cidr"), text, why, "write it as 10.0.0.0/8")
         return
     network = _network(text)
     holes = block.get("except")
     for index, hole in enumerate(holes if type(holes) is list else ()):
-        here = (*path, "except", index)
+        here, hole = (*path, "except", index), "" if hole is None else hole
         if type(hole) is not str:
             continue
-        if not is_cidr(hole):
-            f.invalid(found, here, hole, "must be a valid CIDR value")
+        if why := why_not_cidr(hole, context):
+            f.invalid(found, here, hole, why)
             continue
         inner = _network(hole)
         if inner.version != network.version or inner.prefixlen <= network.prefixlen or inner[0] not in network:

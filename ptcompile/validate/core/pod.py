@@ -18,6 +18,7 @@ from ptcompile.validate.core.dns import (
     check_hostname_override,
     check_label_field,
 )
+from ptcompile.validate.core.gates import is_dropped
 from ptcompile.validate.core.metadata import check_annotations, check_labels, why_not_key
 from ptcompile.validate.core.pod_admission import check_os, check_pod_alone
 from ptcompile.validate.core.ports import check_host_ports
@@ -28,7 +29,7 @@ from ptcompile.validate.core.scheduling import (
     check_spread,
     check_tolerations,
 )
-from ptcompile.validate.core.security import ID_MAX, check_host_namespaces, check_pod_security
+from ptcompile.validate.core.security import ID_MAX, check_host_namespaces, check_host_process, check_pod_security
 from ptcompile.validate.core.volumes import check_volumes, named
 
 Check = Callable[[Any, Path, Scope], None]
@@ -76,9 +77,10 @@ def check_pod_spec(
         check_containers(inits, (*path, "initContainers"), seen, scope)
     for key, value in spec.items():
         check = _FIELDS.get(key)
-        if check is not None and value is not None:
+        if check is not None and value is not None and not is_dropped(key, context):
             check(value, (*path, key), scope)
     _check_host_ports(spec, path, found, template)
+    check_host_process(spec, path, found)
     if spec.get("hostUsers") is False or spec.get("shareProcessNamespace"):
         check_host_namespaces(spec, path, context, found)
     if not template:
@@ -109,6 +111,16 @@ def _check_subdomain_name(value: Any, path: Path, scope: Scope) -> None:
         f.invalid(scope.found, path, value, why)
 
 
+def _check_old_account(value: Any, path: Path, scope: Scope) -> None:
+    if not scope.spec.get("serviceAccountName"):  # of which this is the older name
+        _check_subdomain_name(value, path, scope)
+
+
+def _check_runtime_class(value: Any, path: Path, scope: Scope) -> None:
+    if type(value) is str and (why := names.why_not_dns_subdomain(value)):
+        f.invalid(scope.found, path, value, why)
+
+
 def _check_deadline(value: Any, path: Path, scope: Scope) -> None:
     f.check_range(scope.found, path, value, 1, ID_MAX)
 
@@ -129,6 +141,8 @@ def _check_readiness_gates(value: Any, path: Path, scope: Scope) -> None:
 
 def _check_overhead(value: Any, path: Path, scope: Scope) -> None:
     check_amounts({"limits": value}, path, scope.found, partial=True)
+    if type(value) is dict and not value.keys() & {"cpu", "memory"} and any(n.startswith("hugepages-") for n in value):
+        f.forbidden(scope.found, path, "HugePages require cpu or memory", "add cpu or memory")
 
 
 def _check_ephemeral(value: Any, path: Path, scope: Scope) -> None:
@@ -182,9 +196,10 @@ _FIELDS: Final[Mapping[str, Check]] = {
     "subdomain": check_label_field,
     "hostnameOverride": check_hostname_override,
     "serviceAccountName": _check_subdomain_name,
+    "serviceAccount": _check_old_account,
     "nodeName": _check_subdomain_name,
     "priorityClassName": _check_subdomain_name,
-    "runtimeClassName": _check_subdomain_name,
+    "runtimeClassName": _check_runtime_class,
     "preemptionPolicy": _check_preemption,
     "overhead": _check_overhead,
     "os": check_os,

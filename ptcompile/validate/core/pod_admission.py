@@ -40,9 +40,27 @@ def check_pod_alone(spec: dict[str, Any], path: Path, found: f.Found) -> None:
     if spec.get("nodeName") and spec.get("schedulingGates"):
         why = "cannot be set until all schedulingGates have been cleared"
         f.forbidden(found, (*path, "nodeName"), why)
+    _check_priority(spec, path, found)
     if spec.get("overhead") and not spec.get("runtimeClassName"):
         why = "Pod Overhead set without corresponding RuntimeClass defined Overhead"
         f.forbidden(found, (*path, "overhead"), why)
+
+
+def _check_priority(spec: dict[str, Any], path: Path, found: f.Found) -> None:
+    """What the priority admission plugin computes from the class may not be given as another value.
+
+    A cluster may have a default class with just this priority, so a warning.
+    """
+    if spec.get("priorityClassName"):
+        return
+    before = len(found)
+    if spec.get("priority") and type(spec["priority"]) is int:
+        why = f"the integer value of priority ({spec['priority']}) must not be provided in pod spec"
+        f.forbidden(found, (*path, "priority"), why, "name a class in priorityClassName")
+    if spec.get("preemptionPolicy") == "Never":
+        why = "the string value of PreemptionPolicy (Never) must not be provided in pod spec"
+        f.forbidden(found, (*path, "preemptionPolicy"), why, "name a class in priorityClassName that has it")
+    found[before:] = [problem._replace(severity="warning") for problem in found[before:]]
 
 
 def check_pod_annotations(meta: Any, spec: Any, path: Path, found: f.Found) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path, field_path
@@ -9,35 +10,50 @@ from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
+from ptcompile.validate.core.gates import is_dropped
 from ptcompile.validate.core.selectors import check_selector
 
+NOW: Final = Context()
 _ACCESS: Final = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 
 
 def check_claim(manifest: Any, context: Context, found: f.Found) -> None:
     """A PersistentVolumeClaim without its metadata."""
-    check_claim_spec(manifest.get("spec"), ("spec",), found)
+    check_claim_spec(manifest.get("spec"), ("spec",), found, context)
 
 
-def check_claim_spec(spec: Any, path: Path, found: f.Found) -> None:
+def check_claim_spec(spec: Any, path: Path, found: f.Found, context: Context = NOW) -> None:
     """The spec of a claim: access modes, size, class, source."""
     spec = {} if spec is None else spec
     if type(spec) is not dict:
         return
-    _check_access(spec.get("accessModes"), (*path, "accessModes"), found)
+    check_access(spec.get("accessModes"), (*path, "accessModes"), found)
     _check_size(f.mapping(spec.get("resources")), (*path, "resources"), found)
     check_selector(spec.get("selector"), (*path, "selector"), found)
     for name in ("storageClassName", "volumeAttributesClassName"):
         value = spec.get(name)
-        if type(value) is str and value and (why := names.why_not_dns_subdomain(value)):
+        if type(value) is not str or not value or is_dropped(name, context):
+            continue
+        if why := names.why_not_dns_subdomain(value):
             f.invalid(found, (*path, name), value, why)
     f.check_choice(found, (*path, "volumeMode"), spec.get("volumeMode"), ("Block", "Filesystem"))
     for name in ("dataSource", "dataSourceRef"):
-        if type(spec.get(name)) is dict:
+        if type(spec.get(name)) is dict and not drops_source(name, spec[name]):
             _check_source(spec[name], (*path, name), found)
 
 
-def _check_access(modes: Any, path: Path, found: f.Found) -> None:
+def drops_source(name: str, source: Mapping[str, Any]) -> bool:
+    """Whether the server drops a source: a `dataSource` that is no claim and no snapshot, a `dataSourceRef` into
+    another namespace, whose gate is off."""
+    if name == "dataSourceRef":
+        return bool(source.get("namespace"))
+    group, kind = source.get("apiGroup") or "", source.get("kind")
+    known = (("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
+    return (group, kind) not in known
+
+
+def check_access(modes: Any, path: Path, found: f.Found) -> None:
+    """The access modes of a claim or a volume."""
     if modes is None or modes == []:
         f.required(found, path, "at least 1 access mode is required", f"use one of {', '.join(_ACCESS)}")
     if type(modes) is not list:

@@ -13,6 +13,7 @@ from ptcompile.kubernetes.quantity import NANO, Quantity, parse
 from ptcompile.memo import kept
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
+from ptcompile.validate.core.gates import is_dropped
 from ptcompile.validate.core.metadata import why_not_key
 
 _CONTAINER: Final = frozenset({"cpu", "memory", "ephemeral-storage"})
@@ -45,7 +46,7 @@ def check_resources(value: Any, path: Path, container: dict[str, Any], scope: Sc
         return
     if value.get("limits") or value.get("requests"):
         check_amounts(value, path, scope.found)
-    if value.get("claims"):
+    if value.get("claims") and not is_dropped("claims", scope.context):
         _check_claims(value["claims"], (*path, "claims"), scope)
 
 
@@ -152,7 +153,7 @@ def check_pod_resources(value: Any, path: Path, scope: Scope) -> None:
     if f.mapping(scope.spec.get("os")).get("name") == "windows":
         f.forbidden(found, path, "may not be set for a windows pod")
         return
-    if value.get("claims"):
+    if value.get("claims") is not None:
         f.forbidden(found, (*path, "claims"), "claims may not be set for Resources at pod-level")
     allowed = {"cpu", "memory"}
     for side in ("limits", "requests"):

@@ -9,6 +9,7 @@ from ptcompile.kubernetes import names
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context, Scope
+from ptcompile.validate.core.gates import is_dropped
 from ptcompile.validate.core.mounts import why_not_relative
 
 ID_MAX: Final = 2**31 - 1
@@ -54,7 +55,8 @@ def check_pod_security(value: Any, path: Path, scope: Scope) -> None:
     for index, group in enumerate(groups if type(groups) is list else ()):
         f.check_range(found, (*path, "supplementalGroups", index), group, 0, ID_MAX)
     for name, allowed in _CHOICES.items():
-        f.check_choice(found, (*path, name), value.get(name), allowed)
+        if not is_dropped(name, scope.context):
+            f.check_choice(found, (*path, name), value.get(name), allowed)
     _check_profiles(value, path, found)
     if value.get("sysctls"):
         _check_sysctls(value["sysctls"], (*path, "sysctls"), scope)
@@ -134,6 +136,19 @@ def _check_sysctl_host(name: str, path: Path, scope: Scope) -> None:
         f.invalid(scope.found, path, name, "may not be specified when 'hostNetwork' is set to true")
     elif (dotted.startswith(_IPC_SYSCTLS) or dotted == "kernel.sem") and scope.spec.get("hostIPC") is True:
         f.invalid(scope.found, path, name, "may not be specified when 'hostIPC' is set to true")
+
+
+def check_host_process(spec: Any, path: Path, found: f.Found) -> None:
+    """Windows' host processes share the host's network."""
+    options = (
+        spec.get("securityContext"),
+        *(one.get("securityContext") for _, one in f.objects(spec.get("containers"))),
+    )
+    if spec.get("hostNetwork") is not True and any(
+        f.mapping(f.mapping(one).get("windowsOptions")).get("hostProcess") is True for one in options
+    ):
+        why = "hostNetwork must be true if pod contains any hostProcess containers"
+        f.invalid(found, (*path, "hostNetwork"), False, why, "set hostNetwork: true")
 
 
 def check_host_namespaces(spec: Any, path: Path, context: Context, found: f.Found) -> None:

@@ -8,7 +8,7 @@ from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import names
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Context
-from ptcompile.validate.core.dns import is_cidr, is_ip
+from ptcompile.validate.core.dns import is_cidr, why_not_ip
 from ptcompile.validate.core.metadata import check_labels, why_not_key
 from ptcompile.validate.core.ports import PROTOCOLS, check_port_number, check_port_reference
 
@@ -26,6 +26,11 @@ _CHOICES: Final = {
 }
 
 
+_POINTERS: Final = ("internalTrafficPolicy", "ipFamilyPolicy", "trafficDistribution")
+"""Of these an empty text is a choice, and a wrong one."""
+_FAMILIES: Final = ("IPv4", "IPv6")
+
+
 def why_not_service_name(name: str, context: Context) -> str | None:
     """Why a Service may not have a name. Until 1.35 it had to begin with a letter."""
     return names.why_not_dns_label(name) if context.at_least(36) else names.why_not_dns_1035_label(name)
@@ -39,13 +44,14 @@ def check_service(manifest: Any, context: Context, found: f.Found) -> None:
         return
     kind = spec.get("type") or "ClusterIP"
     for name, allowed in _CHOICES.items():
-        if spec.get(name):
+        if spec.get(name) or (name in _POINTERS and spec.get(name) is not None):
             f.check_choice(found, (*path, name), spec[name], allowed)
     if spec.get("selector"):
         check_labels(spec["selector"], (*path, "selector"), found)
     headless = _is_headless(spec)
     _check_ports(spec, path, kind, headless, found)
-    _check_addresses(spec, path, kind, headless, found)
+    _check_addresses(spec, path, kind, headless, context, found)
+    _check_families(spec, path, kind, headless, found)
     _check_affinity(spec, path, found)
     _check_only_external(spec, path, kind, found)
 
@@ -111,7 +117,44 @@ def _check_port(port: dict[str, Any], path: Path, kind: str, found: f.Found) -> 
             f.invalid(found, (*path, "nodePort"), node, why)
 
 
-def _check_addresses(spec: dict[str, Any], path: Path, kind: str, headless: bool, found: f.Found) -> None:
+def _check_families(spec: dict[str, Any], path: Path, kind: str, headless: bool, found: f.Found) -> None:
+    """`ipFamilies`: at most one of each, and two only where the policy wants two."""
+    families, here = spec.get("ipFamilies"), (*path, "ipFamilies")
+    if type(families) is not list or kind == "ExternalName":
+        return
+    named = ["" if family is None else family for family in families]
+    for index, family in enumerate(named):
+        f.check_choice(found, (*here, index), family, _FAMILIES)
+        if type(family) is str and family in _FAMILIES and family in named[:index]:
+            f.duplicate(found, (*here, index), family)
+    if len(named) > len(_FAMILIES):
+        f.invalid(found, here, named, "may only hold up to 2 values")
+    free = headless and not spec.get("selector")
+    policy = spec.get("ipFamilyPolicy") or ("RequireDualStack" if free else "SingleStack")
+    if len(named) > 1 and policy == "SingleStack":
+        why = "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified"
+        f.invalid(found, (*path, "ipFamilyPolicy"), policy, why, "set ipFamilyPolicy: PreferDualStack")
+
+
+def _why_not_outside(ip: str) -> str | None:
+    """Why an address of `externalIPs` cannot be one that others reach."""
+    import ipaddress
+
+    address = ipaddress.ip_address(".".join(str(int(part)) for part in ip.split(".")) if ":" not in ip else ip)
+    if address.is_unspecified:
+        return f"may not be unspecified ({ip})"
+    if address.is_loopback:
+        return "may not be in the loopback range (127.0.0.0/8, ::1/128)"
+    if address.is_link_local:
+        return "may not be in the link-local range (169.254.0.0/16, fe80::/10)"
+    if ip.startswith("224.0.0.") or ip.lower().startswith("ff02:"):
+        return "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"
+    return None
+
+
+def _check_addresses(
+    spec: dict[str, Any], path: Path, kind: str, headless: bool, context: Context, found: f.Found
+) -> None:
     one, many = spec.get("clusterIP"), spec.get("clusterIPs")
     key = "clusterIP" if one else "clusterIPs"
     if headless and kind in _EXTERNAL:
@@ -122,14 +165,17 @@ def _check_addresses(spec: dict[str, Any], path: Path, kind: str, headless: bool
         return
     if one and type(many) is list and many and many[0] != one:
         f.invalid(found, (*path, "clusterIPs"), many, "first value must match `clusterIP`")
+    elif not one and type(many) is list and many:
+        why = "must be empty when `clusterIP` is not specified"
+        f.invalid(found, (*path, "clusterIPs"), many, why, "set clusterIP to the first of them")
     for index, ip in enumerate([one] if one else many if type(many) is list else []):
-        if type(ip) is str and ip not in ("", "None") and not is_ip(ip):
+        if type(ip) is str and ip not in ("", "None") and (why := why_not_ip(ip, context) or ""):
             here = (*path, "clusterIP") if one else (*path, "clusterIPs", index)
-            f.invalid(found, here, ip, "must be a valid IP address", at=f"spec.clusterIPs[{index}]")
+            f.invalid(found, here, ip, why, at=f"spec.clusterIPs[{index}]")
     outside = spec.get("externalIPs")
     for index, ip in enumerate(outside if type(outside) is list else ()):
-        if type(ip) is str and not is_ip(ip):
-            f.invalid(found, (*path, "externalIPs", index), ip, "must be a valid IP address")
+        if type(ip) is str and (why := why_not_ip(ip, context) or _why_not_outside(ip) or ""):
+            f.invalid(found, (*path, "externalIPs", index), ip, why)
 
 
 def _check_external_name(spec: dict[str, Any], path: Path, found: f.Found) -> None:
@@ -146,9 +192,9 @@ def _check_external_name(spec: dict[str, Any], path: Path, found: f.Found) -> No
 def _check_affinity(spec: dict[str, Any], path: Path, found: f.Found) -> None:
     config, here = spec.get("sessionAffinityConfig"), (*path, "sessionAffinityConfig")
     if spec.get("sessionAffinity") != "ClientIP":
-        if config is not None:
+        if config is not None and spec.get("sessionAffinity") == "None":
             f.forbidden(found, here, "must not be set when sessionAffinity is None")
-        return
+        return  # left out, the server makes it None, and drops the configuration
     client = f.mapping(f.mapping(config).get("clientIP"))
     f.check_range(found, (*here, "clientIP", "timeoutSeconds"), client.get("timeoutSeconds"), 1, _AFFINITY_SECONDS)
 

@@ -10,6 +10,7 @@ from ptcompile.kubernetes import names
 from ptcompile.kubernetes.quantity import parse
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
+from ptcompile.validate.core.gates import is_dropped
 from ptcompile.validate.core.mounts import why_not_forward
 from ptcompile.validate.core.pvc import check_claim_spec
 from ptcompile.validate.core.volume_devices import check_csi, check_fc, check_flocker, check_iscsi, require
@@ -63,12 +64,17 @@ def _check_source(volume: dict[str, Any], path: Path, scope: Scope) -> None:
     found = scope.found
     given = [key for key, source in volume.items() if source is not None and key in _SOURCES]
     if len(given) > 1:
+        given = [key for key in given if not is_dropped(key, scope.context)]
         given.sort(key=_ORDER.__getitem__)
         for key in given[1:]:
             f.forbidden(found, (*path, key), "may not specify more than 1 volume type", f"keep only {given[0]}")
     if given and type(volume[given[0]]) is dict:
-        check = _SOURCES[given[0]]
-        check(volume[given[0]], (*path, given[0]), scope)
+        check_one_source(given[0], volume[given[0]], (*path, given[0]), scope)
+
+
+def check_one_source(kind: str, source: dict[str, Any], path: Path, scope: Scope) -> None:
+    """A volume's source of the kind that the field's name says."""
+    _SOURCES[kind](source, path, scope)
 
 
 def _check_empty_dir(source: dict[str, Any], path: Path, scope: Scope) -> None:
@@ -126,6 +132,16 @@ def _check_git(source: dict[str, Any], path: Path, scope: Scope) -> None:
         f.invalid(scope.found, (*path, "directory"), where, "must be a relative path without '..'")
 
 
+def _check_flex(source: dict[str, Any], path: Path, scope: Scope) -> None:
+    require(source, path, scope, "driver")
+    for key in f.mapping(source.get("options")):
+        domain = key.partition("/")[0]
+        if domain.endswith((".kubernetes.io", ".k8s.io")) or domain in ("kubernetes.io", "k8s.io"):
+            here = (*path, "options", key)
+            why = "kubernetes.io and k8s.io namespaces are reserved"
+            f.invalid(scope.found, here, key, why, at=f.key_path(here))
+
+
 def _requiring(*fields: str) -> Source:
     def check(source: dict[str, Any], path: Path, scope: Scope) -> None:
         require(source, path, scope, *fields)
@@ -153,7 +169,7 @@ _SOURCES: Final[dict[str, Source]] = {
     "flocker": check_flocker,
     "downwardAPI": check_downward,
     "fc": check_fc,
-    "flexVolume": _requiring("driver"),
+    "flexVolume": _check_flex,
     "configMap": check_config_map,
     "azureFile": _requiring("secretName", "shareName"),
     "vsphereVolume": _requiring("volumePath"),

@@ -67,6 +67,7 @@ class OperatorVersions(Model):
     kueue: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.19".')
     kai: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='KAI Scheduler, such as "0.15".')
     mpi_operator: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.8".')
+    torch: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='PyTorch in the images, such as "2.5".')
 
 
 class OperatorImage(Model):
@@ -131,6 +132,11 @@ class ProfileSpec(Model):
     )
     schedule_timeout_seconds: int | None = Field(
         default=None, ge=1, description="How long scheduler-plugins holds places for a gang that is not complete."
+    )
+    pod_security: str | None = Field(
+        default=None,
+        pattern=r"^(privileged|baseline|restricted)(:(latest|v1\.\d{1,3}))?$",
+        description="The Pod Security level of namespaces whose own is not known: restricted, or baseline:v1.34.",
     )
     multi_kueue: bool = Field(
         default=False,

@@ -120,7 +120,7 @@ CASES: list[tuple[str, Json, set[str]]] = [
         jobset(
             role("torchrun", "--nnodes=1:3", "--rdzv-backend=c10d", "--rdzv-endpoint=train-node-0-0.train:1", "t.py")
         ),
-        {"range-above-pods", "range-without-restarts"},
+        {"range-above-pods", "shared-rendezvous-store", "range-without-restarts"},
     ),
 ]
 

@@ -102,11 +102,11 @@ WRITTEN: list[tuple[str, str, Json]] = [
     ("jobset", RANGE + policy("backoffLimit: 2"), {"limit": 2, "lost": "Ignore", "done": "0"}),
     ("trainjob", RANGE + policy("backoffLimit: 2"), {"limit": 2, "lost": "Ignore", "done": "0"}),
     ("volcano", RANGE + policy("backoffLimit: 2"), {"maxRetry": 3, "PodFailed": "RestartPod", **NODE_0}),
-    # RestartPod
-    ("job", FIXED + policy("onPodFailure: RestartPod"), {"limit": 6}),
-    ("jobset", FIXED + policy("onPodFailure: RestartPod"), {"limit": 6}),
-    ("volcano", FIXED + policy("onPodFailure: RestartPod"), {"maxRetry": 7, "PodFailed": "RestartPod", **NODE_0}),
-    ("pytorchjob", FIXED + policy("onPodFailure: RestartPod"), {**IN_PLACE, "limit": 6}),
+    # RestartPod: six retries for each of the four nodes, which the loss of node 0 fails together
+    ("job", FIXED + policy("onPodFailure: RestartPod"), {"limit": 24}),
+    ("jobset", FIXED + policy("onPodFailure: RestartPod"), {"limit": 24}),
+    ("volcano", FIXED + policy("onPodFailure: RestartPod"), {"maxRetry": 25, "PodFailed": "RestartPod", **NODE_0}),
+    ("pytorchjob", FIXED + policy("onPodFailure: RestartPod"), {**IN_PLACE, "limit": 24}),
     # RestartJob
     ("jobset", FIXED + policy("onPodFailure: RestartJob"), {"limit": 0, "again": 6}),
     ("jobset", ROLES + policy("onPodFailure: RestartJob"), {"limit": 0, "again": 6}),
@@ -118,14 +118,14 @@ WRITTEN: list[tuple[str, str, Json]] = [
     ("volcano", FIXED + policy("onPodFailure: FailJob"), {"maxRetry": 1, **JOB_AGAIN}),
     ("pytorchjob", FIXED + policy("onPodFailure: FailJob"), ENDED),
     # restartPolicy OnFailure without a limit is one thing everywhere
-    ("job", FIXED + "\nrestartPolicy: OnFailure", {"limit": 6}),
-    ("jobset", FIXED + "\nrestartPolicy: OnFailure", {"limit": 6}),
-    ("pytorchjob", FIXED + "\nrestartPolicy: OnFailure", {**IN_PLACE, "limit": 6}),
+    ("job", FIXED + "\nrestartPolicy: OnFailure", {"limit": 24}),
+    ("jobset", FIXED + "\nrestartPolicy: OnFailure", {"limit": 24}),
+    ("pytorchjob", FIXED + "\nrestartPolicy: OnFailure", {**IN_PLACE, "limit": 24}),
     ("pytorchjob", FIXED + "\nrestartPolicy: Always", {**IN_PLACE, "restart": "Always"}),  # for ever is what it says
     (
         "volcano",
         FIXED + "\nrestartPolicy: OnFailure",
-        {"maxRetry": 7, "PodEvicted": "RestartJob", **NODE_0, "TaskFailed": "TerminateJob", "task": 6},
+        {"maxRetry": 25, "PodEvicted": "RestartJob", **NODE_0, "TaskFailed": "TerminateJob", "task": 24},
     ),
     # onDisruption: Ignore
     ("job", FIXED + policy("onDisruption: Ignore"), {"limit": 0, "lost": "Ignore"}),
@@ -141,7 +141,7 @@ WRITTEN: list[tuple[str, str, Json]] = [
     (
         "jobset",
         FIXED + policy("onDisruption: Ignore", "onPodFailure: RestartPod"),
-        {"limit": 6, "lost": "Ignore"},
+        {"limit": 24, "lost": "Ignore"},
     ),
     # onDisruption: Count
     ("job", RANGE + policy("onDisruption: Count"), {"limit": 0, "done": "0"}),
@@ -206,7 +206,7 @@ def test_an_older_volcano_restarts_the_job() -> None:
 
 ERROR, WARNING = ("error", "unsupported-by-target"), ("warning", "done-differently")
 ON_POD, ON_LOSS, SUCCESS = "runPolicy.onPodFailure", "runPolicy.onDisruption", "runPolicy.successPolicy"
-PEERS = ("warning", "peers-fail-too")
+PEERS, NODE_0_FAILS_ALL = ("warning", "peers-fail-too"), ("warning", "node-0-fails-all")
 
 SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
     # RestartJob: a bare Job and a PyTorchJob start pods one by one
@@ -251,7 +251,17 @@ SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
     ("jobset", f"{FIXED}\nspot: true" + policy("backoffLimit: 2"), []),  # all start again, and it counts once
     ("volcano", FIXED + policy("onDisruption: Ignore"), [(*PEERS, ON_LOSS)]),
     ("pytorchjob", f"{FIXED}\nspot: true", [(*PEERS, "spot")]),
-    ("job", "elastic: {nnodes: 4, maxRestarts: 1}\nspot: true", []),
+    # the torchrun of the others fails with node 0's, which holds the store (PyTorch 2.13, measured)
+    ("job", "elastic: {nnodes: 4, maxRestarts: 1}\nspot: true", [(*NODE_0_FAILS_ALL, "spot")]),
+    ("job", "elastic: {nnodes: 4, maxRestarts: 1}\nspot: true" + policy("backoffLimit: 2"),
+     [(*NODE_0_FAILS_ALL, "spot")]),
+    ("job", "elastic: {nnodes: 4, maxRestarts: 1}\nspot: true" + policy("backoffLimit: 3"), []),
+    ("jobset", "elastic: {nnodes: 4, maxRestarts: 1}\nspot: true", []),  # all start again, uncounted
+    ("jobset", f"{RANGE}\nspot: true", [(*NODE_0_FAILS_ALL, "spot")]),
+    ("volcano", RANGE + policy("onDisruption: Ignore"), [(*NODE_0_FAILS_ALL, ON_LOSS)]),
+    ("pytorchjob", f"{RANGE}\nspot: true" + policy("onPodFailure: RestartPod"), []),
+    ("job", "elastic: {nnodes: 4, maxRestarts: 1, rdzvBackend: etcd-v2, rdzvEndpoint: 'etcd:2379'}\nspot: true", []),
+    ("job", RANGE, []),  # nobody asked
     ("job", "spot: true", []),
     ("job", "elastic: {nnodes: '2:4'}", []),
 ]  # fmt: skip

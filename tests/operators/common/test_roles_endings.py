@@ -112,7 +112,7 @@ def test_a_role_that_says_never_fails_and_is_lost_as_the_trainers_are() -> None:
     spec, jobs = replicated(body % "", "jobset")
     assert spec["failurePolicy"]["rules"][0]["action"] == "RestartJobSetAndIgnoreMaxRestarts"
     _, alone = replicated(body % ", onPodFailure: RestartPod", "jobset")
-    for found, action, limit in ((jobs, "FailJob", 0), (alone, "Ignore", 6)):
+    for found, action, limit in ((jobs, "FailJob", 0), (alone, "Ignore", 12)):
         job = found["loader"]["template"]["spec"]
         assert [rule["action"] for rule in job["podFailurePolicy"]["rules"]] == [action]
         assert job["backoffLimit"] == limit

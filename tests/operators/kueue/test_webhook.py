@@ -61,7 +61,13 @@ def refused(manifest: Json) -> list[tuple[str, Path]]:
     return [(one.name, one.path) for one in found]
 
 
-ALL = (POD, JOB, PYTORCHJOB, JOBSET, TRAINJOB)
+MPIJOB = {
+    "apiVersion": "kubeflow.org/v2beta1",
+    "kind": "MPIJob",
+    "metadata": {"name": "train"},
+    "spec": {"mpiReplicaSpecs": {"Launcher": {"template": JOB["spec"]["template"]}}},
+}
+ALL = (POD, JOB, PYTORCHJOB, JOBSET, TRAINJOB, MPIJOB)
 
 
 @pytest.mark.parametrize("manifest", ALL, ids=lambda one: one["kind"])

@@ -426,11 +426,11 @@ OTHER: list[tuple[str, dict[str, Any], list[str]]] = [
     ),
     (
         "claim",
-        {"spec.dataSource": {"apiGroup": "A"}},
+        {"spec.dataSourceRef": {"apiGroup": "A"}},
         [
-            f"spec.dataSource.name {R}",
-            f"spec.dataSource.kind {R}",
-            f"spec.dataSource.apiGroup {INV}",
+            f"spec.dataSourceRef.name {R}",
+            f"spec.dataSourceRef.kind {R}",
+            f"spec.dataSourceRef.apiGroup {INV}",
         ],
     ),
     ("policy", {"spec.policyTypes": ["Ingress", "Egress", "Ingress"]}, [f"spec.policyTypes {INV}"]),
@@ -439,7 +439,7 @@ OTHER: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "policy",
         {"spec.ingress.0.from.0": {"ipBlock": {"cidr": "10.0.0.0/8", "except": ["x", "010.1.0.0/16"]}}},
-        [f"spec.ingress[0].from[0].ipBlock.except[0] {INV}"],
+        [f"spec.ingress[0].from[0].ipBlock.except[{at}] {INV}" for at in (0, 1)],
     ),
     ("trainjob", {"spec.trainer.image": " i"}, [f"spec.trainer.image {INV}"]),
     ("trainjob", {"spec.initializer": {"model": {"env": [{"name": ""}]}}}, [f"spec.initializer.model.env[0].name {R}"]),

@@ -127,7 +127,7 @@ ROWS: list[tuple[str, dict[str, Any], list[str]]] = [
     (
         "153",
         {"spec.dnsConfig": {"nameservers": ["1.1.1.256", "::1", "01.1.1.1"]}},
-        [f"spec.dnsConfig.nameservers[0] {INV}"],
+        [f"spec.dnsConfig.nameservers[0] {INV}", f"spec.dnsConfig.nameservers[2] {INV}"],
     ),
     ("153", {"spec.dnsConfig": {"searches": ["a b", "_x.y", "."]}}, [f"spec.dnsConfig.searches[0] {INV}"]),
     ("154", {"spec.dnsConfig": {"options": [{"value": "5"}]}}, [f"spec.dnsConfig.options[0] {R}"]),

@@ -11,6 +11,9 @@ RULES: Final[dict[str, str]] = {
     "topology_on_object": "kueue topology/slice",
     "unsupported_by_kueue": "kueue volcano/elastic",
     "queue_without_requests": "kueue labels",
+    "never_fits_queue": "kueue labels @ClusterQueue",
+    "exceeds_cohort": "kueue labels @ClusterQueue",
+    "missing_queue": "kueue labels @LocalQueue",
     "multikueue_without_queue": "kueue managedBy",
     "unsuspended_in_queue": "kueue suspend",
 }

@@ -30,6 +30,7 @@ Bad:
               containers:
                 - name: pytorch
                   image: ghcr.io/acme/train:1.0
+                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
                   command: [torchrun, train.py]
                   resources: {limits: {memory: 64Gi, nvidia.com/gpu: 1}}
 
@@ -57,6 +58,7 @@ Good:
               containers:
                 - name: pytorch
                   image: ghcr.io/acme/train:1.0
+                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
                   command: [torchrun, train.py]
                   resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 

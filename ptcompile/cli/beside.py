@@ -1,0 +1,41 @@
+"""Objects of some files that decide what happens to the objects of others: namespaces, queues, quotas.
+
+`lint jobs/ queues/` judges each file by itself, with these of all the others beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from ptcompile.cli.files import File
+from ptcompile.documents import source
+from ptcompile.streams import objects
+
+_KINDS: Final = frozenset(
+    {"Namespace", "LimitRange", "ResourceQuota", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor"}
+)
+_WORDS: Final = tuple(kind.encode() for kind in sorted(_KINDS))
+
+
+class Beside:
+    """What each file has for the others. Only files that name such a kind are read for it."""
+
+    def __init__(self, inputs: Sequence[File]) -> None:
+        some = len(inputs) > 1
+        self._found = {file: list(_deciding(file)) for file in inputs if some and _may_decide(file.content)}
+
+    def of(self, file: File) -> list[Mapping[str, Any]]:
+        """What the other files have for this one."""
+        return [one for other, found in self._found.items() if other is not file for one in found]
+
+
+def _may_decide(content: bytes) -> bool:
+    return any(word in content for word in _WORDS)
+
+
+def _deciding(file: File) -> Iterator[Mapping[str, Any]]:
+    for document in source.read(file.content, file.name).documents:
+        for _, one in objects(document.data):
+            if one.get("kind") in _KINDS:
+                yield one

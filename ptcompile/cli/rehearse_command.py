@@ -1,0 +1,142 @@
+"""`ptcompile rehearse`: a job's pods as real processes of torchrun on this machine, with faults."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+from typing import TYPE_CHECKING
+
+from ptcompile.cli import files
+from ptcompile.cli.files import UsageError
+from ptcompile.cli.findings import Findings
+from ptcompile.cli.options import add_output_format, check_target
+
+if TYPE_CHECKING:
+    from ptcompile.rehearsal import Rehearsal
+    from ptcompile.simulation.faults import Fault
+    from ptcompile.simulation.pod import Job
+
+_FAULTS = {
+    "late": "a pod whose container starts late, such as 0=150s",
+    "kill": "a pod whose node is lost, such as 2@10s,back=20s: 10 s after all train, made again 20 s later",
+    "drain": "the same with SIGTERM first",
+    "fail-process": "a pod of which one process fails once, such as 1@5s",
+}
+"""The faults that may be given more than once; pods count from 0 over those that train."""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the command and its options into the parser."""
+    one = commands.add_parser("rehearse", help="its pods as real torchrun processes, with faults", allow_abbrev=False)
+    one.add_argument("path", metavar="FILE", help="a spec or manifests with one job, or -")
+    one.add_argument("--target", metavar="T", help="of a spec (the one that compile takes)")
+    one.add_argument("--cluster", metavar="FILE", help="the platform's profile: its versions decide")
+    one.add_argument(
+        "--with", dest="beside", action="append", default=[], metavar="FILE",
+        help="objects to look at only, such as a TrainJob's runtime; repeatable",
+    )  # fmt: skip
+    for name, help in _FAULTS.items():
+        one.add_argument(f"--{name}", action="append", default=[], metavar="POD", help=f"{help}; repeatable")
+    one.add_argument("--dns-lag", metavar="TIME", help="how long after its start the DNS names of pod 0 come")
+    one.add_argument("--python", metavar="FILE", help="the interpreter that has torch (python)")
+    what = one.add_mutually_exclusive_group()
+    what.add_argument("--script", metavar="FILE", help="trains instead of the stand-in")
+    what.add_argument("--own-command", action="store_true", help="run the manifest's own command")
+    one.add_argument("--max-processes", type=_positive, default=2, metavar="N", help="of a pod, at most (2)")
+    one.add_argument("--scale", type=_factor, default=1.0, metavar="X", help="make all waits X times shorter")
+    one.add_argument("--limit", metavar="TIME", help="after which all is over (10m, and what the faults take)")
+    one.add_argument("--format", choices=("text", "json"), default="text", help="of the result (text)")
+    add_output_format(one)
+    one.set_defaults(run=run)
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise ValueError(text)
+    return number
+
+
+def _factor(text: str) -> float:
+    number = float(text)
+    if not 1 <= number <= 60:
+        raise ValueError(text)
+    return number
+
+
+def run(options: argparse.Namespace) -> int:
+    """Play it and show what was seen: 0 where the job trained to its end as `simulate` claims, else 1."""
+    from ptcompile.rehearsal import RehearsalError, text, to_dict
+
+    check_target(options.target)
+    faults, limit = _times(options)
+    try:
+        job = _job(options)
+        if job is None:
+            return 1
+        found = _play(options, job, faults, limit)
+    except RehearsalError as error:
+        files.say(f"ptcompile: {error}\n")
+        return 2
+    shown = json.dumps(to_dict(found), indent=2) + "\n" if options.format == "json" else text(found)
+    return max(files.write_stdout(shown), int(not found.verdict.passed))
+
+
+def _times(options: argparse.Namespace) -> tuple[list[Fault], float]:
+    from ptcompile.rehearsal import FORMS, enough, fault
+    from ptcompile.rehearsal.words import duration
+
+    try:
+        given = {kind: getattr(options, kind.replace("-", "_")) for kind in FORMS}
+        words = [(kind, [found] if isinstance(found, str) else found or []) for kind, found in given.items()]
+        faults = [fault(kind, word) for kind, some in words for word in some]
+        return faults, duration(options.limit) if options.limit else enough(faults, options.scale)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+
+
+def _job(options: argparse.Namespace) -> Job | None:
+    """The job to play; None where the file has findings instead, which are told."""
+    from ptcompile.verbs import simulate
+    from ptcompile.verbs.rehearse import the_job
+
+    findings = Findings(options.output_format)
+    profile = findings.profile(options.cluster) if options.cluster else None
+    if options.cluster and profile is None:
+        findings.finish()
+        return None
+    inputs, unreadable = files.read_all([options.path])
+    findings.unreadable(unreadable)
+    if len(inputs) != 1:
+        raise UsageError(f"{options.path} is {len(inputs)} files; rehearse takes one")
+    beside = [files.read(path) for path in options.beside]
+    world = simulate.simulate(
+        inputs[0].content, target=options.target, cluster=profile, filename=inputs[0].name, others=beside
+    )
+    findings.add(inputs[0], world.diagnostics)
+    findings.finish()
+    return the_job(world, inputs[0].content, profile) if world.jobs or world.ok else None
+
+
+def _play(options: argparse.Namespace, job: Job, faults: list[Fault], limit: float) -> Rehearsal:
+    from ptcompile.rehearsal import Settings, interpreter, rehearse
+
+    script = options.script
+    if script is not None and not os.path.isfile(script):
+        raise UsageError(f"--script {script}: no such file")
+    settings = Settings(interpreter(options.python), script, options.own_command, options.scale, limit)
+    alive = sys.stderr.isatty()
+
+    def progress(line: str) -> None:
+        files.say(f"\r\x1b[K{line}" if alive else f"{line}\n", raw=alive)
+
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: nothing is left behind
+    try:
+        return rehearse(job, faults, settings=settings, most=options.max_processes, progress=progress)
+    finally:
+        signal.signal(signal.SIGTERM, before)
+        if alive:
+            files.say("\r\x1b[K", raw=True)

@@ -1,0 +1,69 @@
+"""What an apply does to an object that is there, in a word and a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from ptcompile.diffing.values import Apply
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.kubernetes.untyped import at, kind_of
+
+_ROLLS: Final[dict[tuple[str, str], tuple[tuple[str, ...], str]]] = {
+    ("apps", "Deployment"): (("spec", "template"), "pods are replaced, a few at a time"),
+    ("apps", "DaemonSet"): (("spec", "template"), "pods are replaced, a few at a time"),
+    ("apps", "StatefulSet"): (("spec", "template"), "pods are replaced, the last one first"),
+    ("", "Pod"): (("spec", "containers"), "a container whose image changes is restarted"),
+    ("leaderworkerset.x-k8s.io", "LeaderWorkerSet"): (
+        ("spec", "leaderWorkerTemplate"),
+        "groups of pods are replaced, one at a time",
+    ),
+}
+"""Where a change restarts pods, by API group and kind."""
+
+_LATER: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]]] = {
+    ("apps", "ReplicaSet"): ((("spec", "template"), "pods that run stay as they are; later ones are made anew"),),
+    ("batch", "CronJob"): ((("spec", "jobTemplate"), "Jobs that run stay as they are; it counts for the next ones"),),
+    ("kubeflow.org", "PyTorchJob"): (
+        (
+            ("spec", "pytorchReplicaSpecs"),
+            "pods that run keep their template and the size of the job that they were told; pods made later are made "
+            "of the new one: suspend the job, apply, and resume it",
+        ),
+    ),
+    ("kubeflow.org", "MPIJob"): (
+        (("spec", "mpiReplicaSpecs"), "the launcher stays as it is, and workers that run; new workers are made anew"),
+    ),
+    ("ray.io", "RayCluster"): (
+        (("spec",), "pods that run stay as they are; replicas are scaled (upgradeStrategy Recreate replaces all)"),
+    ),
+    ("ray.io", "RayJob"): ((("spec", "rayClusterSpec"), "the cluster that runs stays as it is"),),
+    ("trainer.kubeflow.org", "TrainingRuntime"): (
+        (("spec",), "TrainJobs that run stay as they are; it counts for the next ones"),
+    ),
+    ("trainer.kubeflow.org", "ClusterTrainingRuntime"): (
+        (("spec",), "TrainJobs that run stay as they are; it counts for the next ones"),
+    ),
+    ("", "ConfigMap"): ((("data",), "volumes follow after a minute (not with subPath), variables never"),),
+    ("", "Secret"): ((("data",), "volumes follow after a minute (not with subPath), variables never"),),
+}
+"""Where a change is taken and running pods do not see it."""
+
+
+def verdict(
+    old: Mapping[str, Any], new: Mapping[str, Any], touched: Sequence[tuple[str, ...]], problems: Sequence[Problem]
+) -> Apply:
+    """The verdict on an apply of `new` over `old`; `problems` are what it is refused for."""
+    if any(problem.severity == "error" for problem in problems):
+        return Apply("refused", None)  # whoever shows it says why
+    api_version, kind = kind_of(new)
+    key = api_version.rpartition("/")[0], kind
+    rolls = _ROLLS.get(key)
+    if rolls is not None and any(path[: len(rolls[0])] == rolls[0] for path in touched):
+        return Apply("restarts", rolls[1])
+    if key == ("kubeflow.org", "PyTorchJob") and at(old, "spec", "runPolicy").get("suspend") is True:
+        return Apply("in-place", None)
+    for place, why in _LATER.get(key, ()):
+        if any(path[: len(place)] == place for path in touched):
+            return Apply("ignored", why)
+    return Apply("in-place" if touched else "unchanged", None)

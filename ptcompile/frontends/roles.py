@@ -1,0 +1,152 @@
+"""The roles of a spec as pod templates: the job's words, the role's own over them, then both patches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ptcompile.findings.diagnostics import Path
+from ptcompile.frontends.amounts import lowered
+from ptcompile.frontends.nulls import merged, of_fields, of_patch
+from ptcompile.job import model as ir
+from ptcompile.job import pod_template
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.spec import EnvSource, JobSpec, PodFields, RoleSpec, SideRole
+
+MAIN = "pytorch"
+"""What the container that trains is called in a spec's own words, and on every target that leaves the choice."""
+
+_JOB: Path = ("spec",)
+
+
+def roles_of(job: JobSpec) -> tuple[ir.Role, ...]:
+    """All roles of a job: those that train, then those beside them."""
+    return (*_trainers(job), *(_side_role(name, job, role) for name, role in job.roles.items()))
+
+
+def _trainers(job: JobSpec) -> tuple[ir.Role, ...]:
+    if job.master is None and job.worker is None:
+        return (_role("node", job.first_nodes(), job, None),)
+    workers = job.worker.replicas if job.worker is not None else 0
+    master = _role("master", 1, job, job.master)
+    return (master, _role("worker", workers, job, job.worker)) if workers else (master,)
+
+
+def _role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None) -> ir.Role:
+    """One role: the job's words, the role's laid over them, then both patches."""
+    template, nulls = template_of(job), of_fields(job, _JOB, MAIN)
+    own = ir.Resources()
+    if role is not None:
+        of_role = of_fields(role, (*_JOB, name), MAIN)
+        template = pod_template.merge(pod_template.without(template, of_role), template_of(role))
+        nulls, own = merged(nulls, of_role), lowered(role.resources)
+    called = job.names.container
+    patches = [((*_JOB, "podTemplate"), _of_main(job.pod_template, called))]
+    if role is not None:
+        patches.append(((*_JOB, name, "podTemplate"), _of_main(role.pod_template, called)))
+    restart = (role.restart_policy if role is not None else None) or job.restart_policy
+    return ir.Role(name, replicas, _patched(template, nulls, own, patches, MAIN), restart)
+
+
+def _patched(
+    template: dict[str, Any], nulls: dict[str, Any], own: ir.Resources, patches: list[tuple[Path, Any]], main: str
+) -> ir.PodTemplate:
+    """A role's template with its amounts and its patches, and what all of it keeps empty.
+
+    What a later word gives again is not empty.
+    """
+    if own.requests or own.limits:
+        template["spec"]["containers"][0]["resources"] = {"requests": own.requests, "limits": own.limits}
+    for path, patch in patches:
+        if patch:
+            template, nulls = pod_template.merge(template, patch), merged(nulls, of_patch(patch, path))
+    read = pod_template.read(template, main)
+    amounts = read.main.resources._replace(nulls=own.nulls)
+    return read._replace(
+        main=read.main._replace(resources=amounts), nulls=pod_template.absent(nulls, template) if nulls else nulls
+    )
+
+
+def _of_main(patch: Mapping[str, Any], name: str | None) -> Mapping[str, Any]:
+    """A patch in which the container that trains may be called by its name in the manifest too."""
+    spec = patch.get("spec")
+    containers = spec.get("containers") if isinstance(spec, Mapping) else None
+    if name in {None, MAIN} or not isinstance(containers, list) or not isinstance(spec, Mapping):
+        return patch
+    return {
+        **patch,
+        "spec": {**spec, "containers": [{**c, "name": MAIN} if c.get("name") == name else c for c in containers]},
+    }
+
+
+def _side_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
+    """A role beside the trainers: the job's words but for what starts, the role's own over them, then its patch.
+
+    A container that fails is restarted in its pod (OnFailure) unless the user says otherwise: it keeps its name and
+    the trainers can come back to it, where a failed pod would end the job.
+    """
+    template, nulls = template_of(job, name), of_fields(job, _JOB, name)
+    for key in ("command", "args"):
+        template["spec"]["containers"][0].pop(key, None)
+    at = (*_JOB, "roles", name)
+    of_role = of_fields(role, at, name)
+    template = pod_template.merge(pod_template.without(template, of_role), template_of(role, name))
+    patches = [((*at, "podTemplate"), role.pod_template)]
+    read = _patched(template, merged(nulls, of_role), lowered(role.resources), patches, name)
+    return ir.Role(name, role.replicas, read, role.restart_policy or "OnFailure", trains=False)
+
+
+def template_of(fields: PodFields, name: str = MAIN) -> dict[str, Any]:
+    """What a block says of its pods, as a Kubernetes pod template with only the fields that it gives.
+
+    `name` is that of its main container.
+    """
+    container = {
+        "name": name,
+        "image": fields.image,
+        "imagePullPolicy": fields.image_pull_policy,
+        "command": fields.command,
+        "args": fields.args,
+        "workingDir": fields.working_dir,
+        "envFrom": fields.env_from,
+        "env": [variable(name, value) for name, value in fields.env.items() if value is not None],
+        "volumeMounts": fields.volume_mounts,
+        "securityContext": fields.security_context,
+    }
+    pod = {
+        "serviceAccountName": fields.service_account_name,
+        "schedulerName": fields.scheduler_name,
+        "priorityClassName": fields.priority_class_name,
+        "hostNetwork": fields.host_network or None,
+        "dnsPolicy": "ClusterFirstWithHostNet" if fields.host_network else None,
+        "terminationGracePeriodSeconds": fields.termination_grace_period_seconds,
+        "imagePullSecrets": fields.image_pull_secrets,
+        "securityContext": fields.pod_security_context,
+        "nodeSelector": _not_null(fields.node_selector),
+        "affinity": fields.affinity,
+        "tolerations": fields.tolerations,
+        "containers": [_given(container)],
+        "volumes": fields.volumes,
+    }
+    metadata = {"labels": _not_null(fields.pod_labels), "annotations": _not_null(fields.pod_annotations)}
+    return {"metadata": _given(metadata), "spec": _given(pod)}
+
+
+def _not_null(words: Mapping[str, str | None]) -> dict[str, str]:
+    return {key: text for key, text in words.items() if text is not None}
+
+
+_EMPTY_SAYS = frozenset({"command", "args"})
+
+
+def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what is not said: null, and empty lists and mappings. An empty argument list is a word of its own."""
+    return {k: v for k, v in fields.items() if v or (v is not None and (k in _EMPTY_SAYS or v not in ([], {})))}
+
+
+def variable(name: str, value: str | EnvSource) -> dict[str, Any]:
+    """A variable of a spec as Kubernetes writes it."""
+    if isinstance(value, str):
+        return {"name": name, "value": value}
+    return {"name": name, "valueFrom": value.given()}

@@ -1,0 +1,117 @@
+"""The deadline ends the job while its nodes may still wait for one another.
+
+What: activeDeadlineSeconds is no longer than the nodes of the job wait at their rendezvous.
+
+Why: a node that comes late is waited for as long as the rendezvous is told, and the deadline counts from the start of
+the job, with the pull of images in it. The job is ended without a word of what was missing, and what was trained until
+then is lost.
+
+Bad:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 4
+              parallelism: 4
+              backoffLimit: 0
+              activeDeadlineSeconds: 600  # <--
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=4
+                        - --rdzv-backend=c10d
+                        - --rdzv-endpoint=train-node-0-0.train:29400
+                        - --rdzv-conf=join_timeout=900,read_timeout=900
+                        - train.py
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Good:
+
+    apiVersion: jobset.x-k8s.io/v1alpha2
+    kind: JobSet
+    metadata: {name: train}
+    spec:
+      replicatedJobs:
+        - name: node
+          template:
+            spec:
+              completions: 4
+              parallelism: 4
+              backoffLimit: 0
+              activeDeadlineSeconds: 86400
+              template:
+                spec:
+                  restartPolicy: Never
+                  containers:
+                    - name: pytorch
+                      image: ghcr.io/acme/train:1.0
+                      command:
+                        - torchrun
+                        - --nnodes=4
+                        - --rdzv-backend=c10d
+                        - --rdzv-endpoint=train-node-0-0.train:29400
+                        - --rdzv-conf=join_timeout=300,read_timeout=300
+                        - train.py
+                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+
+Fix: give a deadline for all of the training, or a shorter wait in --rdzv-conf.
+
+Source: Kubernetes 1.36, activeDeadlineSeconds; PyTorch 2.13: join_timeout is 600 seconds unless said, and
+`timeout` of a static rendezvous too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.kubernetes.untyped import integer
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.linting.trainers import Trainer
+from ptcompile.linting.views import mapping_at
+from ptcompile.simulation.agents import agents_of
+
+_MINUTE = 60
+"""Shorter deadlines are another rule's: short-deadline."""
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    job = subject.job
+    if job is None or not subject.parties:
+        return
+    agents = agents_of(job, subject.meeting)
+    if agents is None:
+        return
+    for path, seconds in _deadlines(subject, subject.parties[0][0]):
+        if _MINUTE <= seconds <= agents.wait_for_others:
+            yield Found(
+                path,
+                f"{field_path(path)}: the job ends after {seconds} seconds, and its nodes may wait "
+                f"{agents.wait_for_others} for one another",
+                "give a longer deadline, or a shorter wait in --rdzv-conf",
+            )
+            return
+
+
+def _deadlines(subject: Subject, one: Trainer) -> Iterator[tuple[Path, int]]:
+    """The deadlines above the container that trains: of its pods, of the Job around them, of the object."""
+    above = [one.path[:length] for length in range(1, len(one.path))]
+    places = [path for path in above if path[-1] == "spec"] + [("spec", "runPolicy")]
+    for place in places:
+        seconds = mapping_at(subject.manifest, place).get("activeDeadlineSeconds")
+        if seconds is not None:
+            yield (*place, "activeDeadlineSeconds"), integer(seconds)
+
+
+RULE = Rule("deadline-before-join", _check, severity="warning", stage="run", authority="torchrun")

@@ -1,0 +1,61 @@
+"""JobSet's webhook on updates (JobSet 0.12 `pkg/webhooks/jobset_webhook.go`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.kubernetes.untyped import at
+from ptcompile.kubernetes.versions import Versions
+
+_VALUE: Final = "Value is immutable"
+FIXED_FIELDS: Final = (
+    "failurePolicy",
+    "network",
+    "startupPolicy",
+    "successPolicy",
+    "volumeClaimPolicies",
+    "replicatedJobs.*.dependsOn",
+)
+"""Of a JobSet's spec, which a runtime holds too."""
+
+FIXED: Final = tuple((f"spec.{path}", _VALUE) for path in FIXED_FIELDS)
+"""What the CRD lets nobody change (JobSet 0.12)."""
+
+_STEERING: Final = (
+    ("metadata", "labels"),
+    ("metadata", "annotations"),
+    ("spec", "nodeSelector"),
+    ("spec", "tolerations"),
+    ("spec", "schedulingGates"),
+)
+"""What of a pod template may change while the JobSet is suspended, and comes to the child Jobs when it is resumed."""
+
+_TEMPLATE: Final = ("template", "spec", "template")
+_ANEW: Final = "delete the JobSet and apply again, or give it another name for each run"
+
+
+def check(
+    old: Mapping[str, Any], new: Mapping[str, Any], touched: tuple[tuple[str, ...], ...], versions: Versions
+) -> Iterator[Problem]:
+    """What the webhook answers to a change; `touched` are the paths that differ."""
+    suspended = at(old, "spec").get("suspend") is True
+    if versions.jobset >= (0, 8):
+        suspended = suspended or at(new, "spec").get("suspend") is True
+    for path in touched:
+        if path[:2] == ("spec", "managedBy"):
+            yield _refused(("spec", "managedBy"), "remove the change: who manages a JobSet is said once")
+        if path[:2] == ("spec", "replicatedJobs") and not (suspended and _steers(path[3:])):
+            yield _refused(("spec", "replicatedJobs"), _ANEW)
+            return
+
+
+def _steers(path: tuple[str, ...]) -> bool:
+    inner = path[len(_TEMPLATE) :]
+    return path[: len(_TEMPLATE)] == _TEMPLATE and any(inner[: len(steps)] == steps for steps in _STEERING)
+
+
+def _refused(path: tuple[str, ...], help: str) -> Problem:
+    message = f"{'.'.join(path)}: Invalid value: field is immutable"
+    return Problem("webhook-refusal", path, message, help, authority="jobset")

@@ -1,0 +1,106 @@
+"""A queued job asks for more than its queue's cohort has among the files.
+
+What: the job does not fit its ClusterQueue, and does not fit with all that the cohort's queues of the stream lend.
+
+Why: unless other queues of the cohort, which are not among these files, lend the rest, Kueue keeps the job suspended
+for ever.
+
+Bad:
+
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: LocalQueue
+    metadata: {name: gpus}
+    spec: {clusterQueue: research}
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: ClusterQueue
+    metadata: {name: research}
+    spec:
+      cohortName: everyone
+      resourceGroups:
+        - coveredResources: [cpu, memory]
+          flavors:
+            - name: epyc
+              resources: [{name: cpu, nominalQuota: 4}, {name: memory, nominalQuota: 1Ti}]
+    ---
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: train
+      labels:
+        kueue.x-k8s.io/queue-name: gpus  # <--
+    spec:
+      suspend: true
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: LocalQueue
+    metadata: {name: gpus}
+    spec: {clusterQueue: research}
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: ClusterQueue
+    metadata: {name: research}
+    spec:
+      cohortName: everyone
+      resourceGroups:
+        - coveredResources: [cpu, memory]
+          flavors:
+            - name: epyc
+              resources: [{name: cpu, nominalQuota: 16}, {name: memory, nominalQuota: 1Ti}]
+    ---
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: train
+      labels:
+        kueue.x-k8s.io/queue-name: gpus
+    spec:
+      suspend: true
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: ask for less, name another queue, or raise a quota of the cohort.
+
+Source: Kueue 0.19 pkg/cache/scheduler/resource_node.go: what a queue can have is its own and what the cohort lends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.kueue.asked import job_shortage
+from ptcompile.operators.kueue.marks import QUEUE, queue
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    short = job_shortage(subject) if queue(subject.metadata) else None
+    if short is not None and not short.certain:
+        message = f"metadata.labels[{QUEUE}]: queue {queue(subject.metadata)} cannot admit this: {short.why}"
+        yield Found(
+            ("metadata", "labels", QUEUE),
+            f"{message}, unless queues outside these files lend more",
+            "ask for less, name another queue, or raise a quota of the cohort",
+        )
+
+
+RULE = Rule("exceeds-cohort", _check, severity="warning", stage="run", authority="kueue")

@@ -1,0 +1,113 @@
+"""A job names a queue that is not among the queues of its namespace.
+
+What: the stream has LocalQueues of the job's namespace, and none of the name in the job's label; or the LocalQueue's
+ClusterQueue is not among those of the stream.
+
+Why: Kueue keeps the job suspended until the queue is there: `LocalQueue research doesn't exist`.
+
+Bad:
+
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: LocalQueue
+    metadata: {name: research}
+    spec: {clusterQueue: research}
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: ClusterQueue
+    metadata: {name: research}
+    spec:
+      resourceGroups:
+        - coveredResources: [cpu, memory]
+          flavors:
+            - name: epyc
+              resources: [{name: cpu, nominalQuota: 16}, {name: memory, nominalQuota: 1Ti}]
+    ---
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: train
+      labels:
+        kueue.x-k8s.io/queue-name: gpus  # <--
+    spec:
+      suspend: true
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: LocalQueue
+    metadata: {name: gpus}
+    spec: {clusterQueue: research}
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: ClusterQueue
+    metadata: {name: research}
+    spec:
+      resourceGroups:
+        - coveredResources: [cpu, memory]
+          flavors:
+            - name: epyc
+              resources: [{name: cpu, nominalQuota: 16}, {name: memory, nominalQuota: 1Ti}]
+    ---
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: train
+      labels:
+        kueue.x-k8s.io/queue-name: gpus
+    spec:
+      suspend: true
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: name one of the queues.
+
+Source: Kueue 0.19 pkg/scheduler: a workload whose LocalQueue or ClusterQueue is missing is inadmissible.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.names import suggest
+from ptcompile.kubernetes.untyped import at, namespace
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.kueue.asked import queues_of
+from ptcompile.operators.kueue.marks import QUEUE, queue
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    name = queue(subject.metadata)
+    if not name:
+        return
+    queues, space = subject.stream.once(queues_of), namespace(subject.manifest)
+    known = [other for where, other in queues.local if where == space]
+    path = ("metadata", "labels", QUEUE)
+    if known and name not in known:
+        near = suggest(name, known)
+        help = f"did you mean {near}?" if near else f"name one of {', '.join(sorted(known))}"
+        yield Found(path, f"metadata.labels[{QUEUE}]: LocalQueue {name} doesn't exist", help)
+        return
+    target = at(queues.local.get((space, name), {}), "spec").get("clusterQueue")
+    if queues.cluster and isinstance(target, str) and target not in queues.cluster:
+        message = f"metadata.labels[{QUEUE}]: ClusterQueue {target} of LocalQueue {name} doesn't exist"
+        yield Found(path, message, f"name one of {', '.join(sorted(queues.cluster))} in the LocalQueue")
+
+
+RULE = Rule("missing-queue", _check, severity="warning", stage="run", authority="kueue")

@@ -1,0 +1,100 @@
+"""A queued job asks for more than its queue can ever have.
+
+What: the stream has the job, its LocalQueue and its ClusterQueue, and no way to place the job's pods among the queue's
+flavors stays below the quotas; or the queue does not cover a resource that the pods request.
+
+Why: Kueue keeps the job suspended for ever. `kubectl describe workload` says so, nobody else does.
+
+Bad:
+
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: LocalQueue
+    metadata: {name: gpus}
+    spec: {clusterQueue: research}
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: ClusterQueue
+    metadata: {name: research}
+    spec:
+      resourceGroups:
+        - coveredResources: [cpu, memory]
+          flavors:
+            - name: epyc
+              resources: [{name: cpu, nominalQuota: 4}, {name: memory, nominalQuota: 1Ti}]
+    ---
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: train
+      labels:
+        kueue.x-k8s.io/queue-name: gpus  # <--
+    spec:
+      suspend: true
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Good:
+
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: LocalQueue
+    metadata: {name: gpus}
+    spec: {clusterQueue: research}
+    ---
+    apiVersion: kueue.x-k8s.io/v1beta2
+    kind: ClusterQueue
+    metadata: {name: research}
+    spec:
+      resourceGroups:
+        - coveredResources: [cpu, memory]
+          flavors:
+            - name: epyc
+              resources: [{name: cpu, nominalQuota: 16}, {name: memory, nominalQuota: 1Ti}]
+    ---
+    apiVersion: batch/v1
+    kind: Job
+    metadata:
+      name: train
+      labels:
+        kueue.x-k8s.io/queue-name: gpus
+    spec:
+      suspend: true
+      backoffLimit: 0
+      template:
+        spec:
+          restartPolicy: Never
+          containers:
+            - name: pytorch
+              image: ghcr.io/acme/train:1.0
+              command: [python, train.py]
+              resources: {limits: {cpu: 8, memory: 64Gi}}
+
+Fix: ask for less, name another queue, or raise the quota.
+
+Source: Kueue 0.19 pkg/scheduler/flavorassigner, reason ExceedsMaxQuota.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.kueue.asked import job_shortage
+from ptcompile.operators.kueue.marks import QUEUE, queue
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    short = job_shortage(subject) if queue(subject.metadata) else None
+    if short is not None and short.certain:
+        message = f"metadata.labels[{QUEUE}]: queue {queue(subject.metadata)} can never admit this: {short.why}"
+        yield Found(("metadata", "labels", QUEUE), message, "ask for less, name another queue, or raise the quota")
+
+
+RULE = Rule("never-fits-queue", _check, severity="error", stage="run", authority="kueue")

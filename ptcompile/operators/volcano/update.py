@@ -1,0 +1,37 @@
+"""Volcano's webhook on updates (Volcano 1.8 to 1.16 `validateJobUpdate`)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from ptcompile.findings.diagnostics import Problem
+from ptcompile.kubernetes.untyped import at
+from ptcompile.kubernetes.versions import Versions
+
+_WHY: Final = (
+    "job updates may not change fields other than `minAvailable`, `tasks[*].replicas under spec` "
+    "and `PriorityClassName`"
+)
+_FREE: Final = ("minAvailable", "priorityClassName")
+_FREE_OF_TASKS: Final = ("replicas", "minAvailable")
+
+
+def check(
+    old: Mapping[str, Any], new: Mapping[str, Any], touched: tuple[tuple[str, ...], ...], versions: Versions
+) -> Iterator[Problem]:
+    """What the webhook answers to a change; `touched` are the paths that differ."""
+    help = "delete the job and apply again, or give it another name for each run"
+    before, after = (at(one, "spec").get("tasks") for one in (old, new))
+    if isinstance(before, list) and isinstance(after, list) and len(before) != len(after):
+        yield Problem(
+            "webhook-refusal", ("spec", "tasks"), "job updates may not add or remove tasks", help, authority="volcano"
+        )
+        return
+    for path in touched:
+        if path[:1] != ("spec",) or path[1:2] in tuple((name,) for name in _FREE):
+            continue
+        if path[1:2] == ("tasks",) and path[3:4] in tuple((name,) for name in _FREE_OF_TASKS):
+            continue
+        yield Problem("webhook-refusal", ("spec",), f"spec: {_WHY}", help, authority="volcano")
+        return

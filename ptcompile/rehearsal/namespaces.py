@@ -1,0 +1,112 @@
+"""The back end of Linux namespaces: as root, or as anybody where the kernel lets users have namespaces of their own."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import IO, Any
+
+from ptcompile.rehearsal.errors import RehearsalError
+
+_STAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "stage.py")
+_TOOLS = {"unshare": "util-linux", "mount": "util-linux", "ip": "iproute2"}
+"""What it runs, by the package that has it on most distributions."""
+_ENDING = 10
+"""Seconds that the stage has to end by itself."""
+_SBIN = "/usr/local/sbin:/usr/sbin:/sbin"
+
+
+class Namespaces:
+    """Pods as processes in namespaces. Everything of it ends with `close`, or with the process that made it."""
+
+    def __init__(self, folder: str) -> None:
+        path = f"{os.environ.get('PATH', os.defpath)}:{_SBIN}"
+        if not sys.platform.startswith("linux"):
+            raise RehearsalError("a rehearsal needs Linux: each pod runs in namespaces of the kernel's")
+        for tool, package in _TOOLS.items():
+            if shutil.which(tool, path=path) is None:
+                raise RehearsalError(f"a rehearsal needs the program {tool}: install the package {package}")
+        self._folder = folder
+        user = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
+        words = ["unshare", *user, "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc"]
+        self._process = subprocess.Popen(  # noqa: S603
+            [*words, sys.executable, "-I", _STAGE],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            env={"PATH": path}, start_new_session=True,
+        )  # fmt: skip
+        first = self._line(_pipe(self._process.stdout))
+        if first.get("event") != "ready":
+            why = first.get("why") or _pipe(self._process.stderr).read().strip()
+            self.close()
+            raise RehearsalError(f"this machine lets nobody make the namespaces of a rehearsal: {why}{_hint()}")
+        self._events = _pipe(self._process.stdout).fileno()
+        os.set_blocking(self._events, False)
+        self._pending = b""
+
+    @staticmethod
+    def _line(stream: IO[str]) -> dict[str, Any]:
+        line = stream.readline()
+        found: dict[str, Any] = json.loads(line) if line else {}
+        return found
+
+    def start(self, pod: int, config: dict[str, Any]) -> None:
+        """Start a pod: its argv, env, address, host name, folder, and the files that lie over the machine's."""
+        path = os.path.join(self._folder, f"pod{pod}.json")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(config, file)
+        self._tell(do="start", pod=pod, config=path, log=os.path.join(config["folder"], "log"))
+
+    def signal(self, pod: int, number: int) -> None:
+        """Send a signal to a pod's first process."""
+        self._tell(do="kill", pod=pod, signal=number)
+
+    def exits(self) -> Iterator[tuple[int, int]]:
+        """The pods that have ended since the last call, each with its exit status.
+
+        Raises:
+            RehearsalError: the stage itself has ended.
+        """
+        read = b""
+        with contextlib.suppress(BlockingIOError):
+            read = os.read(self._events, 1 << 16)
+        if self._process.poll() is not None:
+            raise RehearsalError(f"the rehearsal broke down: {_pipe(self._process.stderr).read().strip()[-500:]}")
+        *lines, self._pending = (self._pending + read).split(b"\n")
+        for line in lines:
+            event = json.loads(line)
+            yield event["pod"], event["code"]
+
+    def _tell(self, **command: Any) -> None:
+        stdin = _pipe(self._process.stdin)
+        stdin.write(json.dumps(command) + "\n")
+        stdin.flush()
+
+    def close(self) -> None:
+        """End all pods: with its first process the kernel ends all of a PID namespace, before that has ended."""
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            with contextlib.suppress(OSError):
+                _pipe(pipe).close()
+        try:
+            self._process.wait(_ENDING)  # the stage ends with its input
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+
+def _pipe(stream: IO[str] | None) -> IO[str]:
+    if stream is None:
+        raise RehearsalError("the stage has no pipes")
+    return stream
+
+
+def _hint() -> str:
+    if os.geteuid() == 0:
+        return " (in a container: it needs the capability SYS_ADMIN and NET_ADMIN)"
+    return (
+        " (as root it may; else sysctl kernel.unprivileged_userns_clone, or AppArmor's restriction of user namespaces)"
+    )

@@ -1,0 +1,154 @@
+"""What a fault does to a job that torchrun started: pods that come late, go, or come back, and processes that fail.
+
+Measured with torchrun of PyTorch 2.2 and 2.13 on gloo, a network namespace a pod (tests/recorded/torchrun). What the
+operator does with a pod that has failed is told elsewhere; here a pod comes back only where the fault says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal, NamedTuple
+
+from ptcompile.simulation.agents import Agents
+
+LAST_CALL = 30
+"""Seconds that c10d waits for further nodes once the fewest are there (last_call_timeout)."""
+SHRINK = (39, 49)
+"""Seconds until the others train again without a node that went: three missed heartbeats, then the last call."""
+GROW = (5, 15)
+"""Seconds until a node that comes back trains with the others."""
+STALE = 60
+"""Seconds after which the agents give up where one looks for a key of a meeting that it was not in."""
+START = 5
+"""Seconds of torchrun's start after which it looks for its own name, at most, on a machine that is not busy."""
+
+Kind = Literal["late", "kill", "drain", "fail-process", "dns-lag"]
+End = Literal["all", "fewer", "fail"]
+"""How a job ends: all pods train to the end, or fewer of them, or torchrun fails on the other pods."""
+
+
+class Fault(NamedTuple):
+    """One fault. Times are seconds."""
+
+    kind: Kind
+    pod: int = 0
+    """Counted over the pods that train."""
+    at: float = 0
+    """After all train, of `kill`, `drain` and `fail-process`; after the job's start, of the others how long."""
+    back: float | None = None
+    """How long after it went a pod is made again; None for never."""
+
+
+class Claim(NamedTuple):
+    """What is to be expected, and why."""
+
+    end: End | None
+    """None where it is a matter of chance."""
+    why: str
+
+
+def claim(agents: Agents, fault: Fault) -> Claim:
+    """What one fault does to a job that meets without it."""
+    if fault.kind == "late":
+        return _late(agents, fault.pod, fault.at)
+    if fault.kind == "dns-lag":
+        return _dns_lag(agents, fault.at)
+    if fault.kind == "fail-process":
+        return _failing(agents)
+    return _gone(agents, fault)
+
+
+def _late(agents: Agents, pod: int, seconds: float) -> Claim:
+    if pod == 0:
+        wait, word = agents.wait_for_first, "read_timeout" if agents.backend == "c10d" else "timeout"
+        if seconds <= wait * 0.8:
+            return Claim("all", f"the others wait {wait} seconds for node 0 ({word})")
+        unsure = agents.backend == "c10d" and seconds < wait * 2.5  # they try again, after a random pause
+        return Claim(None if unsure else "fail", f"the others wait {wait} seconds for node 0 ({word})")
+    if not agents.elastic or agents.pods - 1 < agents.low:
+        meets = seconds < agents.wait_for_others
+        return Claim("all" if meets else "fail", f"the others wait {agents.wait_for_others} seconds for enough nodes")
+    if seconds < LAST_CALL * 0.6:
+        return Claim("all", f"the last call for further nodes takes {LAST_CALL} seconds")
+    return _joins(agents)
+
+
+def _joins(agents: Agents) -> Claim:
+    """A new agent at a later meeting."""
+    if agents.own_store and not agents.restarts:
+        return Claim(None, "maxRestarts is 0: as one node stops its processes for the new one, others' may fail first")
+    if agents.own_store:
+        return Claim("all", "each meeting has a store of its own, so a new agent can join")
+    return Claim("fail", f"the agents keep the store of the first meeting, and give up after {STALE} seconds")
+
+
+def _dns_lag(agents: Agents, seconds: float) -> Claim:
+    if agents.known_at_start:
+        return Claim("all", "node 0 knows the endpoint for its own without DNS")
+    why = "node 0 has to find the endpoint's name in DNS when its torchrun starts, or nobody hosts the store"
+    return Claim("all" if seconds < 1 else None if seconds < START else "fail", why)
+
+
+def _failing(agents: Agents) -> Claim:
+    if agents.backend == "static":
+        return Claim("fail", "with a static rendezvous the others do not hear of a restart")
+    if not agents.restarts:
+        return Claim("fail", "maxRestarts is 0, so the processes of the other nodes fail for good too")
+    if agents.own_store:
+        return Claim("all", "torchrun starts the processes of all nodes again")
+    return Claim(None, "the agents keep the store of the first meeting, whose addresses are stale: each try may fail")
+
+
+def _gone(agents: Agents, fault: Fault) -> Claim:
+    if agents.backend == "static":
+        return Claim("fail", "nodes that met statically cannot meet again")
+    if fault.pod == 0:
+        return Claim("fail", "node 0 holds the store, and torchrun on the other pods exits with 1 without it")
+    if not agents.restarts:
+        return Claim("fail", "maxRestarts is 0, so the processes of the other nodes fail with the lost one for good")
+    if fault.back is not None:
+        in_time = agents.elastic or fault.back < agents.wait_for_others
+        return _joins(agents) if in_time else Claim("fail", f"the others wait {agents.wait_for_others} seconds for it")
+    if agents.elastic and agents.pods - 1 >= agents.low:
+        return Claim("fewer", f"the others go on with at least {agents.low}, after {SHRINK[0]} to {SHRINK[1]} seconds")
+    return Claim("fail", f"the others wait {agents.wait_for_others} seconds for {agents.low} nodes")
+
+
+def sentences(agents: Agents) -> Iterator[str]:
+    """What happens, for people: one sentence each, in the order of the faults."""
+    yield f"torchrun, a process that fails: {_outcome(_failing(agents))}"
+    gone = _gone(agents, Fault("kill", agents.pods - 1))
+    back = _gone(agents, Fault("kill", agents.pods - 1, back=GROW[1]))
+    yield f"torchrun, a pod that goes: {gone.why}"
+    if back.end == "all":
+        yield f"torchrun, a pod that is made again or comes late: it joins within {GROW[0]} to {GROW[1]} seconds"
+    elif agents.elastic and not agents.restarts and agents.own_store:
+        yield f"torchrun, a pod that comes late: a matter of chance, as {_joins(agents).why}"
+    elif agents.backend == "c10d" and not agents.own_store and (agents.restarts or agents.elastic):
+        yield (
+            f"torchrun, a pod that is made again or comes to a later meeting: all pods exit with 1 after {STALE} "
+            "seconds, as their agents keep the store of the first one (PyTorch 2.4 and newer, measured on 2.13; "
+            "TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 prevents it)"
+        )
+    if agents.backend == "c10d" and agents.restarts:
+        yield (
+            "torchrun, node 0 goes: it holds the store, so the others exit with 1 within 3 seconds, and each of their "
+            f"{agents.pods - 1} pods has failed; they meet again only if all of them are made again"
+        )
+    first, others = agents.wait_for_first, agents.wait_for_others
+    yield (
+        f"torchrun waits {first} seconds for node 0, and {others} seconds for enough other nodes"
+        if (first != others)
+        else f"torchrun waits {first} seconds for the other nodes"
+    )
+    if agents.elastic:
+        yield f"torchrun starts with fewer than {agents.high} nodes where the others are over {LAST_CALL} seconds late"
+    if not agents.known_at_start:
+        yield (
+            "torchrun on node 0 looks the endpoint up when it starts: if its own DNS name comes later than that (6 "
+            "seconds after the start of the pod, measured), nobody hosts the store and no node meets"
+        )
+
+
+def _outcome(found: Claim) -> str:
+    return found.why if found.end != "fail" else f"the job fails: {found.why}"

@@ -1,0 +1,26 @@
+"""Fields behind a feature gate: where the gate is off by default, the server drops them before it looks.
+
+By the field's name, as it stands in a pod, a container, a claim or a volume: the minor version of Kubernetes 1 in which
+the gate is first on.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from ptcompile.validate.core.context import Context
+
+ON_SINCE: Final[dict[str, int]] = {
+    "claims": 34,  # DynamicResourceAllocation
+    "image": 35,  # ImageVolume
+    "resizePolicy": 33,  # InPlacePodVerticalScaling
+    "resourceClaims": 34,  # DynamicResourceAllocation
+    "seLinuxChangePolicy": 33,  # SELinuxChangePolicy
+    "supplementalGroupsPolicy": 33,  # SupplementalGroupsPolicy
+    "volumeAttributesClassName": 34,  # VolumeAttributesClass
+}
+
+
+def is_dropped(field: str, context: Context) -> bool:
+    """Whether the server drops a field unread."""
+    return field in ON_SINCE and not context.at_least(ON_SINCE[field])

@@ -1,0 +1,18 @@
+"""Lease (Kubernetes 1.36; `strategy` and `preferredHolder` are behind a gate that is off, and dropped)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from ptcompile.validate.core import found as f
+from ptcompile.validate.core.context import Context
+
+
+def check_lease(manifest: Mapping[str, Any], context: Context, found: f.Found) -> None:
+    """A Lease without its metadata."""
+    spec = f.mapping(manifest.get("spec"))
+    seconds, changes = spec.get("leaseDurationSeconds"), spec.get("leaseTransitions")
+    if type(seconds) is int and seconds <= 0:
+        f.invalid(found, ("spec", "leaseDurationSeconds"), seconds, "must be greater than 0")
+    f.check_not_negative(found, ("spec", "leaseTransitions"), changes)

@@ -1,0 +1,94 @@
+"""Definitions of the files and folders that a user names: CRD manifests, and JSON Schemas in kubeconform's layout."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from ptcompile.documents import source
+from ptcompile.streams import objects
+from ptcompile.validate.definitions import Definition, Definitions, JsonSchema, Kind
+from ptcompile.validate.definitions.crd import is_crd, kinds_of
+
+_ENDINGS: Final = (".json", ".yaml", ".yml")
+
+
+def read_definitions(paths: Iterable[str | os.PathLike[str]]) -> Definitions:
+    """The definitions of every file, and of every file under every folder.
+
+    Raises ValueError for a path that is not there, a file that cannot be read, and a path without any definition.
+    """
+    kinds: dict[Kind, Definition] = {}
+    schemas: dict[str, JsonSchema] = {}
+    for path in paths:
+        name = os.fspath(path)
+        before = len(kinds) + len(schemas)
+        for file in _files(name):
+            found = _read(file, *_stamp(file))
+            kinds.update(found.kinds)
+            schemas.update(found.files)
+        if len(kinds) + len(schemas) == before:
+            raise ValueError(f"{name}: there is no CustomResourceDefinition and no JSON Schema in it")
+    return Definitions(kinds, schemas)
+
+
+def definitions_of(manifests: Iterable[Mapping[str, Any]]) -> dict[Kind, Definition]:
+    """What the CustomResourceDefinitions among some manifests define."""
+    return {
+        (api_version, kind): Definition(schema, "", status)
+        for manifest in manifests
+        if is_crd(manifest)
+        for api_version, kind, schema, status in kinds_of(manifest)
+    }
+
+
+def _files(path: str) -> Iterator[str]:
+    if not os.path.isdir(path):
+        yield path
+        return
+    for folder, inner, names in os.walk(path):
+        inner.sort()
+        yield from (os.path.join(folder, name) for name in sorted(names) if name.endswith(_ENDINGS))
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror or error}") from None
+    return status.st_mtime_ns, status.st_size
+
+
+@lru_cache(maxsize=512)
+def _read(path: str, changed: int, size: int) -> Definitions:
+    """The definitions of a file as it is now: the other arguments tell a changed file from the one that is kept."""
+    with open(path, "rb") as file:
+        content = file.read()
+    if path.endswith(".json"):
+        schema = _json(content, path)
+        if not is_crd(schema):
+            return Definitions({}, {name: JsonSchema(schema, path) for name in _names(path)})
+        return Definitions(definitions_of([schema]))
+    read = source.read(content, path)
+    if read.problems:
+        raise ValueError(f"{path}: {read.problems[0].message}")
+    return Definitions(definitions_of(one for document in read.documents for _, one in objects(document.data)))
+
+
+def _json(content: bytes, path: str) -> dict[str, Any]:
+    try:
+        schema = json.loads(content)
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    if not isinstance(schema, dict):
+        raise ValueError(f"{path}: a JSON Schema is a mapping")
+    return schema
+
+
+def _names(path: str) -> tuple[str, str]:
+    """The names by which a schema's file is found: with its folder, `batch/job_v1`, and without, `job-batch-v1`."""
+    stem = path.removesuffix(".json").replace(os.sep, "/").split("/")
+    return "/".join(stem[-2:]).lower(), stem[-1].lower()

@@ -1,0 +1,75 @@
+"""The checks of the levels baseline and restricted, in the order of their names, as the server says them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from ptcompile.findings.diagnostics import Path
+
+Json = Mapping[str, Any]
+CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
+
+
+class Violation(NamedTuple):
+    """One thing that a level forbids: where in the pod, and the server's words."""
+
+    path: Path
+    reason: str
+    detail: str
+    help: str
+
+
+class Pod(NamedTuple):
+    """One pod under check."""
+
+    spec: Json
+    meta: Json
+    minor: int
+    """Of the Kubernetes version whose checks are asked."""
+
+    def containers(self) -> Iterator[tuple[Path, str, Json]]:
+        """Path, name and container of each kind."""
+        for key in CONTAINERS:
+            items = self.spec.get(key)
+            for index, one in enumerate(items if isinstance(items, list) else ()):
+                if isinstance(one, Mapping):
+                    yield ("spec", key, index), str(one.get("name")), one
+
+    def contexts(self) -> Iterator[tuple[Path, str, Json]]:
+        """The security context of the pod, and of each container: path, who has it, and the context."""
+        yield ("spec", "securityContext"), "pod", mapping(self.spec.get("securityContext"))
+        for path, name, container in self.containers():
+            context = mapping(container.get("securityContext"))
+            yield (*path, "securityContext"), f'container "{name}"', context
+
+    def is_windows(self) -> bool:
+        """Whether the pod says that it is one of Windows."""
+        return mapping(self.spec.get("os")).get("name") == "windows"
+
+
+Check = Callable[[Pod], Iterator[Violation]]
+
+
+def mapping(value: Any) -> Json:
+    """A value if it is a mapping, else an empty one."""
+    return value if isinstance(value, Mapping) else {}
+
+
+def items(value: Any) -> list[Any]:
+    """A value if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def violations(level: str, minor: int, spec: Json, meta: Json) -> Iterator[Violation]:
+    """What a level has against a pod."""
+    from ptcompile.validate.pod_security.baseline import BASELINE
+    from ptcompile.validate.pod_security.restricted import OVERRIDDEN, RESTRICTED
+
+    pod = Pod(spec, meta, minor)
+    for name, check in BASELINE.items():
+        if level == "baseline" or name not in OVERRIDDEN:
+            yield from check(pod)
+    if level == "restricted":
+        for check in RESTRICTED.values():
+            yield from check(pod)

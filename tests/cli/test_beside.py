@@ -1,0 +1,62 @@
+"""`lint jobs/ queues/`: each file is judged with the queues, quotas and namespaces of the others beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import here
+
+Capture = pytest.CaptureFixture[str]
+
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+  labels: {kueue.x-k8s.io/queue-name: gpus}
+spec:
+  suspend: true
+  backoffLimit: 0
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: c, image: "i:1", command: [sleep, "1"], resources: {limits: {cpu: 8, memory: 8Gi}}}]
+"""
+QUEUES = """\
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: LocalQueue
+metadata: {name: gpus}
+spec: {clusterQueue: research}
+---
+apiVersion: kueue.x-k8s.io/v1beta2
+kind: ClusterQueue
+metadata: {name: research}
+spec:
+  resourceGroups:
+    - coveredResources: [cpu, memory]
+      flavors: [{name: f, resources: [{name: cpu, nominalQuota: 4}, {name: memory, nominalQuota: 1Ti}]}]
+"""
+
+
+def test_queues_of_another_file_count(tmp_path: Path, capsys: Capture) -> None:
+    job, queues = tmp_path / "jobs.yaml", tmp_path / "queues.yaml"
+    job.write_text(JOB, encoding="utf-8")
+    queues.write_text(QUEUES, encoding="utf-8")
+    alone = here(capsys, "lint", job)
+    both = here(capsys, "lint", job, queues, "--output-format", "concise")
+    assert alone.status == 0
+    assert both.status == 1
+    assert f"{job}:5:" in both.out
+    assert "PTC290" in both.out
+    assert both.out.count("PTC") == 1
+
+
+def test_schemas_of_a_configuration_stand_beside_it(tmp_path: Path, capsys: Capture) -> None:
+    config = tmp_path / "ptcompile.toml"
+    config.write_text('schemas = ["none"]\n', encoding="utf-8")
+    (tmp_path / "x.yaml").write_text(QUEUES, encoding="utf-8")
+    ran = here(capsys, "lint", "--config", config, tmp_path / "x.yaml")
+    assert ran.status == 2
+    assert f"--schemas: {tmp_path / 'none'}: No such file" in ran.err

@@ -1,0 +1,86 @@
+"""generateName: where no address and no other object carries the name, and an error that says so elsewhere."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.kubernetes.names import is_dns_label
+
+HEAD = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {generateName: sft-}\nspec:\n  image: i:1\n"
+ONE = HEAD + "  script: t.py\n"
+TWO = ONE + "  nodes: 2\n"
+
+FREE: list[tuple[str, str]] = [
+    (ONE, "pod"), (ONE, "job"), (ONE, "jobset"), (ONE, "volcano"), (TWO, "pytorchjob"), (TWO, "volcano"),
+    (ONE + "  restartPolicy: OnFailure\n", "trainjob"),
+    (ONE + "  elastic: {nnodes: '1:2', nprocPerNode: 1}\n", "pytorchjob"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("spec", "target"), FREE)
+def test_the_beginning_of_the_name_is_all_that_the_job_has(spec: str, target: str) -> None:
+    made = ptcompile.compile(spec, target=target).unwrap()
+    assert made[-1]["metadata"] == {"generateName": "sft-"}
+    assert len(made) == 1
+    assert ptcompile.lint(ptcompile.compile(spec, target=target).yaml()).ok
+
+
+CARRIED: list[tuple[str, str, str]] = [
+    (TWO, "job", "Service metadata.name"),
+    (TWO, "jobset", "JobSet spec.replicatedJobs"),
+    (TWO, "trainjob", "TrainingRuntime metadata.name"),
+    (TWO + "  elastic: {rdzvBackend: c10d, nprocPerNode: 1}\n", "pytorchjob", "command"),
+]
+
+
+@pytest.mark.parametrize(("spec", "target", "carrier"), CARRIED)
+def test_where_something_carries_the_name_it_is_an_error(spec: str, target: str, carrier: str) -> None:
+    result = ptcompile.compile(spec, target=target)
+    (found,) = [one for one in result.diagnostics if one.severity == "error"]
+    assert (found.name, found.path) == ("unsupported-by-target", ("metadata", "generateName"))
+    assert carrier in found.message
+    assert found.span is not None
+    assert found.span.line == 3
+    assert "x7k2m" not in found.message
+    assert result.manifests == ()
+
+
+def test_a_rendezvous_in_a_common_store_needs_a_name_of_its_own() -> None:
+    etcd = "  elastic: {rdzvBackend: etcd-v2, rdzvEndpoint: 'e:2379', nprocPerNode: 1}\n"
+    assert not ptcompile.compile(TWO + etcd, target="volcano").ok
+
+
+@pytest.mark.parametrize("beginning", ["SFT-", "-a", "a_b-"])
+def test_a_wrong_beginning_is_found_at_its_place(beginning: str) -> None:
+    assert not is_dns_label(f"{beginning}abcde")
+    result = ptcompile.compile(ONE.replace("sft-", beginning))
+    assert [one.path for one in result.diagnostics] == [("metadata", "generateName")]
+    assert "x7k2m" not in result.diagnostics[0].message
+
+
+@pytest.mark.parametrize(
+    ("metadata", "name", "path"),
+    [
+        ("{}", "spec-missing-field", ("metadata", "name")),
+        ("{name: a, generateName: b-}", "spec-conflict", ("metadata", "generateName")),
+        ("{name: null}", "spec-wrong-type", ("metadata", "name")),
+    ],
+)
+def test_a_job_has_one_of_the_two(metadata: str, name: str, path: Any) -> None:
+    result = ptcompile.compile(ONE.replace("{generateName: sft-}", metadata))
+    assert [(one.name, one.path) for one in result.diagnostics] == [(name, path)]
+
+
+def test_a_name_for_the_run_stands_for_it() -> None:
+    service, job = ptcompile.compile(TWO, target="job", name="run-7").unwrap()
+    assert (service["metadata"], job["metadata"]) == ({"name": "run-7"}, {"name": "run-7"})
+
+
+def test_it_is_explained_and_simulated() -> None:
+    explanation = ptcompile.explain(TWO, target="pytorchjob")
+    (cause,) = explanation.at("metadata.generateName")
+    assert [line.path for line in cause.inputs] == [("metadata", "generateName")]
+    assert ptcompile.simulate(TWO, target="pytorchjob").pods

@@ -1,0 +1,85 @@
+"""Images in Flyte's words: templates, ImageSpecs, and tasks without one."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from ptcompile import flyte
+from tests.flyte.making import OURS, document
+
+
+@pytest.mark.parametrize(
+    ("text", "image"),
+    [
+        ("{{.image.trainer}}", "ghcr.io/acme/t:1"),
+        ("{{ .images.trainer.fqn }}:{{ .images.trainer.version }}", "ghcr.io/acme/t:1"),
+        ("{{.image.trainer.fqn}}:v2", "ghcr.io/acme/t:v2"),
+        ("ghcr.io/acme/u:{{.image.trainer.version}}", "ghcr.io/acme/u:1"),
+        ("{{.image.pinned.fqn}}:{{.image.pinned.version}}", "localhost:5000/t@sha256:0a"),
+        ("{{.image.bare.fqn}}:{{.image.bare.version}}", "acme/t"),
+        ("{{.image.default}}", "acme/default:1"),
+        ("acme/plain:1", "acme/plain:1"),
+    ],
+)
+def test_a_template_is_filled_as_flytekit_does(text: str, image: str) -> None:
+    images = {"trainer": "ghcr.io/acme/t:1", "pinned": "localhost:5000/t@sha256:0a", "bare": "acme/t"}
+    config = OURS.PyTorch(master=OURS.Master(image=text), worker=OURS.Worker(replicas=1))
+    spec = document(config, container_image=text, image="acme/default:1", images=images)
+    assert (spec["image"], spec["master"]["image"]) == (image, image)
+
+
+def test_a_template_without_a_value_is_asked_for() -> None:
+    text = "{{.image.trainer.fqn}}:{{.image.trainer.version}}"
+    config = OURS.PyTorch(worker=OURS.Worker(replicas=1, image=text))
+    made = flyte.task(
+        test_a_template_without_a_value_is_asked_for, task_config=config, container_image="{{.image.default}}"
+    )
+    found = {one.path: (one.message, one.help) for one in made.convert("job").problems if one.severity == "error"}
+    unknown = "from Flyte's configuration, which is not known here"
+    assert found == {
+        ("container_image",): (
+            f"container_image: {{{{.image.default}}}} takes the image 'default' {unknown}",
+            "--image IMAGE, or images={'default': ...}",
+        ),
+        ("task_config", "worker", "image"): (
+            f"task_config.worker.image: {text} takes the image 'trainer' {unknown}",
+            "--image trainer=IMAGE, or images={'trainer': ...}",
+        ),
+    }
+
+
+def test_a_task_without_an_image_is_told_in_flyte_s_words() -> None:
+    made = flyte.task(test_a_task_without_an_image_is_told_in_flyte_s_words, task_config=OURS.Elastic(), script="t.py")
+    (found,) = made.compile("job").diagnostics
+    assert (found.path, found.name) == (("container_image",), "spec-missing-field")
+    assert found.message.startswith("container_image: is missing: Flyte would take the project's default image")
+    assert made.compile("job", image="acme/default:1").ok
+
+
+@pytest.mark.parametrize(
+    ("registry", "severity", "said"), [("ghcr.io/a", "note", "pyflyte build"), (None, "warning", "registry")]
+)
+def test_an_image_spec_has_to_be_built(registry: str | None, severity: str, said: str) -> None:
+    spec: Any = SimpleNamespace(image_name=lambda: "ghcr.io/a/t:x1", registry=registry)
+    made = flyte.task(
+        test_an_image_spec_has_to_be_built, task_config=OURS.Elastic(), script="t.py", container_image=spec
+    )
+    result = made.compile("job")
+    assert result.manifests[0]["spec"]["containers"][0]["image"] == "ghcr.io/a/t:x1"
+    (found,) = result.diagnostics
+    assert (found.severity, found.path) == (severity, ("container_image",))
+    assert said in found.message
+
+
+def test_a_secret_of_union_without_a_group_is_told_why() -> None:
+    secret = flyte.Secret(key="HF_TOKEN")
+    made = flyte.task(
+        test_an_image_spec_has_to_be_built, task_config=OURS.Elastic(), script="t.py", secret_requests=[secret]
+    )
+    (found,) = made.convert("job").problems
+    assert found.path == ("secret_requests", 0, "group")
+    assert "Union finds 'HF_TOKEN' in its own store" in found.message
+    assert found.help == "Secret(group=\"NAME-OF-THE-SECRET\", key='HF_TOKEN')"

@@ -1,0 +1,241 @@
+"""Workflows and nodes of real flytekit: which jobs they give, in which order, with which inputs and overrides."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile import flyte
+
+flytekit = pytest.importorskip("flytekit")
+plugin = pytest.importorskip("flytekitplugins.kfpytorch")
+accelerators = pytest.importorskip("flytekit.extras.accelerators")
+pytestmark = pytest.mark.filterwarnings("ignore")
+warnings.simplefilter("ignore")
+
+Elastic, PyTorch, Worker, Resources = plugin.Elastic, plugin.PyTorch, plugin.Worker, flytekit.Resources
+IMAGE = "acme/train:1"
+
+
+@dataclass
+class Config:
+    lr: float
+    layers: list[int]
+
+
+@flytekit.task(container_image=IMAGE)
+def prepare(rows: int) -> str:
+    return "s3://data"
+
+
+@flytekit.task(
+    task_config=Elastic(nnodes=2),
+    container_image=IMAGE,
+    requests=Resources(cpu="2", mem="4Gi"),
+    limits=Resources(mem="8Gi"),
+    retries=2,
+)
+def train(
+    data: str, epochs: int, config: Config, tags: list[str], more: dict[str, int], lr: float = 0.1, k: int | None = None
+) -> str:
+    return data
+
+
+@flytekit.task(task_config=PyTorch(worker=Worker(replicas=1)), container_image=IMAGE)
+def tune(model: str, trials: int) -> float:
+    return 0.5
+
+
+@flytekit.dynamic(container_image=IMAGE)
+def plan(rows: int) -> str:
+    return prepare(rows=rows)
+
+
+@flytekit.workflow
+def tuned(model: str, trials: int = 3) -> float:
+    return tune(model=model, trials=trials)
+
+
+@flytekit.workflow
+def pipeline(epochs: int, team: str = "nlp") -> float:
+    data = prepare(rows=1)
+    plan(rows=2)
+    model = train(data=data, epochs=epochs, config=Config(0.5, [1, 2]), tags=["a", team], more={"k": 1})
+    return tuned(model=model)
+
+
+@flytekit.workflow
+def overridden(data: str = "s3://d") -> str:
+    call = train(data=data, epochs=1, config=Config(0.5, []), tags=[], more={})
+    return call.with_overrides(
+        name="Big_Train",
+        requests=Resources(cpu="4"),
+        limits=Resources(gpu="8"),
+        retries=5,
+        timeout=60,
+        interruptible=True,
+        container_image="acme/other:2",
+        accelerator=accelerators.A100.partition_1g_5gb,
+        shared_memory="2Gi",
+    )
+
+
+@flytekit.workflow
+def twice(data: str = "s3://d") -> None:
+    first = tune(model=data, trials=1)
+    second = tune(model=data, trials=2)
+    second >> first
+
+
+@flytekit.workflow
+def nothing() -> str:
+    return prepare(rows=1)
+
+
+@flytekit.workflow
+def others(epochs: int = 1, models: list[str] = []) -> None:  # noqa: B006  flytekit keeps defaults as literals
+    flytekit.map_task(score)(model=models)
+    flytekit.conditional("big").if_(epochs > 5).then(tune(model="a", trials=1)).else_().then(tune(model="b", trials=1))
+    flytekit.LaunchPlan.get_or_create(tuned, "plan-of-tuned")(model="c")
+    tune(model=prepare(rows=3), trials=epochs)
+
+
+@flytekit.task(container_image=IMAGE)
+def score(model: str) -> float:
+    return 0.0
+
+
+def args(made: dict[str, Any]) -> list[str]:
+    """The inputs of a job."""
+    specs = made["spec"]["pytorchReplicaSpecs"]
+    return [one for one in specs["Master"]["template"]["spec"]["containers"][0]["args"] if one != "--input"]
+
+
+def said(result: ptcompile.Result, severity: str) -> dict[str, str]:
+    return {
+        f"{(one.resource or '').rpartition('/')[2]}:{'.'.join(map(str, one.path))}": one.message
+        for one in result.diagnostics
+        if one.severity == severity and one.path != ("outputs",)
+    }
+
+
+def test_the_jobs_of_a_workflow_in_order() -> None:
+    given = {"epochs": "9", "train.data": "s3://d", "tune.model": "s3://m"}
+    result = flyte.from_workflow(pipeline, inputs=given).compile()
+    assert [one["metadata"]["name"] for one in result.unwrap()] == ["train", "tune"]
+    first, second = result.manifests
+    assert args(first) == [
+        f"{__name__}:train",
+        "data=s3://d",
+        "epochs=9",
+        'config={"lr": 0.5, "layers": [1, 2]}',
+        'tags=["a", "nlp"]',
+        'more={"k": 1}',
+        "lr=0.1",
+        "k=null",
+    ]
+    assert args(second) == [f"{__name__}:tune", "model=s3://m", "trials=3"]
+
+
+def test_what_is_no_pytorch_task_is_named() -> None:
+    found = said(flyte.from_workflow(pipeline, inputs={"epochs": 1}).compile(), "warning")
+    assert found[":n0"] == "n0: prepare is a task without PyTorch or Elastic, and no manifest is made for it"
+    assert found[":n1"] == "n1: plan is a dynamic task, and no manifest is made for it"
+
+
+def test_every_other_kind_of_node_is_named() -> None:
+    result = flyte.from_workflow(others, inputs={"tune.model": "m"}).compile()
+    assert [one["metadata"]["name"] for one in result.unwrap()] == ["tune"]
+    rest = ", and no manifest is made for it"
+    assert {message.partition(" is ")[2].removesuffix(rest) for message in said(result, "warning").values()} == {
+        "a map task, one pod an item",
+        "a conditional, decided when the workflow runs",
+        "a launch plan, a workflow of its own",
+        "a task without PyTorch or Elastic",
+    }
+
+
+def test_what_another_node_returns_has_to_be_given() -> None:
+    found = said(flyte.from_workflow(pipeline).compile(), "error")
+    assert found == {
+        "train:inputs.data": "inputs.data: has to be given: it is what node n0 (prepare) returns",
+        "train:inputs.epochs": "inputs.epochs: has to be given: it is the workflow's input 'epochs'",
+        "tune:inputs.model": "inputs.model: has to be given: it is what node n2 (train) returns",
+    }
+
+
+@pytest.mark.parametrize(
+    ("inputs", "path", "message"),
+    [
+        ({"epoch": 1}, "epoch", "inputs.epoch: the workflow has no such input; it has epochs, team"),
+        ({"epochs": "x"}, "epochs", "inputs.epochs: is not an int"),
+        ({"trian.data": "x"}, "trian.data", "no job is called so; the jobs are train, tune"),
+    ],
+)
+def test_wrong_inputs_of_a_workflow(inputs: dict[str, Any], path: str, message: str) -> None:
+    (found,) = [one for one in flyte.from_workflow(pipeline, inputs=inputs).problems if one.severity == "error"]
+    assert found.path == ("inputs", path)
+    assert found.message.endswith(message)
+
+
+def test_overrides_are_laid_over_the_task() -> None:
+    (task,) = flyte.from_workflow(overridden).tasks
+    assert task.job_name == "big-train"
+    spec = task.convert().document["spec"]
+    assert spec["resources"] == {"cpu": 4, "gpu": 8, "requests": {"memory": "4Gi"}, "limits": {"memory": "8Gi"}}
+    assert spec["runPolicy"] == {"cleanPodPolicy": "None", "backoffLimit": 5, "activeDeadlineSeconds": 60}
+    assert (spec["image"], spec["spot"], spec["sharedMemory"]) == ("acme/other:2", True, "2Gi")
+    assert spec["accelerator"] == "nvidia-tesla-a100/1g.5gb"
+    assert flyte.from_task(train).convert().document["spec"]["image"] == IMAGE
+
+
+def test_a_node_alone() -> None:
+    node = pipeline.nodes[2]
+    task = flyte.from_node(node)
+    found = said(task.compile(), "error")
+    assert [*found] == ["train:inputs.data", "train:inputs.epochs", "train:inputs.tags"]
+    result = task.compile("other", inputs={"data": "d", "epochs": 2, "tags": []})
+    assert result.unwrap()[0]["metadata"]["name"] == "other"
+    assert args(result.manifests[0])[1:5] == ["data=d", "epochs=2", 'config={"lr": 0.5, "layers": [1, 2]}', "tags=[]"]
+
+
+def test_one_task_twice_is_two_jobs_in_the_order_of_their_needs() -> None:
+    result = flyte.from_workflow(twice).compile()
+    assert [(one["metadata"]["name"], args(one)[-1]) for one in result.unwrap()] == [
+        ("tune", "trials=2"),
+        ("tune-2", "trials=1"),
+    ]
+
+
+def test_a_task_config_of_a_node_is_the_task_s() -> None:
+    @flytekit.workflow
+    def bigger() -> float:
+        return tune(model="m", trials=1).with_overrides(task_config=PyTorch(worker=Worker(replicas=7)))
+
+    (made,) = flyte.from_workflow(bigger).compile().unwrap()
+    assert made["spec"]["pytorchReplicaSpecs"]["Worker"]["replicas"] == 7
+    tune._task_config = PyTorch(worker=Worker(replicas=1))  # flytekit wrote the other one into the task
+
+
+def test_a_script_of_its_own_takes_no_inputs() -> None:
+    result = flyte.from_workflow(twice, script="train.py").compile()
+    container = result.unwrap()[0]["spec"]["pytorchReplicaSpecs"]["Master"]["template"]["spec"]["containers"][0]
+    assert container["command"] == ["python", "train.py"]
+
+
+def test_what_is_neither_is_refused() -> None:
+    assert said(flyte.from_workflow(nothing).compile(), "error") == {
+        ":workflow": f"workflow: {__name__}.nothing has no PyTorch task"
+    }
+    with pytest.raises(TypeError, match="is no workflow of flytekit"):
+        flyte.from_workflow(train)
+    with pytest.raises(TypeError, match="is no node of flytekit"):
+        flyte.from_node(train)
+    with pytest.raises(TypeError, match="plan is a dynamic task"):
+        flyte.from_task(plan)
+    with pytest.raises(TypeError, match="is no task of flytekit"):
+        flyte.from_task(pipeline)

@@ -1,0 +1,119 @@
+"""What is played: shapes of jobs on every target, and faults."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import NamedTuple
+
+SHARED = 'env: {TORCH_DISABLE_SHARE_RDZV_TCP_STORE: "0"}'
+"""One store for all meetings, as torchrun has it where nobody says otherwise."""
+
+
+class Case(NamedTuple):
+    """A job and the faults that it meets."""
+
+    name: str
+    body: str
+    """The lines of a spec, or a whole manifest."""
+    target: str | None
+    """None for a manifest."""
+    faults: tuple[str, ...] = ()
+    limit: int = 300
+    """Seconds."""
+
+    @property
+    def source(self) -> str:
+        """The document."""
+        if self.target is None:
+            return self.body
+        lines = textwrap.indent(f"image: img:1\n{self.body}", "  ")
+        return f"apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {{name: train}}\nspec:\n{lines}\n"
+
+
+STATIC = "script: train.py\nnodes: 3"
+FIXED = "script: train.py\nelastic: {nnodes: 3, maxRestarts: 3}"
+RANGE = "script: train.py\nelastic: {nnodes: '2:3', maxRestarts: 3}"
+WIDE = "script: train.py\nelastic: {nnodes: '1:4', nprocPerNode: 2, maxRestarts: 100}\nspot: true"
+NO_RESTARTS = "script: train.py\nelastic: {nnodes: '2:3'}"
+C10D = "script: train.py\nelastic: {nnodes: 3, rdzvBackend: c10d}"
+IMPATIENT = "script: train.py\nelastic: {nnodes: 3, rdzvBackend: c10d, rdzvConfigs: {timeout: 20, join_timeout: 20}}"
+SHORT = "script: train.py\nelastic: {nnodes: 3, rdzvBackend: c10d, rdzvConfigs: {read_timeout: 60}}"
+IN_PLACE = "script: train.py\nrestartPolicy: OnFailure\nelastic: {nnodes: 2, nprocPerNode: 2, maxRestarts: 3}"
+TARGETS = ("job", "pytorchjob", "volcano", "trainjob", "jobset")
+
+_SUBDOMAIN = """\
+apiVersion: kubeflow.org/v1
+kind: PyTorchJob
+metadata: {name: train}
+spec:
+  elasticPolicy: {minReplicas: 2, maxReplicas: 3, rdzvBackend: c10d, rdzvConf: [{key: join_timeout, value: "40"}]}
+  pytorchReplicaSpecs:
+    Worker:
+      replicas: 3
+      template:
+        spec:
+          subdomain: other
+          containers: [{name: pytorch, image: "img:1", command: [torchrun, train.py]}]
+"""
+_ALONE = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train}
+spec:
+  completionMode: Indexed
+  completions: 2
+  parallelism: 2
+  template:
+    spec:
+      restartPolicy: Never
+      containers: [{name: main, image: "img:1", command: [torchrun, train.py]}]
+"""
+
+SHAPES: tuple[Case, ...] = (
+    *(Case(f"static@{target}", STATIC, target) for target in TARGETS),
+    *(Case(f"fixed@{target}", FIXED, target) for target in TARGETS),
+    *(Case(f"range@{target}", RANGE, target) for target in TARGETS),
+    *(Case(f"plain@{target}", "nodes: 2\ncommand: [python, train.py]", target) for target in ("job", "volcano")),
+    *(Case(f"roles@{t}", "script: train.py\nmaster: {}\nworker: {replicas: 2}", t) for t in ("pytorchjob", "volcano")),
+    Case("module", "module: pkg.train\nnodes: 2\nmasterPort: 29555\nargs: [--lr, '1']", "job"),
+    Case("host-network", C10D + "\nhostNetwork: true\nmasterPort: 29400", "job"),
+    Case("one-three", "script: train.py\nelastic: {nnodes: '1:3', rdzvId: my id=1}", "jobset"),
+    Case("own-subdomain", _SUBDOMAIN, None, limit=120),
+    Case("worlds-apart", _ALONE, None, limit=60),
+)
+"""No fault: whether all meet."""
+
+FAULTS: tuple[Case, ...] = (
+    Case("spot-killed", WIDE, "jobset", ("kill 3@3s,back=8s",)),
+    Case("range-killed", RANGE, "job", ("kill 1@3s,back=8s",)),
+    Case("range-killed-long", RANGE, "pytorchjob", ("kill 2@3s,back=45s",)),
+    Case("range-killed-for-good", RANGE, "volcano", ("kill 2@3s",)),
+    Case("range-drained", RANGE, "job", ("drain 1@3s,back=20s",)),
+    Case("range-process-fails", RANGE, "job", ("fail-process 1@3s",)),
+    Case("range-late", RANGE, "jobset", ("late 2=50s",)),
+    Case("range-node-0-killed", RANGE, "job", ("kill 0@3s,back=8s",)),
+    Case("fixed-killed", IN_PLACE, "job", ("kill 1@3s,back=10s",)),
+    Case("fixed-node-0-killed", FIXED, "trainjob", ("kill 0@3s,back=8s",)),
+    Case("fixed-process-fails", IN_PLACE, "job", ("fail-process 1@3s",)),
+    Case("no-restarts-killed", NO_RESTARTS, "job", ("kill 2@3s,back=8s",)),
+    Case("no-restarts-late", NO_RESTARTS, "job", ("late 2=50s",)),
+    Case("no-restarts-process-fails", NO_RESTARTS, "job", ("fail-process 1@3s",)),
+    Case("static-killed", STATIC, "job", ("kill 1@3s,back=8s",)),
+    Case("static-process-fails", STATIC, "job", ("fail-process 1@3s",)),
+    Case("c10d-worker-late", C10D, "job", ("late 2=45s",)),
+    Case("c10d-node-0-late", C10D, "job", ("late 0=150s",)),
+    Case("c10d-node-0-late-60", SHORT, "job", ("late 0=180s",)),
+    Case("c10d-node-0-late-20", IMPATIENT, "job", ("late 0=90s",)),
+    Case("c10d-worker-late-20", IMPATIENT, "job", ("late 2=50s",)),
+    Case("static-node-0-late", STATIC, "job", ("late 0=75s",)),
+    Case("c10d-dns-lag", IMPATIENT, "job", ("dns-lag 10s",)),
+    Case("c10d-dns-lag-bare", C10D, "pytorchjob", ("dns-lag 10s",)),
+    Case("static-dns-lag", STATIC, "job", ("dns-lag 10s",)),
+    Case("shared-killed", f"{RANGE}\n{SHARED}", "job", ("kill 1@3s,back=8s",)),
+    Case("shared-late", f"{RANGE}\n{SHARED}", "jobset", ("late 2=50s",)),
+    Case("shared-fixed-killed", f"{IN_PLACE}\n{SHARED}", "job", ("kill 1@3s,back=10s",)),
+    Case("shared-process-fails", f"{RANGE}\n{SHARED}", "job", ("fail-process 1@3s",)),
+)
+"""What the README promises, what it warns of, and what torchrun does where nobody asked for a store a meeting."""
+
+CASES: dict[str, Case] = {case.name: case for case in (*SHAPES, *FAULTS)}

@@ -1,0 +1,84 @@
+"""Play the cases with a real torchrun, and write down how they ended: a file for each version of PyTorch."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import ptcompile
+from ptcompile.rehearsal import Rehearsal, to_dict
+from tests.recorded.torchrun.cases import CASES, Case
+
+FOLDER = Path(__file__).parent
+
+
+def played(case: Case, python: str) -> Rehearsal:
+    """One case, with one process a pod where it says no other number."""
+    return ptcompile.rehearse(
+        case.source, target=case.target, faults=case.faults, python=python, limit=case.limit,
+        progress=lambda line: print(f"    {line}", file=sys.stderr),
+    )  # fmt: skip
+
+
+def row(found: Rehearsal) -> dict[str, Any]:
+    """What is kept of a case: what was seen, and nothing that was claimed."""
+    full = to_dict(found)
+    return {
+        "seen": full["verdict"]["seen"],
+        "seconds": round(full["seconds"]),
+        "limited": full["limited"],
+        "pods": [_pod(pod) for pod in full["pods"]],
+    }
+
+
+def _pod(pod: dict[str, Any]) -> dict[str, Any]:
+    """The meetings that a pod's first process was in, as pairs of world and nodes; its node's last rank; its end."""
+    least = min((one["rank"] for one in pod["rounds"]), default=None)
+    meetings: list[list[int]] = []
+    for one in pod["rounds"]:
+        if [one["world"], one["nodes"]] not in meetings[-1:]:
+            meetings.append([one["world"], one["nodes"]])
+    return {
+        "meetings": meetings,
+        "rank": pod["rounds"][-1]["group"] if least is not None else None,
+        "starts": pod["starts"],
+        "exit": pod["exit"],
+        "error": pod["error"],
+    }
+
+
+def main() -> int:
+    """Play the cases that are named, or all, and put them into the file of this torch, or compare with it."""
+    parser = argparse.ArgumentParser(prog="python -m tests.recorded.torchrun.record", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="CASE", help="only these")
+    parser.add_argument("--python", required=True, help="the interpreter that has torch")
+    parser.add_argument("--check", action="store_true", help="write nothing: 1 where simulate claims otherwise")
+    options = parser.parse_args()
+    differs = False
+    for name in options.names or CASES:
+        print(f"{name}:", file=sys.stderr)
+        found = played(CASES[name], options.python)
+        print(f"  {found.verdict.seen} {' '.join(found.verdict.differences)}", file=sys.stderr)
+        differs |= bool(found.verdict.differences)
+        if not options.check:
+            write(name, found)
+    return int(differs and options.check)
+
+
+def write(name: str, found: Rehearsal) -> None:
+    """Put one case into the file of its torch."""
+    release = ".".join(found.torch.split("+")[0].split(".")[:2])
+    path = FOLDER / f"{release}.json"
+    rows: dict[str, Any] = {"torch": found.torch, "cases": {}}
+    if path.exists():
+        rows["cases"] = json.loads(path.read_text(encoding="utf-8"))["cases"]
+    rows["cases"][name] = row(found)
+    rows["cases"] = {one: rows["cases"][one] for one in CASES if one in rows["cases"]}
+    path.write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,17 @@
+"""Jobs to rehearse, in few words."""
+
+from __future__ import annotations
+
+import ptcompile
+from ptcompile.simulation.pod import Job
+from tests.making import smallest
+
+RANGE = "elastic: {nnodes: '2:3', nprocPerNode: 4, maxRestarts: 3}"
+C10D = "elastic: {nnodes: 3, nprocPerNode: 2, rdzvBackend: c10d}"
+
+
+def job(body: str, target: str = "job", name: str = "train") -> Job:
+    """The job of a spec for a target."""
+    world = ptcompile.simulate(smallest(body, name), target=target)
+    assert world.ok, world.diagnostics
+    return world.jobs[0]

@@ -1,0 +1,120 @@
+"""Back ends and interpreters that play without torch."""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Any
+
+from ptcompile.rehearsal.course import Backend
+
+FAKE = '''\
+#!{python}
+"""A python that answers: it has a torch of version 2.13.0, and torchrun is what follows."""
+import json, os, re, socket, sys, time
+if sys.argv[1] == "-c":
+    print("2.13.0+fake")
+    sys.exit(0)
+here = os.getcwd()
+words = sys.argv[1:]
+option = lambda name: next(w.partition("=")[2] for w in words if w.startswith("--" + name + "="))
+endpoint = option("rdzv-endpoint").rpartition(":")[0]
+deadline = time.time() + 10
+while True:
+    try:
+        address = socket.gethostbyname(endpoint)
+        break
+    except OSError as error:
+        if time.time() > deadline:
+            sys.exit(f"socket.gaierror: {{error}}")
+        time.sleep(0.1)
+nodes = int(option("nnodes").rpartition(":")[2])
+processes = int(option("nproc-per-node"))
+index = int(os.environ["JOB_COMPLETION_INDEX"])
+with open("address", "w") as file:
+    file.write(address)
+for local in range(processes):
+    rank, world = index * processes + local, nodes * processes
+    line = {{"rank": rank, "world": world, "hosts": nodes, "sum": world * (world - 1) // 2, "GROUP_RANK": str(index)}}
+    with open("seen.jsonl", "a") as file:
+        file.write(json.dumps({{**line, "time": time.time()}}) + "\\n")
+while not os.path.exists("finish"):
+    time.sleep(0.05)
+print("ValueError: not the first, but an error all the same")
+sys.exit({status})
+'''
+
+
+def fake_python(folder: Path, status: int = 0) -> str:
+    """An interpreter that plays torchrun: it looks its endpoint up, and says that all have met."""
+    path = folder / "python"
+    path.write_text(FAKE.format(python=sys.executable, status=status), encoding="utf-8")
+    path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
+    return str(path)
+
+
+class Scripted:
+    """A back end whose pods meet at once, all that run, and end when they are told to finish.
+
+    `fails` says which pods exit with 1 when one of these goes.
+    """
+
+    def __init__(self, fails: dict[int, Iterable[int]] | None = None, *, rejoin: bool = True) -> None:
+        self.fails, self.rejoin = fails or {}, rejoin
+        self.folders: dict[int, Path] = {}
+        self.running: set[int] = set()
+        self.ended: list[tuple[int, int]] = []
+        self.events: list[tuple[Any, ...]] = []
+
+    def opening(self) -> Callable[[str], AbstractContextManager[Backend]]:
+        @contextmanager
+        def open_(folder: str) -> Iterator[Backend]:
+            yield self
+
+        return open_
+
+    def start(self, pod: int, config: dict[str, Any]) -> None:
+        self.events.append(("start", pod, config["hold"], config["address"]))
+        self.folders[pod] = Path(config["folder"])
+        again = any(one[:2] == ("signal", pod) for one in self.events)
+        self.running.add(pod)
+        if not again or self.rejoin:
+            self._meet()
+
+    def signal(self, pod: int, number: int) -> None:
+        self.events.append(("signal", pod, number))
+        if pod not in self.running:
+            return
+        self.running.discard(pod)
+        self.ended.append((pod, 128 + number))
+        for other in self.fails.get(pod, ()):
+            if other in self.running:
+                self.running.discard(other)
+                self.ended.append((other, 1))
+        self._meet()
+
+    def _meet(self) -> None:
+        for rank, pod in enumerate(sorted(self.running)):
+            world = len(self.running)
+            total = world * (world - 1) // 2
+            line = {"rank": rank, "world": world, "hosts": world, "sum": total, "GROUP_RANK": str(rank)}
+            with (self.folders[pod] / "seen.jsonl").open("a", encoding="utf-8") as file:
+                file.write(json.dumps({**line, "time": time.time() + 0.05}) + "\n")
+
+    def exits(self) -> Iterable[tuple[int, int]]:
+        for pod in sorted(self.running):
+            folder = self.folders[pod]
+            if (folder / "fail").exists():
+                (folder / "fail").unlink()
+                self.events.append(("fail", pod))
+                self._meet()
+            if (folder / "finish").exists():
+                self.running.discard(pod)
+                self.ended.append((pod, 0))
+        ended, self.ended = self.ended, []
+        return ended

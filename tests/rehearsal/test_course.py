@@ -1,0 +1,112 @@
+"""The course of a rehearsal on a back end that is written down: what happens when, and what the verdict is."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from ptcompile.rehearsal import Rehearsal, RehearsalError, Settings, fault, rehearse, text, to_dict
+from ptcompile.simulation.faults import Kind
+from tests.rehearsal.jobs import RANGE, job
+from tests.rehearsal.playing import Scripted, fake_python
+
+SCHEMA = json.loads((Path(__file__).parents[2] / "schemas" / "rehearsal.schema.json").read_text(encoding="utf-8"))
+
+
+def play(tmp_path: Path, stage: Scripted, *faults: tuple[Kind, str], body: str = RANGE, **settings: Any) -> Rehearsal:
+    given = Settings(fake_python(tmp_path), **{"limit": 15.0, **settings})
+    found = rehearse(job(body), [fault(*one) for one in faults], settings=given, most=1, opening=stage.opening())
+    jsonschema.validate(to_dict(found), SCHEMA)
+    return found
+
+
+def test_all_meet_and_end(tmp_path: Path) -> None:
+    found = play(tmp_path, Scripted())
+    assert found.verdict.passed, found.verdict
+    assert [one.exit for one in found.seen] == [0, 0, 0]
+    assert found.torch == "2.13.0+fake"
+    assert "verdict      passed" in text(found)
+    assert "0 train-0-*****" in text(found)
+
+
+def test_a_pod_that_is_killed_and_made_again_gets_another_address(tmp_path: Path) -> None:
+    stage = Scripted()
+    found = play(tmp_path, stage, ("kill", "1@0.2s,back=0.3s"))
+    assert found.verdict.passed, found.verdict
+    assert [one.starts for one in found.seen] == [1, 2, 1]
+    assert ("signal", 1, 9) in stage.events
+    addresses = [one[3] for one in stage.events if one[:2] == ("start", 1)]
+    assert len(set(addresses)) == 2
+
+
+def test_a_pod_that_stays_away_leaves_fewer(tmp_path: Path) -> None:
+    found = play(tmp_path, Scripted(), ("drain", "2@0.2s"))
+    assert (found.verdict.seen, found.verdict.passed) == ("fewer", True), found.verdict
+    assert [one.lost for one in found.seen] == [False, False, True]
+    assert "lost" in text(found)
+
+
+def test_the_loss_of_node_0_fails_all_as_claimed(tmp_path: Path) -> None:
+    found = play(tmp_path, Scripted({0: (1, 2)}), ("kill", "0@0.2s,back=0.3s"))
+    assert (found.verdict.seen, found.verdict.claimed.end) == ("fail", "fail")
+    assert (found.verdict.passed, found.verdict.differences) == (False, ())
+    assert "failed, as simulate claims" in text(found)
+
+
+def test_another_end_than_the_claimed_one_is_a_difference(tmp_path: Path) -> None:
+    found = play(tmp_path, Scripted({1: (0, 2)}), ("kill", "1@0.2s,back=0.3s"))
+    assert found.verdict.claimed.end == "all"
+    assert found.verdict.differences[0].startswith("simulate claims: all pods train to the end")
+    assert "failed: not as simulate claims" in text(found)
+
+
+def test_pods_that_never_meet_again_are_cut_at_the_limit(tmp_path: Path) -> None:
+    found = play(tmp_path, Scripted(rejoin=False), ("kill", "1@0.1s,back=0.2s"), limit=2.0)
+    assert found.limited
+    assert (found.verdict.seen, found.verdict.passed) == ("fail", False)
+    assert "by the time limit" in text(found)
+    assert [one.exit for one in found.seen] == [None, None, None]
+
+
+def test_a_process_that_fails_is_asked_to(tmp_path: Path) -> None:
+    stage = Scripted()
+    found = play(tmp_path, stage, ("fail-process", "1@0.1s"))
+    assert ("fail", 1) in stage.events
+    assert found.verdict.passed, found.verdict
+
+
+def test_a_late_pod_is_held_and_times_are_scaled(tmp_path: Path) -> None:
+    stage = Scripted()
+    found = play(tmp_path, stage, ("late", "2=20s"), scale=10.0)
+    assert [one[2] for one in stage.events if one[0] == "start"] == [0.0, 0.0, 2.0]
+    assert "10 times shorter" in text(found)
+
+
+def test_a_pod_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(RehearsalError, match="no pod 3 to kill: 3 train"):
+        play(tmp_path, Scripted(), ("kill", "3"))
+
+
+def test_an_interpreter_without_torch_is_refused(tmp_path: Path) -> None:
+    none = tmp_path / "python"
+    none.write_text("#!/bin/sh\nexit 1\n")
+    none.chmod(0o755)
+    with pytest.raises(RehearsalError, match="has no torch"):
+        rehearse(job(RANGE), settings=Settings(str(none)), opening=Scripted().opening())
+    with pytest.raises(RehearsalError, match="does not run"):
+        rehearse(job(RANGE), settings=Settings(str(tmp_path / "nowhere")), opening=Scripted().opening())
+
+
+def test_a_secret_that_an_error_tells_is_hidden(tmp_path: Path) -> None:
+    class Telling(Scripted):
+        def start(self, pod: int, config: dict[str, Any]) -> None:
+            Path(config["folder"], "log").write_text(f"ValueError: bad token {config['env']['HF_TOKEN']}\n")
+            super().start(pod, config)
+
+    found = play(tmp_path, Telling(), body=RANGE + "\nenv: {HF_TOKEN: hf_abcdefghijkl}")
+    assert "hf_abcdefghijkl" not in text(found) + json.dumps(to_dict(found))
+    assert "ValueError: bad token ***" in text(found)

@@ -1,0 +1,190 @@
+"""The back end of Linux namespaces, with a python that answers in torchrun's place."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ptcompile.rehearsal import RehearsalError, Settings, fault, rehearse
+from ptcompile.rehearsal.namespaces import Namespaces
+from tests.rehearsal.jobs import RANGE, job
+from tests.rehearsal.playing import fake_python
+
+KILLED = 128 + 9
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Iterator[Namespaces]:
+    try:
+        made = Namespaces(str(tmp_path))
+    except RehearsalError as error:
+        pytest.skip(str(error))
+    yield made
+    made.close()
+
+
+def config(tmp_path: Path, script: str, pod: int = 0, **more: Any) -> dict[str, Any]:
+    folder = tmp_path / f"pod{pod}"
+    folder.mkdir(exist_ok=True)
+    (tmp_path / "hosts").write_text("127.0.0.1 localhost\n10.77.0.2 zero\n10.77.0.3 one\n")
+    (tmp_path / "nsswitch").write_text("hosts: files\n")
+    return {
+        "address": f"10.77.0.{pod + 2}/16", "hostname": f"host-{pod}", "folder": str(folder), "hold": 0.0,
+        "files": {"/etc/hosts": str(tmp_path / "hosts"), "/etc/nsswitch.conf": str(tmp_path / "nsswitch")},
+        "argv": [sys.executable, "-c", script], "env": {"ONLY": "this"}, **more,
+    }  # fmt: skip
+
+
+def wait(stage: Namespaces, *pods: int, limit: float = 20.0) -> dict[int, int]:
+    ended: dict[int, int] = {}
+    until = time.monotonic() + limit
+    while not set(pods) <= ended.keys():
+        assert time.monotonic() < until, ended
+        ended.update(stage.exits())
+        time.sleep(0.05)
+    return ended
+
+
+def said(tmp_path: Path, pod: int = 0) -> str:
+    return (tmp_path / f"pod{pod}" / "log").read_text()
+
+
+def run(stage: Namespaces, tmp_path: Path, script: str) -> str:
+    stage.start(0, config(tmp_path, script))
+    assert wait(stage, 0) == {0: 0}, said(tmp_path)
+    return said(tmp_path).strip()
+
+
+def test_a_pod_has_its_own_name_environment_and_process_one(stage: Namespaces, tmp_path: Path) -> None:
+    script = "import os, socket; print(os.getpid(), socket.gethostname(), dict(os.environ), os.getcwd())"
+    found = run(stage, tmp_path, script)
+    assert found.startswith("1 host-0 {'ONLY': 'this'")
+    assert found.endswith(str(tmp_path / "pod0"))
+
+
+def test_nothing_but_its_folder_is_written_to(stage: Namespaces, tmp_path: Path) -> None:
+    script = (
+        "import os\n"
+        f"for path in ('/etc/x', {str(tmp_path / 'x')!r}, '/tmp/ptcompile-x', {str(Path(__file__).parent / 'x')!r}):\n"
+        "    try: open(path, 'w'); print('WROTE', path)\n"
+        "    except OSError as error: print(error.errno)\n"
+        "open('mine', 'w'); open('/dev/shm/mine', 'w'); print(os.listdir('/run'))\n"
+        "print(os.system('mount -o remount,rw / 2>/dev/null') != 0)"
+    )
+    assert run(stage, tmp_path, script).split() == ["30", "30", "30", "30", "[]", "True"]
+    assert (tmp_path / "pod0" / "mine").exists()
+    assert not Path("/dev/shm/mine").exists()  # noqa: S108
+
+
+def test_there_is_no_way_out_of_the_job_s_network(stage: Namespaces, tmp_path: Path) -> None:
+    script = (
+        "import socket\n"
+        "for where in ('192.0.2.1', '8.8.8.8', '169.254.169.254'):\n"
+        "    try: socket.create_connection((where, 80), 1); print('OUT')\n"
+        "    except OSError as error: print(error.errno)\n"
+        "try: socket.gethostbyname('example.org'); print('OUT')\n"
+        "except OSError: print('unknown')"
+    )
+    assert run(stage, tmp_path, script).split() == ["101", "101", "101", "unknown"]  # network is unreachable
+
+
+def test_pods_reach_each_other_by_name(stage: Namespaces, tmp_path: Path) -> None:
+    serve = "import socket; c, who = socket.create_server(('', 5000)).accept(); print(who[0], c.recv(9).decode())"
+    call = (
+        "import socket, time\n"
+        "for _ in range(100):\n"
+        "    try: socket.create_connection(('zero', 5000), 5).send(b'hello'); break\n"
+        "    except OSError: time.sleep(0.1)"
+    )
+    stage.start(0, config(tmp_path, serve, 0))
+    stage.start(1, config(tmp_path, call, 1))
+    assert wait(stage, 0, 1) == {0: 0, 1: 0}, said(tmp_path)
+    assert said(tmp_path).strip() == "10.77.0.3 hello"
+
+
+def test_a_signal_reaches_the_pod_s_own_process(stage: Namespaces, tmp_path: Path) -> None:
+    drained = "import signal, sys, time; signal.signal(15, lambda *a: sys.exit(7)); open('up', 'w'); time.sleep(60)"
+    stage.start(0, config(tmp_path, drained, 0))
+    stage.start(1, config(tmp_path, "open('up', 'w'); import time; time.sleep(60)", 1))
+    until = time.monotonic() + 20
+    while not all((tmp_path / f"pod{pod}" / "up").exists() for pod in (0, 1)):
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    stage.signal(0, 15)
+    stage.signal(1, 9)
+    assert wait(stage, 0, 1) == {0: 7, 1: KILLED}
+
+
+def test_a_program_that_there_is_not_is_an_exit_status(stage: Namespaces, tmp_path: Path) -> None:
+    stage.start(0, config(tmp_path, "", argv=["/no/such/program"]))
+    assert wait(stage, 0) == {0: 97}
+    assert "/no/such/program" in said(tmp_path)
+
+
+MARK = "ptcompile-test-of-what-is-left-running"
+
+
+def _left() -> list[str]:
+    found = []
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and MARK.encode() in (entry / "cmdline").read_bytes():
+                found.append(entry.name)
+        except OSError:
+            continue
+    return [pid for pid in found if int(pid) != os.getpid()]
+
+
+def test_nothing_is_left_running(stage: Namespaces, tmp_path: Path) -> None:
+    script = f"# {MARK}\nimport os, time; os.fork(); os.fork(); open('up', 'w'); time.sleep(600)"
+    stage.start(0, config(tmp_path, script))
+    until = time.monotonic() + 20
+    while not (tmp_path / "pod0" / "up").exists():
+        assert time.monotonic() < until
+        time.sleep(0.05)
+    assert _left()
+    stage.close()
+    assert _left() == []
+
+
+def test_the_whole_of_it(stage: Namespaces, tmp_path: Path) -> None:
+    """Names by Services, the simulated environment, the stand-in's folder, the fault and the end."""
+    settings = Settings(fake_python(tmp_path), limit=60.0)
+    lines: list[str] = []
+    faults = [fault("dns-lag", "1s")]
+    found = rehearse(job(RANGE), faults, settings=settings, most=2, progress=lines.append)
+    assert found.verdict.seen == "all", (found.seen, found.verdict)
+    assert [[one.rank for one in pod.rounds] for pod in found.seen] == [[0, 1], [2, 3], [4, 5]]
+    assert [one.exit for one in found.seen] == [0, 0, 0]
+    assert found.seen[0].error == "ValueError: not the first, but an error all the same"
+    assert any("3 of 3 pods run, 3 have met, world 6" in line for line in lines)
+
+
+def test_who_ends_ends_all(stage: Namespaces, tmp_path: Path) -> None:
+    """A rehearsal that is killed leaves nothing: the kernel ends the namespace with its maker."""
+    code = (
+        "import sys, time\n"
+        "from tests.rehearsal.test_namespaces import config, Path\n"
+        "from ptcompile.rehearsal.namespaces import Namespaces\n"
+        f"folder = Path({str(tmp_path)!r})\n"
+        "made = Namespaces(str(folder))\n"
+        f"made.start(0, config(folder, '# {MARK}2' + chr(10) + 'import time; open(\"up\", \"w\"); time.sleep(600)'))\n"
+        "time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], cwd=Path(__file__).parents[2]) as maker:
+        until = time.monotonic() + 30
+        while not (tmp_path / "pod0" / "up").exists():
+            assert time.monotonic() < until
+            time.sleep(0.1)
+        maker.kill()
+    until = time.monotonic() + 10
+    while _left():
+        assert time.monotonic() < until, _left()
+        time.sleep(0.1)
