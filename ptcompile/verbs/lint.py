@@ -270,9 +270,18 @@ def _advised(
     Those of stage "apply" speak for a webhook.
     """
     said = {problem.path for problem in refused}
+    mistyped = {problem.path for problem in refused if problem.name in _MISTYPED}
+    uncounted = any(path[-1:] and path[-1] in _COUNTS for path in mistyped)
     for problem in run(manifest, versions=asked.versions, others=others):
-        if problem.path not in said and (asked.webhooks or problem.stage != "apply"):
+        below = any(problem.path[:end] in mistyped for end in range(len(problem.path)))
+        guessed = below or (uncounted and problem.authority == "torchrun")
+        if problem.path not in said and not guessed and (asked.webhooks or problem.stage != "apply"):
             yield problem
+
+
+_MISTYPED = frozenset({"wrong-type", "invalid-quantity"})
+_COUNTS = frozenset({"replicas", "parallelism", "completions", "numNodes", "minReplicas", "maxReplicas"})
+"""How many pods there are: where one of them cannot be read, nobody can say whether that is enough."""
 
 
 def _judge_spec(document: Mapping[str, Any], asked: _Asked) -> Iterable[Problem]:

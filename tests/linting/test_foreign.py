@@ -89,3 +89,15 @@ def test_a_mapping_is_judged_as_it_is() -> None:
     """Whoever hands over an object means it: there is no file to render."""
     manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "${NAME}"}, "spec": {"containers": []}}
     assert any(d.path == ("metadata", "name") and d.severity == "error" for d in ptcompile.lint(manifest).diagnostics)
+
+
+def test_no_rule_judges_what_was_refused() -> None:
+    """A number of pods that cannot be read is refused once; whether it is enough is not asked."""
+    text = TEMPLATE.replace("[python, train.py", "[torchrun, --nnodes=4, --master-addr=a.b, train.py").replace(
+        "spec:\n  template", "spec:\n  completionMode: Indexed\n  parallelism: %s\n  completions: %s\n  template", 1
+    )
+    few = {d.name for d in ptcompile.lint(text % ("train", 2, 2)).diagnostics}
+    assert "too-few-pods" in few
+    unread = {d.name for d in ptcompile.lint(text % ("train", "two", 2)).diagnostics}
+    assert "wrong-type" in unread
+    assert not {"too-few-pods", "same-node-rank", "too-little-parallelism"} & unread

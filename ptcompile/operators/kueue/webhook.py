@@ -60,12 +60,13 @@ def _group(labels: dict[str, str], annotations: dict[str, str]) -> Iterator[Prob
 
 def _topology(path: Path, template: Json, pods: int) -> Iterator[Problem]:
     """One topology request for the pods of a set; a topology and a size for their slices."""
-    annotations = string_map(at(template, "metadata").get("annotations"))
+    written = at(template, "metadata", "annotations")
+    annotations = string_map(written)
     asked = [name for name in annotations if name in REQUESTS]
     for name in asked[1:]:
         why = f"must not be beside {asked[0].removeprefix(PREFIX)}: a set of pods has one topology request"
         yield _refused("refused-topology-request", (*path, name), why, "keep one of them", on_key=True)
-    if (_SLICE in annotations) != (_SIZE in annotations):
+    if (_SLICE in written) != (_SIZE in written):  # a value of another type is refused by itself
         name, other = (_SLICE, _SIZE) if _SLICE in annotations else (_SIZE, _SLICE)
         why = f"must not be without {other.removeprefix(PREFIX)}"
         yield _refused("refused-topology-request", (*path, name), why, f"add {other}", on_key=True)

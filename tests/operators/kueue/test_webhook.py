@@ -145,3 +145,23 @@ def test_any_shape(value: Any) -> None:
     for manifest in ALL:
         for key in ("metadata", "spec"):
             refused({**manifest, key: value})
+
+
+def test_a_slice_size_of_another_type_is_refused_once() -> None:
+    """The number for a text is the finding; that the annotation is missing is not."""
+    job = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: a, labels: {kueue.x-k8s.io/queue-name: q}}
+spec:
+  suspend: true
+  template:
+    metadata:
+      annotations:
+        kueue.x-k8s.io/podset-slice-required-topology: rack
+        kueue.x-k8s.io/podset-slice-size: 1
+    spec:
+      restartPolicy: Never
+      containers: [{name: a, image: "a:1", resources: {requests: {cpu: 1}}}]
+"""
+    assert [one.name for one in ptcompile.lint(job).diagnostics if one.severity == "error"] == ["wrong-type"]
