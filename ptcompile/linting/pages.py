@@ -9,15 +9,17 @@ from typing import Final, NamedTuple
 
 from ptcompile.linting.rule import Rule
 
-SECTIONS: Final = ("What", "Why", "Bad", "Good", "Fix", "Source")
+SECTIONS: Final = ("What", "Why", "Example", "Fix", "Source")
 MARK: Final = "# <--"
-"""Ends the line of a Bad example that the finding stands on."""
+"""Ends the line of an example that the finding stands on."""
+_GUTTER: Final = 2
+"""Columns in front of an example's lines: `- ` in bad ones, `+ ` in good ones, blanks in lines of both."""
 
 _HEAD = re.compile(rf"^({'|'.join(SECTIONS)}):[ \n]?", re.MULTILINE)
 
 
 class Page(NamedTuple):
-    """A title of one sentence, and the text of each section; Bad and Good are YAML."""
+    """A title of one sentence, and the text of each section; the example is two YAML files, bad and good."""
 
     title: str
     what: str
@@ -35,10 +37,12 @@ def page(rule: Rule) -> Page:
     missing = [name for name in SECTIONS if not sections.get(name, "").strip()]
     if missing:
         raise ValueError(f"the page of {rule.name} has no section {', '.join(missing)}")
-    return Page(parts[0].strip(), *(_section(name, sections[name]) for name in SECTIONS))
+    words = {name.lower(): " ".join(sections[name].split()) for name in SECTIONS if name != "Example"}
+    example = sections["Example"]
+    return Page(parts[0].strip(), bad=_side(example, "-"), good=_side(example, "+").replace(f"  {MARK}", ""), **words)
 
 
-def _section(name: str, body: str) -> str:
-    if name in ("Bad", "Good"):
-        return cleandoc("\n" + body).strip("\n") + "\n"
-    return " ".join(body.split())
+def _side(example: str, sign: str) -> str:
+    """One of the two files of an example, which is their diff with all lines of both."""
+    lines = cleandoc("\n" + example).strip("\n").split("\n")
+    return "".join(f"{line[_GUTTER:]}\n" for line in lines if line[:1] in ("", " ", sign))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from ptcompile.findings.diagnostics import Authority, Fix, Path, Severity, Stage
+from ptcompile.findings.diagnostics import Authority, Fix, Path, Severity, Stage, field_path
 from ptcompile.linting.subject import Subject
 
 
@@ -22,11 +22,25 @@ class Found(NamedTuple):
     """Where this answer is less certain, or more, than the rule's others."""
 
 
+def found_at(
+    path: Path,
+    text: str,
+    help: str | None = None,
+    fix: Fix | None = None,
+    *,
+    on_key: bool = False,
+    severity: Severity | None = None,
+) -> Found:
+    """A finding whose message begins with the field's path, as most do."""
+    return Found(path, f"{field_path(path)}: {text}", help, fix, on_key, severity)
+
+
 class Rule(NamedTuple):
     """One question, asked of an object that an API server would accept. The module's docstring is its page.
 
-    The page has a title line, then the sections What, Why, Bad, Good, Fix and Source. Bad and Good are YAML; in Bad the
-    line that the finding stands on ends in `# <--`. Its words stand in the table of its family (`ptcompile.linting`).
+    The page has a title line, then the sections What, Why, Example, Fix and Source. The example is a diff with every
+    line of both sides: those that begin with `-` are bad, those with `+` good. The bad line that the finding is
+    reported at ends in `# <--`. Its words are in the table of its family (`ptcompile.linting`).
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Every rule that has a fix: made on the Bad example of its page, the finding is gone and no other has come."""
+"""Every rule that has a fix: made on the bad example of its page, the finding is gone and no other has come."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A rule's own fix, made to its Bad example, leaves nothing to find; and it changes what the example says."""
+"""A rule's own fix, made to its bad example, leaves nothing to find; and it changes what the example says."""
 
 from __future__ import annotations
 

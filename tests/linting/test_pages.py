@@ -1,4 +1,4 @@
-"""Every rule's page: its Bad example gives exactly the rule's finding at the marked line, its Good example none."""
+"""Every rule's page: its bad example gives exactly the rule's finding at the marked line, its good example none."""
 
 from __future__ import annotations
 

@@ -5,35 +5,21 @@ What: a shell script whose last command is the training with `&`, without a `wai
 Why: the container ends when its first process does. The shell has nothing left to do and exits with 0: the training
 is killed in its first second, and the job is a success.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [bash, -c]
-          args:
-            - python train.py &  # <--
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [bash, -c]
-          args:
-            - exec python train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [bash, -c]
+            args:
+    -         - python train.py &  # <--
+    +         - exec python train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: remove the &, or end the script with wait.
 
@@ -44,9 +30,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.linting.commands import script
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.scripts import read
 from ptcompile.linting.subject import Subject
 
@@ -56,10 +41,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         found = script(container) if container.main else None
         reading = read(found) if found is not None else None
         if found is not None and reading is not None and reading.separator == "&" and not reading.after:
-            yield Found(
+            yield found_at(
                 found.word.path,
-                f"{field_path(found.word.path)}: the shell exits behind the &, and the container with it, before the "
-                "training has begun",
+                "the shell exits behind the &, and the container with it, before the training has begun",
                 "remove the &, or end the script with wait",
             )
 

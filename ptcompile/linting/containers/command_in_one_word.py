@@ -5,32 +5,20 @@ What: the first word of `command` holds blanks, as in `command: ["python train.p
 Why: no shell takes it apart. The runtime looks for a program of that very name, with the blanks in it, and the
 container does not start: "no such file or directory".
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - python train.py --epochs 3  # <--
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py, --epochs, "3"]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+    -       command:
+    -         - python train.py --epochs 3  # <--
+    +       command: [python, train.py, --epochs, "3"]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: give each word an item of its own, or start a shell: [bash, -c, "..."].
 
@@ -41,9 +29,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.linting.commands import known
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject, Word
 
 _SHELL = frozenset("|&;<>()$`*?~{}\n#!")
@@ -58,10 +46,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             words = _taken_apart(word)
             rest = [one.text for one in container.argv[1:] if one.path[-2] == "command"]
             edit = Edit("set", word.path[:-1], [*words, *rest])
-            yield Found(
+            yield found_at(
                 word.path,
-                f"{field_path(word.path)}: no shell takes {_short(word.text)!r} apart: a program of that whole name is "
-                "looked for",
+                f"no shell takes {_short(word.text)!r} apart: a program of that whole name is looked for",
                 "give each word an item of its own",
                 Fix("give each word an item of its own", (edit,), safe=False) if words else None,
             )

@@ -5,34 +5,21 @@ What: a list of indexes with one that is not below the number of GPUs, or with f
 Why: inside a container the GPUs are numbered from 0, whichever the node gave. CUDA takes the indexes up to the first
 that does not exist and forgets the rest, so the processes see fewer GPUs than are paid for, or none.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          env:
-            - name: CUDA_VISIBLE_DEVICES
-              value: "3"  # <--
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+    -       env:
+    -         - name: CUDA_VISIBLE_DEVICES
+    -           value: "3"  # <--
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: leave the variable out: a container sees its own GPUs and no others.
 
@@ -43,9 +30,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.linting.amounts import gpus
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _NAME = "CUDA_VISIBLE_DEVICES"
@@ -59,9 +46,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             problem = _problem(entry.value or "", count) if count else None
             if problem is not None:
                 path = (*entry.path, "value")
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {_NAME}={entry.value}: {problem}",
+                    f"{_NAME}={entry.value}: {problem}",
                     "remove the variable",
                     Fix(f"remove {_NAME}", (Edit("remove", entry.path),), safe=False),
                     severity="error" if processes.get(container.path, 0) > _seen(entry.value or "", count) else None,

@@ -6,34 +6,21 @@ a container with accelerators.
 Why: each makes every kernel, every collective or every allocation wait for a check. A job is slower by a third or by
 several times, for its whole life.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          env:
-            - name: CUDA_LAUNCH_BLOCKING  # <--
-              value: "1"
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    -       env:
+    -         - name: CUDA_LAUNCH_BLOCKING  # <--
+    -           value: "1"
 
 Fix: remove it when the fault is found.
 
@@ -45,9 +32,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.linting.amounts import accelerators
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _COSTS = {
@@ -64,9 +51,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             cost = _COSTS.get((entry.name, (entry.value or "").upper()))
             if cost is not None and accelerators(container):
                 path = (*entry.path, "name")
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {entry.name}={entry.value}: {cost}, for as long as the job runs",
+                    f"{entry.name}={entry.value}: {cost}, for as long as the job runs",
                     "remove it when the fault is found",
                     Fix(f"remove {entry.name}", (Edit("remove", entry.path),), safe=False),
                 )

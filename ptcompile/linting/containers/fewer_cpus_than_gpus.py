@@ -6,43 +6,25 @@ Why: each GPU is fed by at least one process that reads, decodes and launches ke
 the number of GPUs the processes are throttled and the GPUs wait. Often the limit was meant in cores and written in
 thousandths.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [torchrun, --nproc-per-node, "8", train.py]
-          resources:
-            limits:
-              cpu: 64m  # <--
-              memory: 256Gi
-              nvidia.com/gpu: 8
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [torchrun, --nproc-per-node, "8", train.py]
-          resources:
-            limits:
-              cpu: 64
-              memory: 256Gi
-              nvidia.com/gpu: 8
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [torchrun, --nproc-per-node, "8", train.py]
+            resources:
+              limits:
+    -           cpu: 64m  # <--
+    +           cpu: 64
+                memory: 256Gi
+                nvidia.com/gpu: 8
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
 
 Fix: raise the CPU limit; 8 to 16 cores for each GPU are usual.
 
@@ -53,10 +35,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes import quantity
 from ptcompile.linting.amounts import gpus
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -67,10 +48,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         amount = quantity.parse(written) if count else None
         if amount is not None and 0 < amount.nano < count * quantity.NANO:
             path = (*container.path, "resources", "limits", "cpu")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: {written} for {count} GPU{'s' if count > 1 else ''}: the processes that feed "
-                "them are throttled",
+                f"{written} for {count} GPU{'s' if count > 1 else ''}: the processes that feed them are throttled",
                 f"give at least {count}, better 8 for each GPU",
             )
 

@@ -5,37 +5,22 @@ What: a limit of memory or ephemeral storage below one MiB that is not whole byt
 Why: `m` means milli for every resource. `512m` is half a byte, within which no container starts. The API server warns
 and accepts.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources:
-            limits:
-              cpu: 4
-              memory: 512m  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources:
-            limits:
-              cpu: 4
-              memory: 512Mi
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources:
+              limits:
+                cpu: 4
+    -           memory: 512m  # <--
+    +           memory: 512Mi
 
 Fix: write Mi for mebibytes, M for megabytes.
 
@@ -46,9 +31,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes import quantity
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _MEBI = 2**20
@@ -67,9 +52,9 @@ def _check(subject: Subject) -> Iterator[Found]:
 def _found(path: Path, written: str, amount: float) -> Found:
     number = written.strip().removesuffix("m")
     meant = f"{number}Mi" if number.isdigit() and written.endswith("m") else None
-    return Found(
+    return found_at(
         path,
-        f"{field_path(path)}: {written} is {amount:g} bytes: the suffix m is a thousandth",
+        f"{written} is {amount:g} bytes: the suffix m is a thousandth",
         f"write {meant or 'an amount in Mi or Gi'}",
         Fix(f"write {meant}", (Edit("set", path, meant),), safe=False) if meant else None,
     )

@@ -6,39 +6,23 @@ without `set -e`.
 Why: a container's exit code is that of the last command. `torchrun ... | tee log` ends with tee's 0, `torchrun ...;
 echo done` with echo's: the job is complete, no retry happens, and nobody is told.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - bash
-            - -c
-            - python train.py 2>&1 | tee /logs/train.log  # <--
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - bash
-            - -o
-            - pipefail
-            - -c
-            - python train.py 2>&1 | tee /logs/train.log
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - bash
+    +         - -o
+    +         - pipefail
+              - -c
+              - python train.py 2>&1 | tee /logs/train.log  # <--
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: begin the script with set -e -o pipefail.
 
@@ -49,9 +33,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.linting.commands import script
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.scripts import Reading, read
 from ptcompile.linting.subject import Subject
 
@@ -64,9 +47,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         reading = read(found) if found is not None else None
         reason = _reason(reading) if reading is not None else None
         if found is not None and reason is not None:
-            yield Found(
+            yield found_at(
                 found.word.path,
-                f"{field_path(found.word.path)}: {reason}: a training that fails counts as a success",
+                f"{reason}: a training that fails counts as a success",
                 "begin the script with set -e -o pipefail",
             )
 

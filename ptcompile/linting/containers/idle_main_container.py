@@ -4,31 +4,19 @@ What: a container asks for accelerators, and its command is `sleep infinity`, `t
 
 Why: it was left from looking around inside the pod. The accelerators are taken, and the job never ends.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [sleep, infinity]  # <--
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+    -       command: [sleep, infinity]  # <--
+    +       command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: start the training, or drop the accelerators.
 
@@ -39,10 +27,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.linting.amounts import accelerators
 from ptcompile.linting.commands import endless
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -52,9 +39,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         shown = endless(container) if count else None
         if shown:
             path = container.argv[0].path[:-1]
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: {shown} holds {count} accelerator{'s' if count > 1 else ''} and never ends",
+                f"{shown} holds {count} accelerator{'s' if count > 1 else ''} and never ends",
                 "start the training, or ask for no accelerators",
             )
 

@@ -6,41 +6,25 @@ up within five minutes, and no startup probe.
 Why: pulling weights, building NCCL's communicators and compiling take minutes, in which nothing answers. The kubelet
 kills the container, the rank is gone, and the others fail with it.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          livenessProbe:  # <--
-            tcpSocket: {port: 8080}
-            periodSeconds: 10
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          startupProbe:
-            tcpSocket: {port: 8080}
-            periodSeconds: 10
-            failureThreshold: 180
-          livenessProbe:
-            tcpSocket: {port: 8080}
-            periodSeconds: 10
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    +       startupProbe:
+    +         tcpSocket: {port: 8080}
+    +         periodSeconds: 10
+    +         failureThreshold: 180
+            livenessProbe:  # <--
+              tcpSocket: {port: 8080}
+              periodSeconds: 10
 
 Fix: add a startupProbe that waits for half an hour, or do without: torchrun watches its processes itself.
 
@@ -51,11 +35,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at, integer
 from ptcompile.linting.amounts import accelerators
 from ptcompile.linting.commands import trains
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _PATIENCE = 300
@@ -71,10 +54,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         seconds = integer(probe.get("initialDelaySeconds")) + period * failures
         if seconds < _PATIENCE and (accelerators(container) or trains(container)):
             path = (*container.path, "livenessProbe")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the kubelet kills the container when nothing answers in the first "
-                f"{seconds} seconds",
+                f"the kubelet kills the container when nothing answers in the first {seconds} seconds",
                 "add a startupProbe with more patience, or remove the probe",
                 on_key=True,
             )

@@ -6,37 +6,22 @@ number of threads that is none.
 Why: NCCL reads its switches as numbers, says so in its log and goes on with the default: `NCCL_IB_DISABLE: "true"`
 disables nothing. PyTorch stops at an unknown TORCH_DISTRIBUTED_DEBUG.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          env:
-            - name: NCCL_IB_DISABLE
-              value: "true"  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          env:
-            - name: NCCL_IB_DISABLE
-              value: "1"
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            env:
+              - name: NCCL_IB_DISABLE
+    -           value: "true"  # <--
+    +           value: "1"
 
 Fix: write a value that is read.
 
@@ -47,8 +32,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.variables import LEVELS, NUMBERS, SWITCHES
 
@@ -63,9 +48,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             if value and wanted is not None:
                 path = (*entry.path, "value")
                 number = _WORDS.get(value.lower()) if entry.name in SWITCHES else None
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {entry.name} does not take {value!r}: it is {wanted}",
+                    f"{entry.name} does not take {value!r}: it is {wanted}",
                     f'write "{number}"' if number else f"write {wanted}",
                     Fix(f'write "{number}"', (Edit("set", path, number),), safe=False) if number else None,
                 )

@@ -4,37 +4,22 @@ What: PYTHONUNBUFFERED, PYTHONDONTWRITEBYTECODE and their like are `false`, `no`
 
 Why: Python reads a whole number there, and takes any other text for 1: "false" turns the switch on.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          env:
-            - name: PYTHONOPTIMIZE
-              value: "false"  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          env:
-            - name: PYTHONOPTIMIZE
-              value: "0"
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            env:
+              - name: PYTHONOPTIMIZE
+    -           value: "false"  # <--
+    +           value: "0"
 
 Fix: remove the variable where it is to be off; write "1" where it is to be on.
 
@@ -46,8 +31,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 SWITCHES = frozenset(
@@ -70,9 +55,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             value = (entry.value or "").lower()
             if entry.name in SWITCHES and (value in _OFF or (value == "0" and entry.name == "PYTHONFAULTHANDLER")):
                 path = (*entry.path, "value")
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {entry.name}={entry.value} turns it on: Python takes it for 1",
+                    f"{entry.name}={entry.value} turns it on: Python takes it for 1",
                     'remove the variable, or write "1" where on is meant',
                     Fix(f"remove {entry.name}", (Edit("remove", entry.path),), safe=False),
                 )

@@ -5,47 +5,27 @@ What: more than 1920 CPUs, more than 32 TiB of memory, or more than 16 whole GPU
 Why: a pod runs on one node. It stays Pending for ever, and an autoscaler cannot help it. Most often it is the number
 of GPUs of the whole job, or a CPU count without the `m`.
 
-Bad:
+Example:
 
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              volumeMounts: [{name: dshm, mountPath: /dev/shm}]
-              resources:
-                limits:
-                  cpu: 64
-                  memory: 512Gi
-                  nvidia.com/gpu: 32  # <--
-
-Good:
-
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              volumeMounts: [{name: dshm, mountPath: /dev/shm}]
-              resources:
-                limits:
-                  cpu: 64
-                  memory: 512Gi
-                  nvidia.com/gpu: 8
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+                resources:
+                  limits:
+                    cpu: 64
+                    memory: 512Gi
+    -               nvidia.com/gpu: 32  # <--
+    +               nvidia.com/gpu: 8
 
 Fix: ask for what one node has, and for more pods.
 
@@ -57,10 +37,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes import quantity
 from ptcompile.linting.amounts import GPUS
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _MOST = {"cpu": 1920, "memory": 32 * 2**40, **dict.fromkeys(GPUS, 16)}
@@ -77,10 +56,9 @@ def _check(subject: Subject) -> Iterator[Found]:
                 if most and amount is not None and amount.value > most:
                     seen.add(name)
                     path = (*container.path, "resources", half, name)
-                    yield Found(
+                    yield found_at(
                         path,
-                        f"{field_path(path)}: {written} is more than any machine has ({_SHOWN.get(name, most)}): "
-                        "the pod stays Pending",
+                        f"{written} is more than any machine has ({_SHOWN.get(name, most)}): the pod stays Pending",
                         "ask for what one node has, and for more pods"
                         if name != "cpu"
                         else f"write {written}m where thousandths of a CPU were meant",

@@ -5,41 +5,24 @@ What: the image of the containers that train in several pods has no tag and no d
 Why: what runs changes without the manifest. Pods of one job that start at different times may train with different
 code, and a run cannot be repeated.
 
-Bad:
+Example:
 
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 4
-      parallelism: 4
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:latest  # <--
-              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 4
-      parallelism: 4
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 4
+        parallelism: 4
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+    -           image: ghcr.io/acme/train:latest  # <--
+    +           image: ghcr.io/acme/train:1.0
+                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: name a version, or better a digest.
 
@@ -50,10 +33,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import text
 from ptcompile.linting.images import moves, ranks
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -62,9 +44,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         image = text(container.spec.get("image"))
         if moves(image) and container.spec.get("imagePullPolicy") not in ("IfNotPresent", "Never"):
             path = (*container.path, "image")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: {image} is what was pushed last when a pod starts: ranks may run different code",
+                f"{image} is what was pushed last when a pod starts: ranks may run different code",
                 "name a version or a digest",
             )
 

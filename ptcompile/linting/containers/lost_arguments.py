@@ -5,36 +5,22 @@ What: `bash -c` is given more words behind its script, and the script uses none 
 Why: -c takes one word for the script. The others become its parameters $0, $1, ...: in `[bash, -c, torchrun,
 --nnodes=2, train.py]` torchrun starts without any argument; of two lines given as two items the second never runs.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [bash, -c]
-          args:
-            - pip install -r requirements.txt
-            - python train.py  # <--
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [bash, -c]
-          args:
-            - pip install -r requirements.txt && python train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [bash, -c]
+            args:
+    -         - pip install -r requirements.txt
+    -         - python train.py  # <--
+    +         - pip install -r requirements.txt && python train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: write the whole script as one item.
 
@@ -45,11 +31,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.wrappers import base
 from ptcompile.linting.commands import script
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _PARAMETER = Pattern(r"\$\{?[0-9@*#]|\bshift\b|\bgetopts\b")
@@ -65,9 +50,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         lost = found.rest[1:] if base(found.rest[0].text) in _NAMES else found.rest
         if lost:
             shown = lost[0].text.strip().split("\n")[0]
-            yield Found(
+            yield found_at(
                 lost[0].path,
-                f"{field_path(lost[0].path)}: never runs: the shell's -c takes one word for the script, and "
+                f"never runs: the shell's -c takes one word for the script, and "
                 f"{_short(shown)!r} is a parameter that the script does not use",
                 "write the whole script as one item",
             )

@@ -5,37 +5,22 @@ they read, such as NCCL_SOCKET_IFNAMES.
 
 Why: nobody complains about a variable that nobody reads. The setting has no effect.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          env:
-            - name: NCCL_SOCKET_IFACE  # <--
-              value: eth0
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          env:
-            - name: NCCL_SOCKET_IFNAME
-              value: eth0
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            env:
+    -         - name: NCCL_SOCKET_IFACE  # <--
+    +         - name: NCCL_SOCKET_IFNAME
+                value: eth0
 
 Fix: write the name that is read.
 
@@ -46,8 +31,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.variables import misspelt
 
@@ -58,9 +43,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             meant = misspelt(entry.name)
             if meant is not None:
                 path = (*entry.path, "name")
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: nobody reads {entry.name} (did you mean {meant}?)",
+                    f"nobody reads {entry.name} (did you mean {meant}?)",
                     f"write {meant}",
                     Fix(f"write {meant}", (Edit("set", path, meant),), safe=False),
                 )

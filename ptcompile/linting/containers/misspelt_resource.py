@@ -6,39 +6,23 @@ dash in `mig-`.
 Why: the API server takes any qualified name. No device plugin offers this one, so that no node ever has it: the pod
 stays Pending.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources:
-            limits:
-              cpu: 8
-              memory: 64Gi
-              nvidia.com/gpus: 1  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources:
-            limits:
-              cpu: 8
-              memory: 64Gi
-              nvidia.com/gpu: 1
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources:
+              limits:
+                cpu: 8
+                memory: 64Gi
+    -           nvidia.com/gpus: 1  # <--
+    +           nvidia.com/gpu: 1
 
 Fix: write the name that the device plugin registers.
 
@@ -49,10 +33,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.accelerators import is_accelerator
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject
 
 _MIG = Pattern(r"nvidia\.com/mig[-_.]?([1-9]g\.[0-9]+gb(?:\.[0-9]+gb)?)")
@@ -65,9 +49,9 @@ def _check(subject: Subject) -> Iterator[Found]:
                 meant = _meant(str(name)) if "/" in str(name) else None
                 if meant is not None and (half == "limits" or name not in container.amounts("limits")):
                     path = (*container.path, "resources", half, str(name))
-                    yield Found(
+                    yield found_at(
                         path,
-                        f"{field_path(path)}: no node has {name}, so the pod stays Pending (did you mean {meant}?)",
+                        f"no node has {name}, so the pod stays Pending (did you mean {meant}?)",
                         f"write {meant}",
                         Fix(f"rename {name} to {meant}", tuple(_edits(container, str(name), meant)), safe=False),
                         on_key=True,

@@ -7,34 +7,21 @@ Why: the device plugin tells the container runtime by this variable which GPUs t
 manifest's value wins. With `all`, or with indexes, the container takes GPUs that belong to other pods; with `none` it
 sees none of its own.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          env:
-            - name: NVIDIA_VISIBLE_DEVICES
-              value: all  # <--
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+    -       env:
+    -         - name: NVIDIA_VISIBLE_DEVICES
+    -           value: all  # <--
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: leave the variable to the device plugin.
 
@@ -46,9 +33,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.linting.amounts import accelerators
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _NAME = "NVIDIA_VISIBLE_DEVICES"
@@ -64,9 +51,9 @@ def _check(subject: Subject) -> Iterator[Found]:
                 continue  # the usual way to keep GPUs from a container of an image that asks for all
             path = (*entry.path, "value")
             effect = "the container sees none of its GPUs" if blind else "the container sees GPUs of other pods"
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: {_NAME}={entry.value} overrides what the device plugin gives: {effect}",
+                f"{_NAME}={entry.value} overrides what the device plugin gives: {effect}",
                 "remove the variable",
                 Fix(f"remove {_NAME}", (Edit("remove", entry.path),), safe=False),
             )

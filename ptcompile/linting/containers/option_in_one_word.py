@@ -5,35 +5,21 @@ What: a word such as `--epochs 3` among the words of a command that no shell tak
 Why: the program gets the option's name with the blank and the value in it. Python's argparse takes it for no option
 at all: "unrecognized arguments".
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          args:
-            - --epochs 3  # <--
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          args:
-            - --epochs=3
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            args:
+    -         - --epochs 3  # <--
+    +         - --epochs=3
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: write --epochs=3, or two items.
 
@@ -44,10 +30,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.linting.commands import known, starts_shell
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _OPTION = Pattern(r"(--[A-Za-z][\w.-]*) +([^-\s]\S*|-[0-9.]+)")
@@ -61,10 +47,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             match = _OPTION.fullmatch(word.text) if " " in word.text else None
             if match is not None:
                 joined = f"{match[1]}={match[2]}"
-                yield Found(
+                yield found_at(
                     word.path,
-                    f"{field_path(word.path)}: no shell takes {word.text!r} apart: the program sees no "
-                    f"option {match[1]}",
+                    f"no shell takes {word.text!r} apart: the program sees no option {match[1]}",
                     f"write {joined}",
                     Fix(f"write {joined}", (Edit("set", word.path, joined),), safe=False),
                 )

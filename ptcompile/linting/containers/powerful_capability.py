@@ -5,33 +5,20 @@ What: the container that trains has the capability SYS_ADMIN, or all capabilitie
 Why: SYS_ADMIN mounts file systems and leaves namespaces: with it a container is close to privileged. Training needs
 none of it; RDMA needs IPC_LOCK, profilers SYS_PTRACE or PERFMON.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [torchrun, --standalone, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          securityContext: {capabilities: {add: [SYS_ADMIN]}}  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [torchrun, --standalone, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          securityContext: {capabilities: {add: [IPC_LOCK]}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [torchrun, --standalone, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    -       securityContext: {capabilities: {add: [SYS_ADMIN]}}  # <--
+    +       securityContext: {capabilities: {add: [IPC_LOCK]}}
 
 Fix: remove it, or give the capability that is needed.
 
@@ -42,9 +29,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _POWER = ("SYS_ADMIN", "ALL")
@@ -59,9 +45,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         for i, name in enumerate(added):
             if str(name).removeprefix("CAP_") in _POWER:
                 path = (*container.path, "securityContext", "capabilities", "add", i)
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {name} is nearly as much as privileged: it opens the node to the training",
+                    f"{name} is nearly as much as privileged: it opens the node to the training",
                     "remove it, or give the one capability that is needed",
                 )
 

@@ -5,35 +5,21 @@ What: the container that trains has `privileged: true`.
 Why: a privileged container is root on its node: it sees all devices, the GPUs of other pods among them, and can leave
 its box. RDMA needs the capability IPC_LOCK and the device plugin's resource, no more.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          securityContext:
-            privileged: true  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          securityContext:
-            capabilities: {add: [IPC_LOCK]}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+            securityContext:
+    -         privileged: true  # <--
+    +         capabilities: {add: [IPC_LOCK]}
 
 Fix: add the capabilities that are needed: IPC_LOCK for RDMA.
 
@@ -44,9 +30,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import at, texts
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject
 
 
@@ -54,9 +40,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     for container in subject.containers:
         if container.main and at(container.spec, "securityContext").get("privileged") is True:
             path = (*container.path, "securityContext", "privileged")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the container is root on its node and sees all its devices",
+                "the container is root on its node and sees all its devices",
                 "remove it; for RDMA add the capability IPC_LOCK",
                 Fix("give the capability IPC_LOCK alone", tuple(_edits(container, path)), safe=False),
             )

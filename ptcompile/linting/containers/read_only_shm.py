@@ -4,40 +4,23 @@ What: the mount at /dev/shm is read-only.
 
 Why: shared memory is made by creating files there. Data loader workers and NCCL fail with "Read-only file system".
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          volumeMounts:
-            - name: dshm
-              mountPath: /dev/shm
-              readOnly: true  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          volumeMounts:
-            - name: dshm
-              mountPath: /dev/shm
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+            volumeMounts:
+              - name: dshm
+                mountPath: /dev/shm
+    -           readOnly: true  # <--
 
 Fix: remove readOnly from this mount.
 
@@ -48,8 +31,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.volumes import SHM, mounted_at
 
@@ -59,9 +42,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         mount = mounted_at(container, SHM)
         if mount is not None and mount[1].get("readOnly") is True:
             path = (*mount[0], "readOnly")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: shared memory is made by writing to {SHM}, and it cannot be written",
+                f"shared memory is made by writing to {SHM}, and it cannot be written",
                 "remove readOnly",
                 Fix("let the processes write to /dev/shm", (Edit("remove", path),), safe=True),
             )

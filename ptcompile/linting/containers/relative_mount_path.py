@@ -5,41 +5,24 @@ What: a mountPath such as `data`.
 Why: the kubelet puts a slash before it: the volume is at /data, whatever the working directory is. Who reads the
 manifest, or the script that opens `data/train.bin`, may think otherwise.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes: [{name: dataset, persistentVolumeClaim: {claimName: imagenet}}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          workingDir: /workspace
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          volumeMounts:
-            - name: dataset
-              mountPath: data  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes: [{name: dataset, persistentVolumeClaim: {claimName: imagenet}}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          workingDir: /workspace
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          volumeMounts:
-            - name: dataset
-              mountPath: /data
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: dataset, persistentVolumeClaim: {claimName: imagenet}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            workingDir: /workspace
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            volumeMounts:
+              - name: dataset
+    -           mountPath: data  # <--
+    +           mountPath: /data
 
 Fix: write the whole path.
 
@@ -50,9 +33,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -63,9 +46,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             if written and not written.startswith("/") and ":" not in written and "\\" not in written:
                 path = (*where, "mountPath")
                 whole = "/" + written.removeprefix("./")
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {written} is mounted at {whole}, not below the working directory",
+                    f"{written} is mounted at {whole}, not below the working directory",
                     f"write {whole}, or the path that is meant",
                     Fix(f"write {whole}", (Edit("set", path, whole),), safe=False),
                 )

@@ -5,33 +5,20 @@ What: a workingDir such as `workspace`.
 Why: the API server takes it, and the container runtime does not: "Cwd must be an absolute path". The container never
 starts.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          workingDir: workspace  # <--
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          workingDir: /workspace
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+    -       workingDir: workspace  # <--
+    +       workingDir: /workspace
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: write the whole path.
 
@@ -42,9 +29,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -57,9 +44,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             if written and written[0] not in "/$" and ":" not in written:
                 path = (*container.path, "workingDir")
                 whole = "/" + written.removeprefix("./")
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {written} is no whole path, and the container runtime refuses it",
+                    f"{written} is no whole path, and the container runtime refuses it",
                     f"write {whole}, or the path that is meant",
                     Fix(f"write {whole}", (Edit("set", path, whole),), safe=False),
                 )

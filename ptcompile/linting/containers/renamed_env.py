@@ -6,37 +6,22 @@ What: NCCL_ASYNC_ERROR_HANDLING, NCCL_BLOCKING_WAIT, NCCL_DESYNC_DEBUG and other
 Why: these are PyTorch's, not NCCL's. The old names still work and warn at each start of each process; a later release
 forgets them.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          env:
-            - name: NCCL_ASYNC_ERROR_HANDLING  # <--
-              value: "1"
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          env:
-            - name: TORCH_NCCL_ASYNC_ERROR_HANDLING
-              value: "1"
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            env:
+    -         - name: NCCL_ASYNC_ERROR_HANDLING  # <--
+    +         - name: TORCH_NCCL_ASYNC_ERROR_HANDLING
+                value: "1"
 
 Fix: write the new name, for PyTorch 2.2 and later.
 
@@ -47,8 +32,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.variables import RENAMED
 
@@ -59,9 +44,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             new = RENAMED.get(entry.name)
             if new is not None:
                 path = (*entry.path, "name")
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {entry.name} is called {new} since PyTorch 2.2",
+                    f"{entry.name} is called {new} since PyTorch 2.2",
                     f"write {new}",
                     Fix(f"write {new}", (Edit("set", path, new),), safe=False),
                 )

@@ -5,43 +5,25 @@ What: two env entries of a container have the same name.
 Why: the API server warns and accepts; the last one counts. What a reader finds first is not what the process sees.
 Volcano's custom resource refuses it.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          env:
-            - name: EPOCHS  # <--
-              value: "3"
-            - name: BATCH_SIZE
-              value: "64"
-            - name: EPOCHS
-              value: "30"
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          env:
-            - name: BATCH_SIZE
-              value: "64"
-            - name: EPOCHS
-              value: "30"
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            env:
+    -         - name: EPOCHS  # <--
+    -           value: "3"
+              - name: BATCH_SIZE
+                value: "64"
+              - name: EPOCHS
+                value: "30"
 
 Fix: remove all but the last.
 
@@ -52,8 +34,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject
 
 
@@ -66,9 +48,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         for entry in container.env:
             if entry.name and last[entry.name].path != entry.path:
                 path = (*entry.path, "name")
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {entry.name} is set again in entry {last[entry.name].path[-1]}, which counts",
+                    f"{entry.name} is set again in entry {last[entry.name].path[-1]}, which counts",
                     "remove all but the last",
                     Fix(
                         f"remove the {entry.name} that does not count",

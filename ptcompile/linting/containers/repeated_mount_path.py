@@ -4,43 +4,25 @@ What: two mounts of a container whose paths are the same folder in different spe
 
 Why: the API server compares the text. The runtime mounts both, and the second hides the first: its data is not there.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - {name: dataset, persistentVolumeClaim: {claimName: imagenet}}
-        - {name: scratch, emptyDir: {}}
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          volumeMounts:
-            - {name: dataset, mountPath: /data}
-            - {name: scratch, mountPath: /data/}  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - {name: dataset, persistentVolumeClaim: {claimName: imagenet}}
-        - {name: scratch, emptyDir: {}}
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          volumeMounts:
-            - {name: dataset, mountPath: /data}
-            - {name: scratch, mountPath: /scratch}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - {name: dataset, persistentVolumeClaim: {claimName: imagenet}}
+          - {name: scratch, emptyDir: {}}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            volumeMounts:
+              - {name: dataset, mountPath: /data}
+    -         - {name: scratch, mountPath: /data/}  # <--
+    +         - {name: scratch, mountPath: /scratch}
 
 Fix: give each volume a folder of its own.
 
@@ -51,9 +33,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.volumes import place
 
@@ -65,9 +46,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             folder, name = place(mount), text(mount.get("name"))
             if folder in seen and seen[folder] != name:
                 path = (*where, "mountPath")
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {name} hides {seen[folder]}, which is mounted at {folder} too",
+                    f"{name} hides {seen[folder]}, which is mounted at {folder} too",
                     "give each volume a folder of its own",
                 )
             elif folder:

@@ -5,36 +5,21 @@ What: a shell's first argument that is no option is a whole command line, as in 
 Why: without -c a shell takes its argument for the name of a file. The container stops at once: "No such file or
 directory".
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - bash
-            - python train.py --epochs 3  # <--
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - bash
-            - -c
-            - python train.py --epochs 3
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - bash
+    +         - -c
+              - python train.py --epochs 3  # <--
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: put -c before it.
 
@@ -45,10 +30,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.wrappers import base
 from ptcompile.linting.commands import known, script, shell_at
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -62,9 +47,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             key = word.path[:-1]
             own = [one for one in argv if one.path[:-1] == key]
             words, at = [one.text for one in own], own.index(word)
-            yield Found(
+            yield found_at(
                 word.path,
-                f"{field_path(word.path)}: without -c, {base(argv[shell].text)} takes this line for the name of a file",
+                f"without -c, {base(argv[shell].text)} takes this line for the name of a file",
                 "put -c before it",
                 Fix("put -c before it", (Edit("set", key, [*words[:at], "-c", *words[at:]]),), safe=False),
             )

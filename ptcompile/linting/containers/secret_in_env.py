@@ -6,37 +6,22 @@ a value has the form of a well-known token.
 Why: whoever may read the object, the repository or the logs of a pipeline has the secret. It is shown by kubectl
 describe and kept in the history of git.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          env:
-            - name: WANDB_API_KEY
-              value: 0c5a7f3e9b1d48f2a6c4  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          env:
-            - name: WANDB_API_KEY
-              valueFrom: {secretKeyRef: {name: wandb, key: api-key}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            env:
+              - name: WANDB_API_KEY
+    -           value: 0c5a7f3e9b1d48f2a6c4  # <--
+    +           valueFrom: {secretKeyRef: {name: wandb, key: api-key}}
 
 Fix: keep it in a Secret, refer to it by secretKeyRef, and have the one that was written revoked.
 
@@ -48,9 +33,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _is_name = Pattern(
@@ -77,16 +61,16 @@ def _check(subject: Subject) -> Iterator[Found]:
             named = _is_name(entry.name) is not None and _is_secret(value)
             if named or (len(value) >= _FORM_LEAST and _FORM.search(value)):
                 path = (*entry.path, "value")
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: the secret {entry.name} can be read by all who see this manifest",
+                    f"the secret {entry.name} can be read by all who see this manifest",
                     "refer to a Secret by valueFrom.secretKeyRef, and have this one revoked",
                 )
         for word in container.argv:
             if len(word.text) >= _FORM_LEAST and _FORM.search(word.text[:_MOST]):
-                yield Found(
+                yield found_at(
                     word.path,
-                    f"{field_path(word.path)}: a secret token can be read by all who see this manifest",
+                    "a secret token can be read by all who see this manifest",
                     "put it into a variable that refers to a Secret, and have this one revoked",
                 )
 

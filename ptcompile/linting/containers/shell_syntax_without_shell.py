@@ -4,36 +4,24 @@ What: `&&`, `||`, `|`, `>`, `>>`, `2>&1` or `;` as a word of a command that does
 
 Why: they are handed to the program as arguments. What stands behind them never runs, and nothing is redirected.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - python
-            - prepare.py
-            - "&&"  # <--
-            - python
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [bash, -c, python prepare.py && python train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+    -       command:
+    -         - python
+    -         - prepare.py
+    -         - "&&"  # <--
+    -         - python
+    -         - train.py
+    +       command: [bash, -c, python prepare.py && python train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: run it by a shell: [bash, -c, "..."].
 
@@ -44,10 +32,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.wrappers import base
 from ptcompile.linting.commands import known, starts_shell
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _SIGNS = frozenset({"&&", "||", "|", ">", ">>", "2>&1", "&>", "2>", ";"})
@@ -61,9 +48,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             continue
         word = next((one for one in container.argv[1:] if one.text in _SIGNS), None)
         if word is not None:
-            yield Found(
+            yield found_at(
                 word.path,
-                f"{field_path(word.path)}: {word.text} is an argument of {base(container.argv[0].text)}: no shell runs",
+                f"{word.text} is an argument of {base(container.argv[0].text)}: no shell runs",
                 'run it by a shell: [bash, -c, "..."]',
             )
 

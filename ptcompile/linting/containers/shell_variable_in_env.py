@@ -5,37 +5,22 @@ What: `$NAME` or `${NAME}` in an env value.
 Why: no shell reads env values, and Kubernetes replaces `$(NAME)` alone, for names of the manifest. The process sees
 the text as it is written: with `PATH: $PATH:/opt/bin` it no longer finds Python.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          env:
-            - name: PYTHONPATH
-              value: $PYTHONPATH:/workspace/src  # <--
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          env:
-            - name: PYTHONPATH
-              value: /workspace/src
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            env:
+              - name: PYTHONPATH
+    -           value: $PYTHONPATH:/workspace/src  # <--
+    +           value: /workspace/src
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: write $(NAME) for a variable that stands above it; write the image's own value out, or set it in a shell script.
 
@@ -46,9 +31,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+)\b)")
@@ -65,9 +50,9 @@ def _check(subject: Subject) -> Iterator[Found]:
                 path = (*entry.path, "value")
                 replaced = _VARIABLE.sub(lambda one: f"$({one[1] or one[2]})", value)
                 known = all((one[1] or one[2]) in before for one in _VARIABLE.finditer(value))
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {match[0]} stays as it is written: no shell reads env values",
+                    f"{match[0]} stays as it is written: no shell reads env values",
                     f"write $({name})" if known else "write the value out",
                     Fix(f"write $({name})", (Edit("set", path, replaced),), safe=False) if known else None,
                 )

@@ -5,39 +5,23 @@ What: `$NAME` or `${NAME}` in a word of a command that does not start a shell.
 Why: Kubernetes replaces `$(NAME)` alone. The program gets the text as it is written: a path that begins with `$DATA`,
 a host that is called `$MASTER_ADDR`.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - python
-            - train.py
-            - --data=$DATA_DIR  # <--
-          env: [{name: DATA_DIR, value: /data}]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - python
-            - train.py
-            - --data=$(DATA_DIR)
-          env: [{name: DATA_DIR, value: /data}]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - python
+              - train.py
+    -         - --data=$DATA_DIR  # <--
+    +         - --data=$(DATA_DIR)
+            env: [{name: DATA_DIR, value: /data}]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: write $(NAME), or run the command by a shell.
 
@@ -48,11 +32,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.wrappers import base
 from ptcompile.linting.commands import known, starts_shell
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+))")
@@ -71,9 +55,9 @@ def _check(subject: Subject) -> Iterator[Found]:
                 name = match[1] or match[2]
                 there = any(entry.name == name for entry in container.env)
                 replaced = _VARIABLE.sub(lambda one: f"$({one[1] or one[2]})", word.text)
-                yield Found(
+                yield found_at(
                     word.path,
-                    f"{field_path(word.path)}: {match[0]} stays as it is written: no shell runs",
+                    f"{match[0]} stays as it is written: no shell runs",
                     f"write $({name})",
                     Fix(f"write $({name})", (Edit("set", word.path, replaced),), safe=False) if there else None,
                     severity="error" if any(match[0] in value for value in read.get(container.path, ())) else None,

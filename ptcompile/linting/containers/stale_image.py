@@ -6,43 +6,25 @@ IfNotPresent.
 Why: each node uses what `latest` was when it pulled it for the first time: the pods of one job run different code,
 some of it months old. Ranks that do not agree hang in the first collective.
 
-Bad:
+Example:
 
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 4
-      parallelism: 4
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:latest
-              imagePullPolicy: IfNotPresent  # <--
-              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 4
-      parallelism: 4
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              imagePullPolicy: IfNotPresent
-              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 4
+        parallelism: 4
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+    -           image: ghcr.io/acme/train:latest
+    +           image: ghcr.io/acme/train:1.0
+                imagePullPolicy: IfNotPresent  # <--
+                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: name a version or a digest. Pulling always is not enough: a tag can move between two pulls.
 
@@ -53,10 +35,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import text
 from ptcompile.linting.images import moves, ranks
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -65,9 +46,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         image = text(container.spec.get("image"))
         if moves(image) and container.spec.get("imagePullPolicy") == "IfNotPresent":
             path = (*container.path, "imagePullPolicy")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: each node keeps the {image} that it pulled first, so pods may run different code",
+                f"each node keeps the {image} that it pulled first, so pods may run different code",
                 "name a version or a digest",
             )
 

@@ -6,37 +6,22 @@ share.
 Why: more threads than CPUs are throttled by the kernel: each parallel region waits for threads that may not run, and
 the GPUs wait with them.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          env:
-            - name: OMP_NUM_THREADS
-              value: "64"  # <--
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          env:
-            - name: OMP_NUM_THREADS
-              value: "8"
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            env:
+              - name: OMP_NUM_THREADS
+    -           value: "64"  # <--
+    +           value: "8"
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: divide the CPUs by the processes of the container.
 
@@ -47,9 +32,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _NAMES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")
@@ -64,9 +49,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             if limit is not None and 0 < limit.nano < int(entry.value) * quantity.NANO:
                 path = (*entry.path, "value")
                 cpus = max(1, limit.nano // quantity.NANO)
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {entry.value} threads share {limit} CPUs, and are throttled",
+                    f"{entry.value} threads share {limit} CPUs, and are throttled",
                     f"write {cpus} or less",
                     Fix(f"set {entry.name} to {cpus}", (Edit("set", path, str(cpus)),), safe=False),
                 )

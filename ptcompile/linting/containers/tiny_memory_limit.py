@@ -5,37 +5,22 @@ What: `limits.memory` of less than 4 MiB, most often a number without its unit, 
 Why: a plain number is bytes. Under a limit of a few bytes the container runtime itself is killed while it sets the
 container up: the pod shows RunContainerError or OOMKilled and never runs a line of Python.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources:
-            limits:
-              cpu: 4
-              memory: 64  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources:
-            limits:
-              cpu: 4
-              memory: 64Gi
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources:
+              limits:
+                cpu: 4
+    -           memory: 64  # <--
+    +           memory: 64Gi
 
 Fix: write the unit: Gi, or Mi.
 
@@ -46,9 +31,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _LEAST = 4 * 2**20
@@ -64,9 +49,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             continue
         path = (*container.path, "resources", "limits", "memory")
         plain = str(written).strip().isdigit() and amount.value <= _NUMBER_OF_GIBI
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: {written} is {amount.value} bytes, and no container starts in less than 4 MiB",
+            f"{written} is {amount.value} bytes, and no container starts in less than 4 MiB",
             f"write the unit, such as {written}Gi" if plain else "raise the limit",
             Fix(f"write {written}Gi", (Edit("set", path, f"{written}Gi"),), safe=False) if plain else None,
         )

@@ -5,37 +5,22 @@ What: `requests.memory` of less than 4 MiB, most often a number without its unit
 Why: a plain number is bytes, and m a thousandth of one. The scheduler packs the pod onto a node that has no room for
 it: it is the first to be evicted, or the node's memory runs out.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources:
-            requests:
-              cpu: 4
-              memory: 64  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources:
-            requests:
-              cpu: 4
-              memory: 64Gi
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources:
+              requests:
+                cpu: 4
+    -           memory: 64  # <--
+    +           memory: 64Gi
 
 Fix: write the unit: Gi, or Mi.
 
@@ -46,9 +31,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes import quantity
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _LEAST = 4 * 2**20
@@ -65,9 +49,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             continue  # the limit is said already
         path = (*container.path, "resources", "requests", "memory")
         size = f"{amount.nano / quantity.NANO:g}"
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: {written} is {size} bytes, which reserves nothing",
+            f"{written} is {size} bytes, which reserves nothing",
             "write the unit, such as Gi",
         )
 

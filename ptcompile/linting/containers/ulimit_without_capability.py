@@ -6,38 +6,22 @@ container lacks the capability SYS_RESOURCE.
 Why: only a process with SYS_RESOURCE may raise a hard limit. Unless the container runtime gives the limit already, the
 script ends with "Operation not permitted".
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - bash
-            - -c
-            - set -e; ulimit -l unlimited; torchrun --standalone train.py  # <--
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - bash
-            - -c
-            - set -e; ulimit -l unlimited; torchrun --standalone train.py
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          securityContext: {capabilities: {add: [SYS_RESOURCE]}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - bash
+              - -c
+              - set -e; ulimit -l unlimited; torchrun --standalone train.py  # <--
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    +       securityContext: {capabilities: {add: [SYS_RESOURCE]}}
 
 Fix: leave it out, add the capability, or write `|| true` behind it; for RDMA IPC_LOCK is enough.
 
@@ -48,11 +32,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.untyped import at, texts
 from ptcompile.linting.commands import script
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject
 
 _RAISED = Pattern(r"\bulimit\s+(?:-H\s*)?-(?:H?[a-z]*[lnusv])\s+unlimited([^\n;]*)")
@@ -68,9 +51,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         before = one.word.text[: match.start()]
         letters = "".join(flag[1:] for flag in one.flags if not flag.startswith("--"))
         if "&&" in match[1] or "e" in letters or _ERREXIT.search(before):
-            yield Found(
+            yield found_at(
                 one.word.path,
-                f"{field_path(one.word.path)}: {match[0].partition('&&')[0].strip()} needs the capability "
+                f"{match[0].partition('&&')[0].strip()} needs the capability "
                 "SYS_RESOURCE, and the script ends where it fails",
                 "leave it out, or write || true behind it",
             )

@@ -6,37 +6,22 @@ directory.
 Why: torchrun makes a temporary folder for the logs of its processes before it starts them. It stops with "No usable
 temporary directory found".
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [torchrun, --nproc-per-node, "1", train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          securityContext:
-            readOnlyRootFilesystem: true  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes: [{name: tmp, emptyDir: {}}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [torchrun, --nproc-per-node, "1", train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          securityContext:
-            readOnlyRootFilesystem: true
-          volumeMounts: [{name: tmp, mountPath: /tmp}]
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+    +   volumes: [{name: tmp, emptyDir: {}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [torchrun, --nproc-per-node, "1", train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+            securityContext:
+              readOnlyRootFilesystem: true  # <--
+    +       volumeMounts: [{name: tmp, mountPath: /tmp}]
 
 Fix: mount an emptyDir at /tmp. Triton and the inductor cache need it too.
 
@@ -48,10 +33,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at, text
 from ptcompile.linting.commands import known, launch
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject
 from ptcompile.linting.volumes import covering
 
@@ -66,9 +50,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         started = launch(container)
         if started.launcher == "torchrun" and "log-dir" not in started.options and not _somewhere(container):
             path = (*container.path, "securityContext", "readOnlyRootFilesystem")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: torchrun needs a temporary folder, and nothing can be written at /tmp",
+                "torchrun needs a temporary folder, and nothing can be written at /tmp",
                 "mount an emptyDir at /tmp",
             )
 

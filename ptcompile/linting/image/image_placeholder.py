@@ -5,31 +5,19 @@ What: the image of a container is or has a placeholder of a template: <image>, $
 Why: the manifest is a template, and is judged without what goes in there. Applied as it is, the kubelet calls the image
 an invalid name, and no pod starts.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: <image>  # <--
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+    -       image: <image>  # <--
+    +       image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: render the template first, and lint what comes of it.
 
@@ -40,17 +28,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.images import is_placeholder
 from ptcompile.linting.images import references
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     for path, image in references(subject):
         if is_placeholder(image):
-            yield Found(path, f"{field_path(path)}: a placeholder, to be filled in", "render the template first")
+            yield found_at(path, "a placeholder, to be filled in", "render the template first")
 
 
 RULE = Rule("image-placeholder", _check, severity="note", stage="pod", authority="kubelet")

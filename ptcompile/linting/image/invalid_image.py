@@ -5,31 +5,19 @@ a scheme such as https://, a tag or a digest with characters that it cannot have
 
 Why: the API server takes any text. The kubelet parses it before it pulls: the pod stays at InvalidImageName, for ever.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0:cuda  # <--
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0-cuda
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+    -       image: ghcr.io/acme/train:1.0:cuda  # <--
+    +       image: ghcr.io/acme/train:1.0-cuda
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: write REGISTRY/REPOSITORY:TAG, the repository in lower case.
 
@@ -40,10 +28,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.images import is_placeholder, why_not_image
 from ptcompile.linting.images import references
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -51,7 +38,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     for path, image in references(subject):
         why = None if is_placeholder(image) else why_not_image(image)
         if why is not None:
-            yield Found(path, f"{field_path(path)}: not the name of an image: {why}", "write REGISTRY/REPOSITORY:TAG")
+            yield found_at(path, f"not the name of an image: {why}", "write REGISTRY/REPOSITORY:TAG")
 
 
 RULE = Rule("invalid-image", _check, severity="error", stage="pod", authority="kubelet")

@@ -5,39 +5,23 @@ static rendezvous.
 
 Why: torchrun raises ValueError before it meets anybody. A scheme such as http:// is no part of an endpoint.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --rdzv-backend=c10d
-            - --rdzv-endpoint=tcp://localhost:29400  # <--
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --rdzv-backend=c10d
-            - --rdzv-endpoint=localhost:29400
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+              - --rdzv-backend=c10d
+    -         - --rdzv-endpoint=tcp://localhost:29400  # <--
+    +         - --rdzv-endpoint=localhost:29400
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: write HOST:PORT, the host without a scheme.
 
@@ -49,8 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import BACKENDS, why_not_endpoint
 from ptcompile.linting.trainers import known
@@ -64,9 +47,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         why = why_not_endpoint(endpoint, static=backend == "static")
         if why is not None:
             path = one.place("rdzv-endpoint")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: torchrun does not start with the endpoint {endpoint!r}: {why}",
+                f"torchrun does not start with the endpoint {endpoint!r}: {why}",
                 "write HOST:PORT, the host without a scheme",
             )
 

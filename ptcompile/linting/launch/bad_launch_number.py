@@ -5,37 +5,22 @@ of range.
 
 Why: argparse ends the process with "invalid int value", and torchrun asserts that restarts are not negative.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --max-restarts=unlimited  # <--
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --max-restarts=3
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --max-restarts=unlimited  # <--
+    +         - --max-restarts=3
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: write a whole number; the port up to 65535, the others from 0 on; the interval may have a fraction.
 
@@ -47,9 +32,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.linting.environment import never_a_number
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import is_int
 from ptcompile.linting.trainers import Trainer, known
@@ -65,9 +49,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             if text or (known(value) and not _taken(option, value)):
                 path = one.place(option)
                 name = one.variable(option) if one.plain else one.spelled(option)
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {one.starter} does not start with {name} {value!r}: {_wanted(option)}",
+                    f"{one.starter} does not start with {name} {value!r}: {_wanted(option)}",
                     "write a number",
                 )
 

@@ -4,37 +4,22 @@ What: --nnodes or PET_NNODES is no number above zero and no MIN:MAX with MIN up 
 
 Why: torchrun asserts 0 < MIN <= MAX before it does anything else, so every pod of the job crashes at once.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nnodes=4:2  # <--
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nnodes=1
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --nnodes=4:2  # <--
+    +         - --nnodes=1
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: write the number of pods that train, or the fewest and the most with a colon between them.
 
@@ -45,9 +30,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.linting.environment import never_a_number
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import known
 
@@ -59,9 +43,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         decided = known(nnodes) or (never_a_number(nnodes) and not one.unsure)
         if one.torchrun and one.seen.nodes is None and decided and one.origin("nnodes") != "operator":
             path = one.place("nnodes")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: torchrun does not start with nnodes {nnodes!r}: it wants a number above 0, "
+                f"torchrun does not start with nnodes {nnodes!r}: it wants a number above 0, "
                 "or MIN:MAX with MIN up to MAX",
                 "write the number of pods that train",
             )

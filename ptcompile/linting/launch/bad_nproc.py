@@ -4,37 +4,22 @@ What: the processes per node are no number above zero and none of auto, cpu, gpu
 
 Why: torchrun raises ValueError on any other word, capital letters included, and no operator checks the text before.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nproc-per-node=GPU  # <--
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nproc-per-node=gpu
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --nproc-per-node=GPU  # <--
+    +         - --nproc-per-node=gpu
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: write a number, or gpu for one process a GPU.
 
@@ -46,8 +31,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import is_int
 from ptcompile.linting.trainers import known
@@ -63,9 +48,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             continue
         path, meant = one.place(_OPTION), nproc.strip().lower()
         edit = one.change(_OPTION, meant) if meant in _WORDS else None
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: torchrun does not start with {nproc!r} processes per node: it wants a number above "
+            f"torchrun does not start with {nproc!r} processes per node: it wants a number above "
             f"0, or one of {', '.join(_WORDS)}",
             "write a number, or gpu for one process a GPU",
             Fix(f"write {meant}", (edit,), safe=True) if edit else None,

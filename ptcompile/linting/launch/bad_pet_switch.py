@@ -6,39 +6,23 @@ elasticPolicy.standalone: true gives an empty PET_STANDALONE.
 Why: torchrun calls int() on these while it makes its command line parser, and ends with ValueError, whatever the
 command line says.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - train.py
-          env:
-            - {name: PET_STANDALONE, value: "true"}  # <--
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - train.py
-          env:
-            - {name: PET_STANDALONE, value: "1"}
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+              - train.py
+            env:
+    -         - {name: PET_STANDALONE, value: "true"}  # <--
+    +         - {name: PET_STANDALONE, value: "1"}
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: write "1" or "0"; in a PyTorchJob remove elasticPolicy.standalone.
 
@@ -50,8 +34,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix, Path
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import SWITCHES, is_int
 from ptcompile.linting.trainers import Trainer, known, variable
@@ -66,9 +50,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             if value is None or not known(value) or is_int(value):
                 continue
             path = _place(one, option)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: torchrun does not start with {variable(option)} {value!r}: it wants a number",
+                f"torchrun does not start with {variable(option)} {value!r}: it wants a number",
                 'write "1" or "0"' if path != one.field(option) else "remove it",
                 _fix(one, option, path, value),
             )

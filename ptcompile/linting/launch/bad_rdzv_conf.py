@@ -6,37 +6,22 @@ is of another type than the rendezvous reads: join_timeout=abc, read_timeout=0, 
 Why: torchrun raises ValueError for a pair without a key or a value, and the rendezvous for a value that it cannot read.
 A comma within a value begins the next pair.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --rdzv-conf=timeout=900,join_timeout  # <--
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --rdzv-conf=timeout=900,join_timeout=900
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --rdzv-conf=timeout=900,join_timeout  # <--
+    +         - --rdzv-conf=timeout=900,join_timeout=900
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: give every key a value.
 
@@ -48,8 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import why_not_conf
 from ptcompile.linting.trainers import known
@@ -61,9 +45,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         why = why_not_conf(conf, one.seen.backend) if one.torchrun and known(conf) else None
         if why is not None:
             path = one.place("rdzv-conf")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: torchrun does not start with the configuration {conf!r}: {why}",
+                f"torchrun does not start with the configuration {conf!r}: {why}",
                 "write KEY=VALUE pairs with commas between them, each value as torch reads it",
             )
 

@@ -6,40 +6,23 @@ value.
 Why: the command line wins, and what the field says is dropped without a word. Whoever changes the field later changes
 nothing.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --max-restarts=3  # <--
-            - train.py
-          env:
-            - {name: PET_MAX_RESTARTS, value: "5"}
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - train.py
-          env:
-            - {name: PET_MAX_RESTARTS, value: "5"}
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --max-restarts=3  # <--
+              - train.py
+            env:
+              - {name: PET_MAX_RESTARTS, value: "5"}
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: say it in one place.
 
@@ -52,7 +35,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Path, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import TRAINJOB, Trainer, known, variable
 
@@ -71,9 +54,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             if option == "nnodes" and subject.kind == TRAINJOB and flag.endswith(f":{other}"):  # it has no field for it
                 continue
             path = one.word(option)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: --{option} {flag!r} wins over {other!r} of {field_path(other_path)}",
+                f"--{option} {flag!r} wins over {other!r} of {field_path(other_path)}",
                 f"remove --{option}, or write the same in both places",
             )
 

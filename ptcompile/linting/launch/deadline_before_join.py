@@ -6,63 +6,36 @@ Why: a node that comes late is waited for as long as the rendezvous is told, and
 the job, with the pull of images in it. The job is ended without a word of what was missing, and what was trained until
 then is lost.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 4
-              parallelism: 4
-              backoffLimit: 0
-              activeDeadlineSeconds: 600  # <--
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=4
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - --rdzv-conf=join_timeout=900,read_timeout=900
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 4
-              parallelism: 4
-              backoffLimit: 0
-              activeDeadlineSeconds: 86400
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=4
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - --rdzv-conf=join_timeout=300,read_timeout=300
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 4
+                parallelism: 4
+                backoffLimit: 0
+    -           activeDeadlineSeconds: 600  # <--
+    +           activeDeadlineSeconds: 86400
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=4
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+    -                     - --rdzv-conf=join_timeout=900,read_timeout=900
+    +                     - --rdzv-conf=join_timeout=300,read_timeout=300
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: give a deadline for all of the training, or a shorter wait in --rdzv-conf.
 
@@ -74,9 +47,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.untyped import integer
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer
 from ptcompile.linting.views import mapping_at
@@ -95,9 +68,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         return
     for path, seconds in _deadlines(subject, subject.parties[0][0]):
         if _MINUTE <= seconds <= agents.wait_for_others:
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the job ends after {seconds} seconds, and its nodes may wait "
+                f"the job ends after {seconds} seconds, and its nodes may wait "
                 f"{agents.wait_for_others} for one another",
                 "give a longer deadline, or a shorter wait in --rdzv-conf",
             )

@@ -6,39 +6,23 @@ command line does not use it.
 Why: torchrun overwrites these for every process that it starts, and reads none of them. Written in the manifest they
 mislead whoever reads it.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nproc-per-node=1
-            - train.py
-          env:
-            - {name: WORLD_SIZE, value: "4"}  # <--
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nproc-per-node=1
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+              - --nproc-per-node=1
+              - train.py
+    -       env:
+    -         - {name: WORLD_SIZE, value: "4"}  # <--
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: remove them; torchrun's own options are --nnodes, --node-rank and --nproc-per-node.
 
@@ -49,9 +33,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import items, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer
 
@@ -66,9 +50,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             if name not in _NAMES or one.entry(name) != i or _used(one, name) or one.launch.in_shell:
                 continue
             path = (*one.path, "env", i)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: torchrun sets {name} for each process, and this value is seen by none of them",
+                f"torchrun sets {name} for each process, and this value is seen by none of them",
                 f"remove {name}",
                 Fix(f"remove {name}", (Edit("remove", path),), safe=False),
             )

@@ -5,62 +5,34 @@ What: the rendezvous backend is etcd, and no rendezvous id is given.
 Why: the id keeps the jobs of one etcd apart. torchrun takes "none" for all that give none, so a second job joins the
 rendezvous of the first, or finds it closed.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=etcd-v2  # <--
-                        - --rdzv-endpoint=etcd.infra.svc.cluster.local:2379
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=etcd-v2
-                        - --rdzv-endpoint=etcd.infra.svc.cluster.local:2379
-                        - --rdzv-id=train
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=etcd-v2  # <--
+                          - --rdzv-endpoint=etcd.infra.svc.cluster.local:2379
+    +                     - --rdzv-id=train
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: give each job an id of its own, such as its name: --rdzv-id, PET_RDZV_ID or elasticPolicy.rdzvId.
 
@@ -72,8 +44,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import PYTORCHJOB
 
@@ -85,10 +57,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = one.place("rdzv-backend")
             field = one.origin("rdzv-backend") == "operator" and subject.kind == PYTORCHJOB and subject.name
             edit = Edit("set", ("spec", "elasticPolicy", "rdzvId"), subject.name)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: {one.seen.backend} without a rendezvous id: every job without one uses the same "
-                "place in it",
+                f"{one.seen.backend} without a rendezvous id: every job without one uses the same place in it",
                 "give the job an id of its own, such as its name",
                 Fix(f"set rdzvId to {subject.name}", (edit,), safe=False) if field else None,
             )

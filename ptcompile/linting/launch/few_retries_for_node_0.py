@@ -6,63 +6,35 @@ than it has others than node 0.
 Why: node 0 hosts the store where all meet. When it goes, torchrun exits with status 1 on every other pod within
 seconds, and each counts as a failed pod: more than backoffLimit allows, so the Job fails though it was to be retried.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 4
-              parallelism: 4
-              backoffLimit: 2  # <--
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=4
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - --max-restarts=3
-                        - train.py
-                      env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 4
-              parallelism: 4
-              backoffLimit: 24
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=4
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - --max-restarts=3
-                        - train.py
-                      env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 4
+                parallelism: 4
+    -           backoffLimit: 2  # <--
+    +           backoffLimit: 24
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=4
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - --max-restarts=3
+                          - train.py
+                        env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: let backoffLimit be a multiple of the number of pods: so many losses of node 0 are retried.
 
@@ -74,9 +46,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import Json, integer
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import is_int
 from ptcompile.linting.trainers import Trainer, count
@@ -92,9 +64,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         path, spec = (*where[0], "backoffLimit"), where[1]
         limit = integer(spec.get("backoffLimit"), 6)
         if spec.get("backoffLimit") is not None and 0 < limit < others:
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: when node 0 goes, torchrun exits with status 1 on the other {others} pods, and "
+                f"when node 0 goes, torchrun exits with status 1 on the other {others} pods, and "
                 f"{limit} failures are retried",
                 f"set it to {others} for each loss of node 0 that the job is to outlive",
                 Fix(f"set backoffLimit to {6 * (others + 1)}", (Edit("set", path, 6 * (others + 1)),), safe=False),

@@ -4,37 +4,22 @@ What: the processes per node are `gpu` or `xpu`, and no container of the pod ask
 
 Why: torchrun raises "Cuda is not available." where the pod sees no GPU, and does not start.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nproc-per-node=gpu  # <--
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nproc-per-node=gpu
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+              - --nproc-per-node=gpu  # <--
+              - train.py
+    -       resources: {limits: {cpu: 8, memory: 64Gi}}
+    +       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: ask for GPUs in resources.limits, or write a number of processes.
 
@@ -45,9 +30,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.linting.devices import sees_any
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -56,10 +40,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         nproc = one.options.get("nproc-per-node", "")
         if one.torchrun and nproc in ("gpu", "xpu") and not sees_any(one.pod):
             path = one.place("nproc-per-node")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: torchrun is to start one process for each device ({nproc}), and the pod asks "
-                "for none",
+                f"torchrun is to start one process for each device ({nproc}), and the pod asks for none",
                 "ask for GPUs in resources.limits, or write a number",
             )
 

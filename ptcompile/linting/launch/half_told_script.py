@@ -6,63 +6,35 @@ and lacks others.
 Why: init_process_group reads all four (env://), and raises where one is missing. Only a script that sets the rest
 itself runs.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command: [python, train.py]  # <--
-                      env:
-                        - {name: WORLD_SIZE, value: "2"}
-                        - name: RANK
-                          valueFrom:
-                            fieldRef: {fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']"}
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command: [python, train.py]
-                      env:
-                        - {name: WORLD_SIZE, value: "2"}
-                        - name: RANK
-                          valueFrom:
-                            fieldRef: {fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']"}
-                        - {name: MASTER_ADDR, value: train-node-0-0.train}
-                        - {name: MASTER_PORT, value: "29500"}
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command: [python, train.py]  # <--
+                        env:
+                          - {name: WORLD_SIZE, value: "2"}
+                          - name: RANK
+                            valueFrom:
+                              fieldRef: {fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']"}
+    +                     - {name: MASTER_ADDR, value: train-node-0-0.train}
+    +                     - {name: MASTER_PORT, value: "29500"}
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: set all four, or start the script by torchrun.
 
@@ -74,8 +46,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ptcompile.findings.diagnostics import field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import count
 
@@ -92,10 +63,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         missing = [name for name in _READ if name not in one.launch.env]
         mine = [name for name in _TELLING if one.entry(name) is not None]
         if one.by_python and len(mine) > 1 and missing and not one.unsure and not one.launch.in_shell:
-            yield Found(
+            yield found_at(
                 one.line,
-                f"{field_path(one.line)}: the script has {' and '.join(mine)}, and not {' and '.join(missing)}, which "
-                "env:// needs too",
+                f"the script has {' and '.join(mine)}, and not {' and '.join(missing)}, which env:// needs too",
                 f"set {' and '.join(missing)}, or start the script by torchrun",
             )
 

@@ -6,37 +6,22 @@ nprocPerNode is not written.
 Why: torchrun counts the cores of the machine and not the CPU limit of the container. On a node of 64 cores it starts
 64 processes in a container of 4, which are slow, or out of memory.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nproc-per-node=auto  # <--
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nproc-per-node=8
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --nproc-per-node=auto  # <--
+    +         - --nproc-per-node=8
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: write the number of processes, for example that of the CPU limit.
 
@@ -48,9 +33,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.linting.devices import sees_any
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -60,9 +44,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         if one.torchrun and nproc in ("auto", "cpu") and not one.unsure and not sees_any(one.pod):
             path = one.place("nproc-per-node")
             path = one.line if path == one.path else path
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: with nproc-per-node {nproc} and no GPU, torchrun starts a process for each core "
+                f"with nproc-per-node {nproc} and no GPU, torchrun starts a process for each core "
                 "of the host, not of the CPU limit",
                 "write the number of processes",
             )

@@ -5,63 +5,35 @@ hostNetwork and without other networks.
 
 Why: in a pod's network there are eth0 and lo. With no interface of that name the first collective stops.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                      env: [{name: NCCL_SOCKET_IFNAME, value: ens5}]  # <--
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                      env: [{name: NCCL_SOCKET_IFNAME, value: eth0}]
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+    -                   env: [{name: NCCL_SOCKET_IFNAME, value: ens5}]  # <--
+    +                   env: [{name: NCCL_SOCKET_IFNAME, value: eth0}]
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: write eth0, or remove the variable.
 
@@ -73,11 +45,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.accelerators import is_accelerator
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.untyped import at, items
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject, Template
 
 _NAMES: Final = ("NCCL_SOCKET_IFNAME", "GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME")
@@ -92,9 +63,9 @@ def _check(subject: Subject) -> Iterator[Found]:
                 names = [name for name in value.removeprefix("=").split(",") if name]
                 if entry.name in _NAMES and names and all(map(_OF_NODES, names)) and not _network_device(container):
                     path = (*entry.path, "value")
-                    yield Found(
+                    yield found_at(
                         path,
-                        f"{field_path(path)}: {value} is an interface of nodes, and the pod has eth0 alone",
+                        f"{value} is an interface of nodes, and the pod has eth0 alone",
                         "write eth0, or remove the variable",
                     )
 

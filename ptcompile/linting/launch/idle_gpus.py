@@ -5,41 +5,24 @@ starts one.
 
 Why: a process of a data parallel job drives one GPU. The others are paid for and idle.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nproc-per-node=1  # <--
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nproc-per-node=8
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --nproc-per-node=1  # <--
+    +         - --nproc-per-node=8
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
 
 Fix: run one process a GPU, or ask for fewer GPUs. Ignore it where one process drives several GPUs.
 
@@ -50,9 +33,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Fix, field_path
+from ptcompile.findings.diagnostics import Fix
 from ptcompile.linting.devices import whole_gpus
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer
 
@@ -63,9 +46,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         if one.torchrun and processes is not None and 0 < processes < gpus and not one.unsure:
             path = one.place("nproc-per-node")
             path = one.line if path == one.path else path
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: torchrun starts {processes} {'process' if processes == 1 else 'processes'} on a "
+                f"torchrun starts {processes} {'process' if processes == 1 else 'processes'} on a "
                 f"node with {gpus} GPUs",
                 f"write --nproc-per-node={gpus}",
                 _fix(one, gpus),

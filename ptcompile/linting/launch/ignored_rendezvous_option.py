@@ -6,62 +6,34 @@ beside --standalone.
 Why: c10d and etcd meet at --rdzv-endpoint and give the ranks themselves. --standalone meets at localhost. What is
 written beside them does nothing.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - --node-rank=$(JOB_COMPLETION_INDEX)  # <--
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+    -                     - --node-rank=$(JOB_COMPLETION_INDEX)  # <--
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: remove what is ignored.
 
@@ -73,8 +45,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer
 
@@ -91,9 +62,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         for option in ignored[:1]:
             path = one.word(option)
             why = "--standalone" if standalone else f"the backend {one.seen.backend}"
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: {why} does not look at {', '.join('--' + name for name in ignored)}",
+                f"{why} does not look at {', '.join('--' + name for name in ignored)}",
                 "remove what is ignored",
             )
 

@@ -5,47 +5,27 @@ other machines.
 
 Why: they read their own options and files, and no PET_* variables. Each pod then trains for itself.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy: {minReplicas: 2, maxReplicas: 2, rdzvId: train}
-      pytorchReplicaSpecs:
-        Worker:
-          replicas: 2
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [accelerate, launch, train.py]  # <--
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy: {minReplicas: 2, maxReplicas: 2, rdzvId: train}
-      pytorchReplicaSpecs:
-        Worker:
-          replicas: 2
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+        elasticPolicy: {minReplicas: 2, maxReplicas: 2, rdzvId: train}
+        pytorchReplicaSpecs:
+          Worker:
+            replicas: 2
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+    -               command: [accelerate, launch, train.py]  # <--
+    +               command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: start the script by torchrun, or give accelerate --num_machines, --machine_rank, --main_process_ip and
 --main_process_port, and deepspeed --hostfile or --no_ssh with --node_rank.
@@ -57,8 +37,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer, count
 
@@ -75,17 +54,16 @@ def _check(subject: Subject) -> Iterator[Found]:
     for one in found:
         if _starts_all(one) and not one.unsure:
             path = one.place("nnodes")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: deepspeed starts all nodes from one pod, over ssh, and each of "
-                f"{count(found)} pods starts it",
+                f"deepspeed starts all nodes from one pod, over ssh, and each of {count(found)} pods starts it",
                 "start it in one pod, or give each its --node_rank with --no_ssh and --master_addr",
                 severity="error",
             )
         elif untold(one) and not one.unsure:
-            yield Found(
+            yield found_at(
                 one.line,
-                f"{field_path(one.line)}: {one.seen.launcher} reads no variables of the operator, and is told nothing "
+                f"{one.seen.launcher} reads no variables of the operator, and is told nothing "
                 f"of the {count(found)} pods: each trains for itself",
                 "start the script by torchrun, or give the launcher its machines",
             )

@@ -7,63 +7,35 @@ in an address or a rank, and where the variable is an operator's; else a warning
 Why: the kubelet replaces $(X) in an env value only where X stands before it in the list. The program is handed the text
 $(RANK) and not a number. In command and args all variables of the container are known, and none of the image's.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --node-rank=$(JOB_COMPLETION_INDEX)
-                        - --master-addr=train-node-0-0.train
-                        - train.py
-                      env:
-                        - {name: MY_RANK, value: $(JOB_COMPLETION_INDEX)}  # <--
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --node-rank=$(JOB_COMPLETION_INDEX)
-                        - --master-addr=train-node-0-0.train
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --node-rank=$(JOB_COMPLETION_INDEX)
+                          - --master-addr=train-node-0-0.train
+                          - train.py
+    -                   env:
+    -                     - {name: MY_RANK, value: $(JOB_COMPLETION_INDEX)}  # <--
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: set the variable before it is referred to, use it in command or args, or read the pod's field by valueFrom.
 
@@ -82,7 +54,7 @@ from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.untyped import Json, at, items, text, texts
 from ptcompile.kubernetes.wrappers import SHELLS, base, unwrapped
 from ptcompile.linting.environment import given_by_stream
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.views import views
 
@@ -186,9 +158,9 @@ def _late(subject: Subject, path: Path, late: list[str], entry: Json, *, known: 
 
 def _missing(path: Path, missing: list[str], severity: Severity | None) -> Found:
     shown = ", ".join(f"$({name})" for name in missing)
-    return Found(
+    return found_at(
         path,
-        f"{field_path(path)}: the kubelet does not replace {shown}: the container has no variable of that name",
+        f"the kubelet does not replace {shown}: the container has no variable of that name",
         "set the variable, or use one that the operator sets",
         severity=severity,
     )

@@ -5,37 +5,22 @@ What: the processes per node are auto or gpu, and the devices are MIG slices, TP
 Why: CUDA shows one MIG slice to a process, so torchrun counts 1 of several. It knows neither TPU nor Neuron: auto
 then starts one process for each core of the host.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nproc-per-node=auto  # <--
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi, aws.amazon.com/neuron: 1}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nproc-per-node=2
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi, aws.amazon.com/neuron: 1}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --nproc-per-node=auto  # <--
+    +         - --nproc-per-node=2
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi, aws.amazon.com/neuron: 1}}
 
 Fix: write the number of processes: one a slice, or as many as the device's own runtime wants.
 
@@ -47,8 +32,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _FOREIGN = ("google.com/tpu", "aws.amazon.com/neuron")
@@ -72,7 +56,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             message = f"torchrun does not know {foreign}: with {nproc} it {why}"
         else:
             message = f"with {nproc} torchrun counts 1 of {slices} MIG slices: CUDA shows a process one of them"
-        yield Found(path, f"{field_path(path)}: {message}", "write the number of processes")
+        yield found_at(path, f"{message}", "write the number of processes")
 
 
 RULE = Rule("miscounted-devices", _check, severity="warning", stage="run", authority="torchrun")

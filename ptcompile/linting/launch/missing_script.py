@@ -5,31 +5,19 @@ What: no script, module or program stands behind torchrun's options.
 Why: argparse ends the process: "the following arguments are required: training_script". An option without its value
 swallows the script that was meant.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [torchrun, --nproc-per-node=1, --rdzv-id, train.py]  # <--
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [torchrun, --nproc-per-node=1, --rdzv-id=train, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+    -       command: [torchrun, --nproc-per-node=1, --rdzv-id, train.py]  # <--
+    +       command: [torchrun, --nproc-per-node=1, --rdzv-id=train, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: put the script behind the options, and give every option its value.
 
@@ -40,8 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import OPTIONS, given
 
@@ -52,9 +39,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         options = given(launch.words)
         if one.torchrun and not launch.entry and "help" not in options and OPTIONS.issuperset(options):
             last = f", and {launch.words[-1]!r} is the value of an option" if launch.words else ""
-            yield Found(
+            yield found_at(
                 one.line,
-                f"{field_path(one.line)}: torchrun is given no script to start{last}",
+                f"torchrun is given no script to start{last}",
                 "put the script behind the options, and give every option its value",
             )
 

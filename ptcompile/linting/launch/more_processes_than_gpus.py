@@ -6,41 +6,24 @@ accelerators of the container.
 Why: each process takes the GPU of its local rank. The one beyond the last GPU dies with "invalid device ordinal", and
 torchrun ends all others.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nproc-per-node=8  # <--
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 4}}
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nproc-per-node=4
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 4}}
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --nproc-per-node=8  # <--
+    +         - --nproc-per-node=4
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 4}}
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
 
 Fix: run as many processes as there are GPUs, or ask for more GPUs.
 
@@ -52,9 +35,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Fix, field_path
+from ptcompile.findings.diagnostics import Fix
 from ptcompile.linting.devices import whole_gpus
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer
 
@@ -64,9 +47,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         gpus, processes = whole_gpus(one.pod), one.seen.processes
         if (one.torchrun or one.modelled) and _sure(one) and gpus and processes is not None and processes > gpus:
             path = one.place("nproc-per-node")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: {processes} processes on a node with {gpus} "
+                f"{processes} processes on a node with {gpus} "
                 f"{'GPU' if gpus == 1 else 'GPUs'}: those beyond the last find no device",
                 f"ask for {processes} GPUs, or run {gpus}",
                 _fix(one, gpus),

@@ -6,45 +6,26 @@ asks for no accelerator.
 Why: NCCL moves data between GPUs alone. init_process_group, or the first collective, ends with "ProcessGroupNCCL is
 only supported with GPUs, no GPUs found". Without GPUs the backend is gloo.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/mnist:1.0
-                  args: [--backend, nccl]  # <--
-                  resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/mnist:1.0
-                  args: [--backend, gloo]
-                  resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+        pytorchReplicaSpecs:
+          Master:
+            replicas: 1
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/mnist:1.0
+    -               args: [--backend, nccl]  # <--
+    +               args: [--backend, gloo]
+                    resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: ask for GPUs, or use gloo.
 
@@ -55,10 +36,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.untyped import Json, items, text
 from ptcompile.linting.devices import sees_any
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.views import views
 
@@ -73,9 +54,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             continue
         place = _asked(path, written) or (path if _asked(path, view.spec) else None)  # a TrainJob's runtime may ask too
         if place is not None:
-            yield Found(
+            yield found_at(
                 place,
-                f"{field_path(place)}: NCCL works between GPUs, and the pod asks for none",
+                "NCCL works between GPUs, and the pod asks for none",
                 "ask for GPUs in resources.limits, or use gloo",
             )
 

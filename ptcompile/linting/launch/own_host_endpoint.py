@@ -6,63 +6,36 @@ status.podIP.
 Why: the endpoint has to be the same on every pod. With its own address each pod opens a store of its own and waits
 there for others that wait elsewhere.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=$(POD_IP):29400  # <--
-                        - train.py
-                      env:
-                        - {name: POD_IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+    -                     - --rdzv-endpoint=$(POD_IP):29400  # <--
+    +                     - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+    -                   env:
+    -                     - {name: POD_IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: write the name of the first pod.
 
@@ -75,8 +48,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ptcompile.findings.diagnostics import field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer, count
 
@@ -97,9 +69,9 @@ def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
     for one in found:
         if one.seen.nodes != (1, 1) and _own(one, one.pod) and _own(one, one.pod.job.pod(one.role, one.role.count - 1)):
             path = one.place("rdzv-endpoint" if one.options.get("rdzv-endpoint") else "master-addr")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: each of {count(found)} pods meets at its own address, where nobody else comes",
+                f"each of {count(found)} pods meets at its own address, where nobody else comes",
                 "write the name of the first pod, the same on all pods",
             )
             return

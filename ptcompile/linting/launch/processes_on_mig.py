@@ -5,41 +5,26 @@ What: a launcher starts several processes in a container whose devices are MIG s
 Why: CUDA shows a process one MIG slice, the first, and NCCL does not connect slices of one GPU. The processes find one
 device, or none.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --standalone
-            - --nproc-per-node=2  # <--
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/mig-1g.5gb: 2}}
-          volumeMounts: [{name: shm, mountPath: /dev/shm}]
-      volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 8Gi}}]
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --standalone
-            - --nproc-per-node=1
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/mig-1g.5gb: 1}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+              - --standalone
+    -         - --nproc-per-node=2  # <--
+    +         - --nproc-per-node=1
+              - train.py
+    -       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/mig-1g.5gb: 2}}
+    -       volumeMounts: [{name: shm, mountPath: /dev/shm}]
+    -   volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 8Gi}}]
+    +       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/mig-1g.5gb: 1}}
 
 Fix: run one process a pod on a slice, or ask for whole GPUs.
 
@@ -50,8 +35,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -61,10 +45,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         processes = one.seen.processes or 0
         if slices and processes > 1 and (one.torchrun or one.modelled):
             path = one.place("nproc-per-node")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: {processes} processes on {slices[0]}: a process sees one MIG slice, and NCCL "
-                "connects none",
+                f"{processes} processes on {slices[0]}: a process sees one MIG slice, and NCCL connects none",
                 "run one process a pod, or ask for whole GPUs",
             )
 

@@ -5,38 +5,22 @@ What: `python` stands where torchrun wants the script, as in `torchrun --nproc-p
 Why: torchrun starts `python -u python train.py`, which fails: "can't open file 'python'". torchrun brings the
 interpreter itself.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nproc-per-node=1
-            - python  # <--
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nproc-per-node=1
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+              - --nproc-per-node=1
+    -         - python  # <--
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: take the interpreter away; write -m before the name of a module; use --no-python for a program that is no script.
 
@@ -48,9 +32,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer
 
@@ -66,9 +50,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             path, exact = _place(one, launch.entry[0])
             script = launch.entry[1] if launch.entry[1:] else ""
             simple = exact and script.endswith(".py")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: torchrun would run {launch.entry[0]!r} as a Python script, and there is no such "
+                f"torchrun would run {launch.entry[0]!r} as a Python script, and there is no such "
                 "file: it brings the interpreter itself",
                 "take the interpreter away",
                 Fix(f"remove {launch.entry[0]}", (Edit("remove", path),), safe=True) if simple else None,

@@ -5,65 +5,36 @@ What: the most nodes of --nnodes are more than the pods of a job whose number of
 Why: torchrun waits its last call (30 seconds) at every rendezvous for nodes that cannot come, since nobody adds pods
 to this kind of job.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                      command:
-                        - torchrun
-                        - --nnodes=1:4  # <--
-                        - --max-restarts=3
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                      command:
-                        - torchrun
-                        - --nnodes=1:2
-                        - --max-restarts=3
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+                        command:
+                          - torchrun
+    -                     - --nnodes=1:4  # <--
+    +                     - --nnodes=1:2
+                          - --max-restarts=3
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: end the range at the number of pods.
 
@@ -74,8 +45,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import POD, PYTORCHJOB, Trainer, count
 
@@ -92,10 +63,9 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
     low, high = first.seen.nodes or (1, 1)
     if low <= total < high and first.seen.backend not in ("static", "none") and total > 1:
         path, edit = first.place("nnodes"), first.change("nnodes", f"{low}:{total}")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: torchrun takes up to {high} nodes, and the job has {total} pods: it waits for more "
-            "at every rendezvous",
+            f"torchrun takes up to {high} nodes, and the job has {total} pods: it waits for more at every rendezvous",
             f"write {low}:{total}",
             Fix(f"set nnodes to {low}:{total}", (edit,), safe=False) if edit and len(found) == 1 else None,
         )

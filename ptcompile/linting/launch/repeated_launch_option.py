@@ -4,38 +4,23 @@ What: the command line has the same option of torchrun more than once, in whatev
 
 Why: argparse takes the last one and says nothing of the others, so what was written first is dropped.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nproc-per-node=2  # <--
-            - --nproc_per_node=1
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nproc-per-node=1
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --nproc-per-node=2  # <--
+    -         - --nproc_per_node=1
+    +         - --nproc-per-node=1
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: keep the one that is meant.
 
@@ -47,8 +32,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import SWITCHES, given
 
@@ -59,9 +43,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         for option, times in counts.items():
             if times > 1 and option not in SWITCHES:
                 path = one.word(option)
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: --{option} is given {times} times, and torchrun takes the last: "
+                    f"--{option} is given {times} times, and torchrun takes the last: "
                     f"{one.launch.options.get(option, '')!r}",
                     "keep the one that is meant",
                 )

@@ -5,47 +5,27 @@ What: a container sets a variable that its operator sets too, with another value
 Why: operators append their variables behind the user's, and of two with one name the last one counts. The value in
 the manifest is never seen.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [python, train.py]
-                  env:
-                    - {name: MASTER_PORT, value: "29500"}  # <--
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [python, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+        pytorchReplicaSpecs:
+          Master:
+            replicas: 1
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [python, train.py]
+    -               env:
+    -                 - {name: MASTER_PORT, value: "29500"}  # <--
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: remove the variable, and use the operator's field where there is one.
 
@@ -57,9 +37,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import Json, items, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import PYTORCHJOB, VOLCANO
 from ptcompile.linting.views import views
@@ -81,9 +61,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             if name in added and env_entry(entry) != env_entry(added[name]) and not _alike(name, entry):
                 here = (*path, "env", i)
                 value = f"{added[name].get('value')!r} " if "value" in added[name] else ""
-                yield Found(
+                yield found_at(
                     here,
-                    f"{field_path(here)}: {operator} sets {name} itself, and its value {value}wins",
+                    f"{operator} sets {name} itself, and its value {value}wins",
                     f"remove {name}",
                     Fix(f"remove {name}", (Edit("remove", here),), safe=not _used(own, name)),
                 )

@@ -5,55 +5,31 @@ What: torchrun's max-restarts times the retries of the operator are a hundred st
 Why: each retry of a pod begins torchrun's own restarts anew. A mistake in the script that fails every time is then
 paid for a hundred times over.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 20, cleanPodPolicy: Running}
-      elasticPolicy:
-        minReplicas: 2
-        maxReplicas: 2
-        maxRestarts: 10  # <--
-      pytorchReplicaSpecs:
-        Worker:
-          replicas: 2
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy:
-        minReplicas: 2
-        maxReplicas: 2
-        maxRestarts: 10
-      pytorchReplicaSpecs:
-        Worker:
-          replicas: 2
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+    -   runPolicy: {backoffLimit: 20, cleanPodPolicy: Running}
+    +   runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+        elasticPolicy:
+          minReplicas: 2
+          maxReplicas: 2
+          maxRestarts: 10  # <--
+        pytorchReplicaSpecs:
+          Worker:
+            replicas: 2
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+                    command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: let one of the two retry often: torchrun for processes that fail, the operator for pods and nodes.
 
@@ -65,9 +41,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at, integer, items
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.spot import spot
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import is_int
@@ -87,10 +62,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             continue
         if inner > 0 and outer > 0 and starts >= _MANY:
             path = one.place("max-restarts")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: {inner} restarts by torchrun in each of {outer + 1} starts of a pod are up to "
-                f"{starts} attempts",
+                f"{inner} restarts by torchrun in each of {outer + 1} starts of a pod are up to {starts} attempts",
                 "let torchrun or the operator retry often, not both",
             )
 

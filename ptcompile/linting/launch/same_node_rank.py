@@ -5,60 +5,33 @@ What: with a static rendezvous, pods of a job have equal node ranks, for example
 Why: a static rendezvous gives no ranks: each node brings its own, from 0 to the number of nodes less one. Two of a
 rank write over each other, and the missing one never comes.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun  # <--
-                        - --nnodes=2
-                        - --master-addr=train-node-0-0.train
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --node-rank=$(JOB_COMPLETION_INDEX)
-                        - --master-addr=train-node-0-0.train
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun  # <--
+                          - --nnodes=2
+    +                     - --node-rank=$(JOB_COMPLETION_INDEX)
+                          - --master-addr=train-node-0-0.train
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: add --node-rank with the pod's index, or use c10d, which gives the ranks itself.
 
@@ -69,9 +42,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.linting.parties import MEETING, allies
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer, count
 
@@ -92,9 +64,9 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
         for rank, name in _ranks(one):
             if rank in seen:
                 path = one.place("node-rank") if one.origin("node-rank") != "default" else one.line
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {seen[rank]} and {name} both have node rank {rank}",
+                    f"{seen[rank]} and {name} both have node rank {rank}",
                     _help(one),
                 )
                 return

@@ -5,60 +5,34 @@ What: torchrun has --standalone or PET_STANDALONE in a job whose pods are told o
 Why: --standalone is a rendezvous at localhost with a random id. It overrides the endpoint and the backend, so the
 other pods are never met.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --standalone  # <--
-                        - --nnodes=2
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+    -                     - --standalone  # <--
+                          - --nnodes=2
+    +                     - --rdzv-backend=c10d
+    +                     - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: remove --standalone and give torchrun an endpoint.
 
@@ -70,8 +44,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import PYTORCHJOB, TRAINJOB, Trainer, count
 
@@ -91,10 +64,9 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
     told = flags or any(name in first.launch.env for name in _TOLD)
     if told or subject.kind in (PYTORCHJOB, TRAINJOB):  # else the pods may be meant to be alone
         path = first.place("standalone")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: a standalone torchrun meets nobody, and there are {count(found)} pods: "
-            "each trains for itself",
+            f"a standalone torchrun meets nobody, and there are {count(found)} pods: each trains for itself",
             "remove it, and give torchrun the first pod's name as its endpoint",
             severity=None if _contradicted(first) else "warning",
         )

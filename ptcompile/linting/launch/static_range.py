@@ -5,63 +5,37 @@ What: the number of nodes is a range such as 2:4, and the backend is static, whi
 Why: a static rendezvous waits for the most nodes of the range and never goes on with fewer, so the job is not
 elastic.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=1:2  # <--
-                        - --node-rank=$(JOB_COMPLETION_INDEX)
-                        - --master-addr=train-node-0-0.train
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                      command:
-                        - torchrun
-                        - --nnodes=1:2
-                        - --max-restarts=3
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+    +                   env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+                        command:
+                          - torchrun
+                          - --nnodes=1:2  # <--
+    -                     - --node-rank=$(JOB_COMPLETION_INDEX)
+    -                     - --master-addr=train-node-0-0.train
+    +                     - --max-restarts=3
+    +                     - --rdzv-backend=c10d
+    +                     - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: add --rdzv-backend=c10d and an endpoint, or write one number.
 
@@ -73,8 +47,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import count
 
@@ -85,9 +58,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         low, high = one.seen.nodes or (1, 1)
         if one.seen.backend == "static" and low < high <= count(found) and one.origin("nnodes") != "operator":
             path = one.place("nnodes")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: a static rendezvous waits for {high} nodes and never goes on with {low}",
+                f"a static rendezvous waits for {high} nodes and never goes on with {low}",
                 "add --rdzv-backend=c10d and --rdzv-endpoint, or write one number",
             )
 

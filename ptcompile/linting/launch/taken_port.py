@@ -6,69 +6,38 @@ to listen there.
 Why: containers of a pod share one network. Whoever comes second fails with EADDRINUSE, and if that is the rendezvous,
 the job does not start.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-                    - name: metrics
-                      image: ghcr.io/acme/metrics:1.0
-                      args: ["--listen=:29400"]  # <--
-                      resources: {limits: {cpu: 1, memory: 1Gi}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-                    - name: metrics
-                      image: ghcr.io/acme/metrics:1.0
-                      args: ["--listen=:9400"]
-                      resources: {limits: {cpu: 1, memory: 1Gi}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+                      - name: metrics
+                        image: ghcr.io/acme/metrics:1.0
+    -                   args: ["--listen=:29400"]  # <--
+    +                   args: ["--listen=:9400"]
+                        resources: {limits: {cpu: 1, memory: 1Gi}}
 
 Fix: give one of them another port.
 
@@ -79,10 +48,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.untyped import items
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject
 from ptcompile.linting.trainers import Trainer
 
@@ -103,9 +72,9 @@ def _taken(subject: Subject, one: Trainer, port: str) -> Iterator[Found]:
         for container in beside if one.path[: len(template.path)] == template.path else ():
             path = _opened(container, port)
             if path is not None:
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {container.name} takes port {port}, at which the pods meet",
+                    f"{container.name} takes port {port}, at which the pods meet",
                     "give one of them another port",
                 )
 

@@ -5,77 +5,42 @@ this job, and no pod is called so.
 
 Why: the name never resolves: whoever waits for it waits for ever, and whoever connects fails.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  initContainers:
-                    - name: wait
-                      image: busybox:1.36
-                      command:
-                        - sh
-                        - -c
-                        - until nslookup train-node-0-9.train; do sleep 2; done  # <--
-                      resources: {limits: {cpu: 1, memory: 1Gi}}
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  initContainers:
-                    - name: wait
-                      image: busybox:1.36
-                      command:
-                        - sh
-                        - -c
-                        - until nslookup train-node-0-0.train; do sleep 2; done
-                      resources: {limits: {cpu: 1, memory: 1Gi}}
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    initContainers:
+                      - name: wait
+                        image: busybox:1.36
+                        command:
+                          - sh
+                          - -c
+    -                     - until nslookup train-node-0-9.train; do sleep 2; done  # <--
+    +                     - until nslookup train-node-0-0.train; do sleep 2; done
+                        resources: {limits: {cpu: 1, memory: 1Gi}}
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: write the name of a pod that there is.
 
@@ -87,10 +52,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.linting.hosts import wrong
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject
 from ptcompile.linting.views import views
 
@@ -112,9 +77,9 @@ def _check(subject: Subject) -> Iterator[Found]:
                 if host not in endpoints and _served(subject, pod, host):  # the endpoint is unresolvable-endpoint's
                     why = wrong(subject, pod, host, complete=False)
                     if why is not None and why.certain:
-                        yield Found(
+                        yield found_at(
                             where,
-                            f"{field_path(where)}: nothing answers to {host}: {why.reason}",
+                            f"nothing answers to {host}: {why.reason}",
                             f"write {why.right}" if why.right else "write the name of a pod that there is",
                         )
 

@@ -4,37 +4,22 @@ What: an option before the script is none of torchrun's, nor short for one.
 
 Why: argparse ends the process: "unrecognized arguments". An option of the script belongs behind the script.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --epochs=3  # <--
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - train.py
-            - --epochs=3
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    +         - train.py
+              - --epochs=3  # <--
+    -         - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: mend the spelling, or put the script's own options behind the script.
 
@@ -45,9 +30,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes import names
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import OPTIONS, given
 
@@ -60,9 +44,9 @@ def _check(subject: Subject) -> Iterator[Found]:
                 continue
             path = one.word(option)
             near = names.suggest(option, OPTIONS)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: torchrun has no option --{option} and does not start",
+                f"torchrun has no option --{option} and does not start",
                 f"did you mean --{near}?" if near else "put the options of the script behind the script",
             )
 

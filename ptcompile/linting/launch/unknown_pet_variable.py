@@ -5,39 +5,23 @@ What: a container started by torchrun has a variable PET_... that is no option o
 Why: torchrun reads PET_ and the name of an option in capital letters, and knows no others. A misspelt one is dropped
 without a word.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - train.py
-          env:
-            - {name: PET_NPROC_PERNODE, value: "1"}  # <--
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - train.py
-          env:
-            - {name: PET_NPROC_PER_NODE, value: "1"}
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+              - train.py
+            env:
+    -         - {name: PET_NPROC_PERNODE, value: "1"}  # <--
+    +         - {name: PET_NPROC_PER_NODE, value: "1"}
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: mend the name, or remove the variable.
 
@@ -49,10 +33,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import items, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import OPTIONS
 from ptcompile.linting.trainers import variable
@@ -71,9 +55,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = (*one.path, "env", i, "name")
             near = names.suggest(name, sorted(_NAMES))
             fix = Fix(f"write {near}", (Edit("set", path, near),), safe=False) if near and near not in taken else None
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: torchrun reads no variable {name}",
+                f"torchrun reads no variable {name}",
                 f"did you mean {near}?" if near else "remove it",
                 fix,
             )

@@ -5,39 +5,23 @@ What: --rdzv-backend, PET_RDZV_BACKEND or elasticPolicy.rdzvBackend is a misspel
 Why: torchrun looks the name up as it is written, capital letters included, and raises ValueError where nobody
 registered it. The CRD of PyTorchJob takes any text.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --rdzv-backend=C10D  # <--
-            - --rdzv-endpoint=localhost:29400
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --rdzv-backend=c10d
-            - --rdzv-endpoint=localhost:29400
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --rdzv-backend=C10D  # <--
+    +         - --rdzv-backend=c10d
+              - --rdzv-endpoint=localhost:29400
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: write c10d, static, etcd or etcd-v2. A backend of the image's own has a name that is like none of these.
 
@@ -48,9 +32,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Fix, field_path
+from ptcompile.findings.diagnostics import Fix
 from ptcompile.kubernetes import names
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import BACKENDS
 from ptcompile.linting.trainers import known
@@ -66,9 +50,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         meant = _meant(backend)
         if meant is not None:
             path, edit = one.place(_OPTION), one.change(_OPTION, meant)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: torchrun does not start: no rendezvous backend is called {backend!r}",
+                f"torchrun does not start: no rendezvous backend is called {backend!r}",
                 f"did you mean {meant}?",
                 Fix(f"write {meant}", (edit,), safe=meant == backend.strip().lower()) if edit else None,
             )

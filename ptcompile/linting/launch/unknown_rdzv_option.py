@@ -6,37 +6,22 @@ join_timout.
 Why: torch looks up the options that it knows and passes over the rest. The nodes wait as long as the default says: 600
 seconds to join, 60 for the store.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --rdzv-conf=timeout=900,join_timout=900  # <--
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --rdzv-conf=timeout=900,join_timeout=900
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - torchrun
+    -         - --rdzv-conf=timeout=900,join_timout=900  # <--
+    +         - --rdzv-conf=timeout=900,join_timeout=900
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: write the name of an option that torch has.
 
@@ -48,9 +33,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.catalogue.rdzv_options import KNOWN
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.names import suggest
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import BACKENDS, unknown_conf, why_not_conf
 from ptcompile.linting.trainers import known
@@ -66,9 +50,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         for name in unknown_conf(conf):
             path = one.place("rdzv-conf")
             near = suggest(name, KNOWN)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: torch's rendezvous has no option {name}, and ignores it",
+                f"torch's rendezvous has no option {name}, and ignores it",
                 f"did you mean {near}?" if near else "remove it",
             )
 

@@ -7,61 +7,34 @@ to host the store: 60 seconds unless said. `timeout` is read by the static rende
 image is pulled two minutes later than the others' finds that they have given up: measured after 83 and 104 seconds,
 with timeout=900.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 4
-              parallelism: 4
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=4
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - --rdzv-conf=timeout=900,join_timeout=900  # <--
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 4
-              parallelism: 4
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=4
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - --rdzv-conf=timeout=900,join_timeout=900,read_timeout=900
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 4
+                parallelism: 4
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=4
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+    -                     - --rdzv-conf=timeout=900,join_timeout=900  # <--
+    +                     - --rdzv-conf=timeout=900,join_timeout=900,read_timeout=900
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: add read_timeout with the seconds that are meant.
 
@@ -73,8 +46,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import is_int
 from ptcompile.linting.trainers import Trainer, count
@@ -92,10 +65,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         wanted = _values(conf)["timeout"]
         path = first.place("rdzv-conf")
         edit = first.change("rdzv-conf", f"{conf},read_timeout={wanted}")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: c10d does not read timeout: the others wait {_DEFAULT} seconds for node 0, and not "
-            f"{wanted}",
+            f"c10d does not read timeout: the others wait {_DEFAULT} seconds for node 0, and not {wanted}",
             f"add read_timeout={wanted}",
             Fix(f"add read_timeout={wanted}", (edit,), safe=False) if edit else None,
         )

@@ -6,57 +6,32 @@ not set it, and neither does the container or its operator.
 Why: the shell puts nothing in its place, and the launcher refuses an empty number or meets at an empty host. Only an
 image that sets the variable would run.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - bash
-                        - -c
-                        - torchrun --nnodes=2 --node-rank=$RANK --master-addr=train-node-0-0.train train.py  # <--
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - bash
-                        - -c
-                        - torchrun --nnodes=2 --node-rank=$JOB_COMPLETION_INDEX --master-addr=train-node-0-0.train t.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: job}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - bash
+                          - -c
+    -                     - torchrun --nnodes=2 --node-rank=$RANK --master-addr=job-node-0-0.job t.py  # <--
+    +                     - torchrun --nnodes=2 --node-rank=$JOB_COMPLETION_INDEX --master-addr=job-node-0-0.job t.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: set the variable, or use one that the operator sets.
 
@@ -68,9 +43,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer
 
@@ -89,9 +63,9 @@ def _of(one: Trainer) -> Iterator[Found]:
         match = _UNSET.search(value)
         if match is not None:
             path = one.word(option)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: nobody sets {match[1]}, so that --{one.spelled(option)} is empty",
+                f"nobody sets {match[1]}, so that --{one.spelled(option)} is empty",
                 f"set {match[1]}, or use a variable that the operator sets",
             )
             return

@@ -6,65 +6,36 @@ number of pods.
 Why: init_process_group waits until WORLD_SIZE processes have come, or leaves out those with a rank above it. Without a
 launcher each pod is one process, unless the script starts more.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command: [python, train.py]
-                      env:
-                        - {name: WORLD_SIZE, value: "8"}  # <--
-                        - name: RANK
-                          valueFrom:
-                            fieldRef: {fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']"}
-                        - {name: MASTER_ADDR, value: train-node-0-0.train}
-                        - {name: MASTER_PORT, value: "29500"}
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command: [python, train.py]
-                      env:
-                        - {name: WORLD_SIZE, value: "2"}
-                        - name: RANK
-                          valueFrom:
-                            fieldRef: {fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']"}
-                        - {name: MASTER_ADDR, value: train-node-0-0.train}
-                        - {name: MASTER_PORT, value: "29500"}
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command: [python, train.py]
+                        env:
+    -                     - {name: WORLD_SIZE, value: "8"}  # <--
+    +                     - {name: WORLD_SIZE, value: "2"}
+                          - name: RANK
+                            valueFrom:
+                              fieldRef: {fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']"}
+                          - {name: MASTER_ADDR, value: train-node-0-0.train}
+                          - {name: MASTER_PORT, value: "29500"}
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: write the number of pods, or start the processes of a pod by torchrun.
 
@@ -75,9 +46,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.linting.parties import MEETING, allies
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer, count
 
@@ -91,9 +61,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         total = count(found) + (count(allies(subject, first)) if subject.kind in MEETING else 0)
         if total > 1 and nodes[0] != total and not _several(first, nodes[0], total):
             path = first.place("nnodes")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the script waits for {nodes[0]} processes, and {total} pods start one each",
+                f"the script waits for {nodes[0]} processes, and {total} pods start one each",
                 f"write {total}, or start the processes of a pod by torchrun",
             )
 

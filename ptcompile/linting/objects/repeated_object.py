@@ -5,31 +5,19 @@ What: an earlier document of the same stream is the same object, with other cont
 Why: kubectl applies both, one after the other: the second one changes the first, and where a field cannot be changed,
 as in a Job, it is refused. kustomize and helm refuse the stream.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: ConfigMap
-    metadata: {name: settings}
-    data: {lr: "0.1"}
-    ---
-    apiVersion: v1
-    kind: ConfigMap
-    metadata:
-      name: settings  # <--
-    data: {lr: "0.2"}
-
-Good:
-
-    apiVersion: v1
-    kind: ConfigMap
-    metadata: {name: settings}
-    data: {lr: "0.1"}
-    ---
-    apiVersion: v1
-    kind: ConfigMap
-    metadata:
-      name: more
-    data: {lr: "0.2"}
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: settings}
+      data: {lr: "0.1"}
+      ---
+      apiVersion: v1
+      kind: ConfigMap
+      metadata:
+    -   name: settings  # <--
+    +   name: more
+      data: {lr: "0.2"}
 
 Fix: give one of them another name, or remove it.
 

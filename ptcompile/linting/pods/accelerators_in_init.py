@@ -5,42 +5,26 @@ What: an init container that runs to its end asks for accelerators, and no conta
 Why: a pod holds the most that any of its init containers asks for, for as long as it lives. The devices stay reserved
 and no training container may use them.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      initContainers:
-        - name: warm-up
-          image: ghcr.io/acme/train:1.0
-          command: [python, warm_up.py]
-          resources:
-            limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}  # <--
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      initContainers:
-        - name: warm-up
-          image: ghcr.io/acme/train:1.0
-          command: [python, warm_up.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        initContainers:
+          - name: warm-up
+            image: ghcr.io/acme/train:1.0
+            command: [python, warm_up.py]
+    -       resources:
+    -         limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}  # <--
+    +       resources: {limits: {cpu: 8, memory: 64Gi}}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+    -       resources: {limits: {cpu: 8, memory: 64Gi}}
+    +       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: give the accelerators to the container that trains.
 
@@ -51,9 +35,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.linting.amounts import accelerators
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -63,9 +46,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         if asking and all(one.init and one.spec.get("restartPolicy") != "Always" for one in asking):
             path = (*asking[0].path, "resources", "limits")
             count = accelerators(asking[0])
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the pod holds {count} accelerator{'s' if count > 1 else ''} to its end, and only "
+                f"the pod holds {count} accelerator{'s' if count > 1 else ''} to its end, and only "
                 "this init container may use them",
                 "move them to the container that trains",
             )

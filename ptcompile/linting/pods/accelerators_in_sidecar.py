@@ -6,52 +6,31 @@ container of the same pod does.
 Why: devices belong to the container that asks for them. The training process sees none and falls back to the CPU or
 stops.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: Never
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [python, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi}}
-                - name: metrics
-                  image: ghcr.io/acme/metrics:1.0
-                  command: [python, export_once.py]
-                  resources:
-                    limits: {cpu: 1, memory: 1Gi, nvidia.com/gpu: 1}  # <--
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: Never
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [python, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-                - name: metrics
-                  image: ghcr.io/acme/metrics:1.0
-                  command: [python, export_once.py]
-                  resources: {limits: {cpu: 1, memory: 1Gi}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+        pytorchReplicaSpecs:
+          Master:
+            replicas: 1
+            restartPolicy: Never
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [python, train.py]
+    -               resources: {limits: {cpu: 8, memory: 64Gi}}
+    +               resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+                  - name: metrics
+                    image: ghcr.io/acme/metrics:1.0
+                    command: [python, export_once.py]
+    -               resources:
+    -                 limits: {cpu: 1, memory: 1Gi, nvidia.com/gpu: 1}  # <--
+    +               resources: {limits: {cpu: 1, memory: 1Gi}}
 
 Fix: move the accelerators to the container that trains.
 
@@ -63,9 +42,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.linting.amounts import accelerators
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -77,9 +55,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         other = next((one for one in template.containers if not one.init and accelerators(one)), None)
         if other is not None:
             path = (*other.path, "resources", "limits")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the accelerators are this container's, and {main.name}, which trains, has none",
+                f"the accelerators are this container's, and {main.name}, which trains, has none",
                 f"move them to the container {main.name}",
             )
 

@@ -4,41 +4,24 @@ What: a required podAffinity selects labels that no pod of the stream has, the p
 
 Why: until such a pod runs, no node will do, and the pod stays Pending. Only pods of another file could help.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train, labels: {app: train}}
-    spec:
-      restartPolicy: Never
-      affinity:
-        podAffinity:
-          requiredDuringSchedulingIgnoredDuringExecution:
-            - labelSelector: {matchLabels: {app: trian}}  # <--
-              topologyKey: topology.kubernetes.io/zone
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train, labels: {app: train}}
-    spec:
-      restartPolicy: Never
-      affinity:
-        podAffinity:
-          requiredDuringSchedulingIgnoredDuringExecution:
-            - labelSelector: {matchLabels: {app: train}}
-              topologyKey: topology.kubernetes.io/zone
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train, labels: {app: train}}
+      spec:
+        restartPolicy: Never
+        affinity:
+          podAffinity:
+            requiredDuringSchedulingIgnoredDuringExecution:
+    -         - labelSelector: {matchLabels: {app: trian}}  # <--
+    +         - labelSelector: {matchLabels: {app: train}}
+                topologyKey: topology.kubernetes.io/zone
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: select labels that the pods have, or prefer instead of requiring.
 
@@ -49,10 +32,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at, items
 from ptcompile.linting.neighbours import labels_of
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.selectors import selects
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject
@@ -70,9 +52,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             if any(selects(selector, labels) for labels in (*pods, *subject.stream.once(_labels))):
                 continue
             path = (*template.path, "spec", "affinity", "podAffinity", _REQUIRED, i, "labelSelector")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: no pod of the stream has these labels: without one that has them no node will do",
+                "no pod of the stream has these labels: without one that has them no node will do",
                 "select labels that the pods have, or prefer it instead",
             )
 

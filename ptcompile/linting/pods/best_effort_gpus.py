@@ -5,33 +5,20 @@ What: a container asks for accelerators, and no container of the pod has a CPU o
 Why: accelerators do not count for the quality of service: the pod is BestEffort. When its node runs short of memory
 it is killed first, and with it the whole job. The scheduler may also put it on a node whose CPUs are all taken.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources:  # <--
-            limits: {nvidia.com/gpu: 1}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources:
-            limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources:  # <--
+    -         limits: {nvidia.com/gpu: 1}
+    +         limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}
 
 Fix: ask for CPU and memory beside the accelerators. A LimitRange of the namespace may do it too.
 
@@ -42,9 +29,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.linting.amounts import accelerators
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.simulation.kubelet import qos_class
 
@@ -54,10 +40,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         asking = next((one for one in template.containers if accelerators(one)), None)
         if asking is not None and qos_class(template.spec) == "BestEffort":
             path = (*asking.path, "resources")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: accelerators, and neither cpu nor memory: the pod is BestEffort, the first to be "
-                "evicted",
+                "accelerators, and neither cpu nor memory: the pod is BestEffort, the first to be evicted",
                 "add requests of cpu and memory",
                 on_key=True,
             )

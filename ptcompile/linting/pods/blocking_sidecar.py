@@ -6,47 +6,31 @@ another server.
 Why: a pod succeeds when all its containers have. The training ends, the sidecar goes on, the pod stays Running and
 the job never completes.
 
-Bad:
+Example:
 
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
-            - name: board  # <--
-              image: ghcr.io/acme/board:1.0
-              command: [tensorboard, --logdir, /logs]
-              resources: {limits: {cpu: 1, memory: 1Gi}}
-
-Good:
-
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          initContainers:
-            - name: board
-              image: ghcr.io/acme/board:1.0
-              command: [tensorboard, --logdir, /logs]
-              restartPolicy: Always
-              resources: {limits: {cpu: 1, memory: 1Gi}}
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+    +       initContainers:
+    +         - name: board
+    +           image: ghcr.io/acme/board:1.0
+    +           command: [tensorboard, --logdir, /logs]
+    +           restartPolicy: Always
+    +           resources: {limits: {cpu: 1, memory: 1Gi}}
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 8, memory: 64Gi}}
+    -         - name: board  # <--
+    -           image: ghcr.io/acme/board:1.0
+    -           command: [tensorboard, --logdir, /logs]
+    -           resources: {limits: {cpu: 1, memory: 1Gi}}
 
 Fix: make it a native sidecar: an init container with restartPolicy Always, from Kubernetes 1.29 on.
 
@@ -57,12 +41,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import text
 from ptcompile.kubernetes.wrappers import base
 from ptcompile.linting.commands import endless, known
 from ptcompile.linting.images import split
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject, Template
 
 _NAMES = """
@@ -84,9 +68,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         for container in running:
             server = endless(container) or _server(container)
             if server:
-                yield Found(
+                yield found_at(
                     container.path,
-                    f"{field_path(container.path)}: {server} never ends, so that the pod never succeeds",
+                    f"{server} never ends, so that the pod never succeeds",
                     "make it an init container with restartPolicy Always",
                     _fix(template, container),
                 )

@@ -6,47 +6,27 @@ its `max`, or a limit that `max` asks for is missing and has no default.
 Why: the API server refuses each pod: `maximum cpu usage per Container is 8, but limit is 16`. The job is accepted and
 makes none.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: LimitRange
-    metadata: {name: small}
-    spec: {limits: [{type: Container, max: {cpu: 8}}]}
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 16, memory: 64Gi}}  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: LimitRange
-    metadata: {name: small}
-    spec: {limits: [{type: Container, max: {cpu: 32}}]}
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 16, memory: 64Gi}}
+      apiVersion: v1
+      kind: LimitRange
+      metadata: {name: small}
+    - spec: {limits: [{type: Container, max: {cpu: 8}}]}
+    + spec: {limits: [{type: Container, max: {cpu: 32}}]}
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 16, memory: 64Gi}}  # <--
 
 Fix: ask for what the LimitRange allows, or use another namespace.
 
@@ -58,11 +38,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.untyped import Json, at, items, mapping, namespace
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject
 
 _LIMIT_RANGE: Final = ("v1", "LimitRange")
@@ -94,7 +73,7 @@ def _of(container: Container, limit: Json) -> Iterator[Found]:
                 word = "maximum" if field == "max" else "minimum"
                 said = f"{word} {resource} usage per Container is {allowed}, but {side.rstrip('s')} is {asked}"
                 help = f"ask for {allowed} at {'most' if field == 'max' else 'least'}, or use another namespace"
-                yield Found(path, f"{field_path(path)}: {said}", help)
+                yield found_at(path, f"{said}", help)
 
 
 def _breaks(field: str, asked: Quantity, allowed: Quantity) -> bool:

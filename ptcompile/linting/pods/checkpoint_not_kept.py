@@ -6,65 +6,36 @@ makes pods again that fail.
 Why: a new pod has a new disk and a new emptyDir. The restart begins at step 0, which is what checkpoints are there to
 avoid.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                        - --checkpoint-dir=/ckpt  # <--
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                        - --checkpoint-dir=/ckpt
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-                      volumeMounts: [{name: ckpt, mountPath: /ckpt}]
-                  volumes: [{name: ckpt, persistentVolumeClaim: {claimName: ckpt}}]
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                          - --checkpoint-dir=/ckpt  # <--
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    +                   volumeMounts: [{name: ckpt, mountPath: /ckpt}]
+    +               volumes: [{name: ckpt, persistentVolumeClaim: {claimName: ckpt}}]
 
 Fix: mount a claim that all pods share, or write to an object store.
 
@@ -75,11 +46,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.linting.checkpoints import checkpoints
 from ptcompile.linting.commands import trains
 from ptcompile.linting.retries import made_again
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject, Template
 from ptcompile.linting.volumes import covering, volume_of
 
@@ -92,9 +62,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             for one in checkpoints(container) if trains(container) else ():
                 where = _lost(template, container, one.folder)
                 if where:
-                    yield Found(
+                    yield found_at(
                         one.path,
-                        f"{field_path(one.path)}: {one.folder} is on {where}: a pod that is made again begins anew",
+                        f"{one.folder} is on {where}: a pod that is made again begins anew",
                         "mount a claim that all pods share there, or write to an object store",
                     )
 

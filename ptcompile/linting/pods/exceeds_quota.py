@@ -6,53 +6,30 @@ more of a resource than its `hard` allows, or there are more of them than its `p
 Why: the API server refuses the pods beyond the quota: `exceeded quota`. A job whose pods wait for one another waits
 for ever.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: ResourceQuota
-    metadata: {name: team}
-    spec: {hard: {limits.cpu: 16}}
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 2
-      parallelism: 2
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 16, memory: 64Gi}}  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: ResourceQuota
-    metadata: {name: team}
-    spec: {hard: {limits.cpu: 64}}
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 2
-      parallelism: 2
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 16, memory: 64Gi}}
+      apiVersion: v1
+      kind: ResourceQuota
+      metadata: {name: team}
+    - spec: {hard: {limits.cpu: 16}}
+    + spec: {hard: {limits.cpu: 64}}
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 2
+        parallelism: 2
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 16, memory: 64Gi}}  # <--
 
 Fix: ask for less, use fewer pods, or raise the quota.
 
@@ -64,11 +41,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.untyped import at, mapping, namespace
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _QUOTA: Final = ("v1", "ResourceQuota")
@@ -89,7 +66,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             if allowed is not None and asked is not None and asked > allowed:
                 path = _place(subject)
                 said = f"exceeded quota: requested {name}={asked}, limited: {name}={allowed}"
-                yield Found(path, f"{field_path(path)}: {said}", "ask for less, use fewer pods, or raise the quota")
+                yield found_at(path, f"{said}", "ask for less, use fewer pods, or raise the quota")
 
 
 def _asked(subject: Subject, name: str, totals: dict[str, Quantity]) -> Quantity | None:

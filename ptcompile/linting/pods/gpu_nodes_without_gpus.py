@@ -5,35 +5,21 @@ What: a nodeSelector that names an accelerator, such as cloud.google.com/gke-acc
 Why: without a request no device is given to the container: it sees no GPU, and the node's accelerators stay idle
 beside it. The pools of clouds keep such pods out by a taint, so that it stays Pending there.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      nodeSelector:
-        cloud.google.com/gke-accelerator: nvidia-h100-80gb  # <--
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      nodeSelector:
-        cloud.google.com/gke-accelerator: nvidia-h100-80gb
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        nodeSelector:
+          cloud.google.com/gke-accelerator: nvidia-h100-80gb  # <--
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+    -       resources: {limits: {cpu: 8, memory: 64Gi}}
+    +       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: ask for the accelerators, or let the pod run elsewhere.
 
@@ -44,10 +30,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.accelerators import is_accelerator
 from ptcompile.kubernetes.untyped import items, string_map
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject, Template
 
 _LABELS = frozenset(
@@ -70,10 +55,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         label = next((key for key in selector if key in _LABELS), None)
         if label is not None and template.containers and not _asks(template):
             path = (*template.path, "spec", "nodeSelector", label)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: nodes with {selector[label]}, and no container asks for an accelerator, so none "
-                "is given",
+                f"nodes with {selector[label]}, and no container asks for an accelerator, so none is given",
                 "add the accelerator to the limits of the container that trains",
             )
 

@@ -6,34 +6,21 @@ Why: the pod sees, and with hostPID may signal, processes of others on the node;
 /dev/shm, and files of a killed process stay there. Both were once used to get more shared memory, for which there is
 a volume.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      hostIPC: true  # <--
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+    -   hostIPC: true  # <--
+    +   volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    +       volumeMounts: [{name: dshm, mountPath: /dev/shm}]
 
 Fix: remove it; mount an emptyDir of medium Memory at /dev/shm.
 
@@ -44,8 +31,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _SHARED = {"hostIPC": "shared memory is the node's", "hostPID": "the processes of the node are seen"}
@@ -56,9 +43,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         for key, effect in _SHARED.items():
             if template.spec.get(key) is True:
                 path = (*template.path, "spec", key)
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {effect}, and other pods' with it",
+                    f"{effect}, and other pods' with it",
                     "remove it; for shared memory mount an emptyDir of medium Memory at /dev/shm"
                     if key == "hostIPC"
                     else "remove it",

@@ -6,34 +6,20 @@ the cluster: its rendezvous, or NAME.svc in its command or variables.
 Why: for such a pod ClusterFirst falls back to the node's own resolver, which does not know the cluster's names. A
 rendezvous at `train-0.train` never resolves, and the job waits until it times out.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      hostNetwork: true  # <--
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py, --data=http://data.ml.svc]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      hostNetwork: true
-      dnsPolicy: ClusterFirstWithHostNet
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py, --data=http://data.ml.svc]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        hostNetwork: true  # <--
+    +   dnsPolicy: ClusterFirstWithHostNet
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py, --data=http://data.ml.svc]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: set dnsPolicy to ClusterFirstWithHostNet; names outside the cluster resolve as before.
 
@@ -44,9 +30,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject, Template
 
 _CLUSTER_NAME = Pattern(r"[a-z0-9-]\.svc(?:[.:/]|\b)")
@@ -62,9 +48,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         if template.spec.get("hostNetwork") is True and template.spec.get("dnsPolicy") in (None, "", "ClusterFirst"):
             written = template.spec.get("dnsPolicy")
             path = (*template.path, "spec", "dnsPolicy" if written else "hostNetwork")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: on the node's network, dnsPolicy ClusterFirst uses the node's resolver, which "
+                "on the node's network, dnsPolicy ClusterFirst uses the node's resolver, which "
                 "does not know the names of pods and Services",
                 f"set dnsPolicy to {_WANTED}",
                 Fix(f"set dnsPolicy to {_WANTED}", (Edit("set", (*path[:-1], "dnsPolicy"), _WANTED),), safe=True),

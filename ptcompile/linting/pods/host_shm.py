@@ -5,39 +5,23 @@ What: a hostPath volume of the node's /dev/shm.
 Why: all pods of the node that do so share one folder. Files of a process that was killed stay until the node restarts
 and fill the node's memory; nothing counts against the pod's limits; two jobs may use one name.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: dshm
-          hostPath: {path: /dev/shm}  # <--
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: dshm
-          emptyDir: {medium: Memory, sizeLimit: 16Gi}
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - name: dshm
+    -       hostPath: {path: /dev/shm}  # <--
+    +       emptyDir: {medium: Memory, sizeLimit: 16Gi}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
 
 Fix: use an emptyDir of medium Memory.
 
@@ -49,9 +33,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from posixpath import normpath
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.volumes import SHM
 
@@ -62,9 +46,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             if normpath(text(at(volume, "hostPath").get("path"))) == SHM:
                 path = (*where, "hostPath")
                 wanted = Edit("set", (*where, "emptyDir"), {"medium": "Memory"})
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {SHM} of the node is shared with other pods, and what a killed process "
+                    f"{SHM} of the node is shared with other pods, and what a killed process "
                     "leaves there stays in memory",
                     "use emptyDir {medium: Memory, sizeLimit: ...}",
                     Fix(f"make {name} an emptyDir in memory", (Edit("remove", path), wanted), safe=False),

@@ -6,37 +6,22 @@ Why: the proxy takes over the pod's connections: NCCL and Gloo speak no HTTP and
 that they break under mutual TLS. Unless it is a native sidecar the proxy also outlives the training, and the pod
 never ends.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata:
-      name: train
-      labels:
-        sidecar.istio.io/inject: "true"  # <--
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata:
-      name: train
-      labels:
-        sidecar.istio.io/inject: "false"
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata:
+        name: train
+        labels:
+    -     sidecar.istio.io/inject: "true"  # <--
+    +     sidecar.istio.io/inject: "false"
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: set the label to "false".
 
@@ -47,9 +32,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _KEY = "sidecar.istio.io/inject"
@@ -62,10 +47,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         for key in ("labels", "annotations"):
             if at(template.data, "metadata", key).get(_KEY) == "true":
                 path = (*template.path, "metadata", key, _KEY)
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: the proxy breaks the connections of NCCL and Gloo, and may outlive the "
-                    "training",
+                    "the proxy breaks the connections of NCCL and Gloo, and may outlive the training",
                     'set the label to "false"',
                     Fix("keep the proxy out", (Edit("set", path, "false"),), safe=False),
                 )

@@ -5,53 +5,30 @@ What: an env entry or a volume item, not optional, names a key that the ConfigMa
 Why: the kubelet does not start the container: it stays in CreateContainerConfigError, or in ContainerCreating for a
 volume.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: ConfigMap
-    metadata: {name: settings}
-    data: {learning-rate: "0.1"}
-    ---
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          env:
-            - name: LEARNING_RATE
-              valueFrom:
-                configMapKeyRef:
-                  name: settings
-                  key: lr  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: ConfigMap
-    metadata: {name: settings}
-    data: {learning-rate: "0.1"}
-    ---
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          env:
-            - name: LEARNING_RATE
-              valueFrom:
-                configMapKeyRef:
-                  name: settings
-                  key: learning-rate
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: settings}
+      data: {learning-rate: "0.1"}
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            env:
+              - name: LEARNING_RATE
+                valueFrom:
+                  configMapKeyRef:
+                    name: settings
+    -               key: lr  # <--
+    +               key: learning-rate
 
 Fix: name a key that is there.
 

@@ -5,33 +5,20 @@ What: a container that asks for two or more GPUs has no memory volume mounted at
 Why: data loader workers and NCCL hand tensors over in /dev/shm. A container's own is 64 MiB: when it is full a worker
 dies with "Bus error", often hours into a run.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch  # <--
-          image: ghcr.io/acme/train:1.0
-          command: [torchrun, --nproc-per-node, "8", train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [torchrun, --nproc-per-node, "8", train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+    +   volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+        containers:
+          - name: pytorch  # <--
+            image: ghcr.io/acme/train:1.0
+            command: [torchrun, --nproc-per-node, "8", train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
+    +       volumeMounts: [{name: dshm, mountPath: /dev/shm}]
 
 Fix: add an emptyDir of medium Memory and mount it at /dev/shm; give it a sizeLimit below the memory limit, which it
 counts against.
@@ -45,13 +32,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.untyped import at, items, text
 from ptcompile.linting.amounts import accelerators
 from ptcompile.linting.commands import endless, trains
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject, Template
 from ptcompile.linting.views import PYTORCHJOB, TRAINJOB
 
@@ -71,9 +58,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             continue
         for container in template.mains:
             if _shares(container) and not _mounted(container) and _torch(subject, container):
-                yield Found(
+                yield found_at(
                     container.path,
-                    f"{field_path(container.path)}: {accelerators(container)} accelerators and no volume at /dev/shm: "
+                    f"{accelerators(container)} accelerators and no volume at /dev/shm: "
                     "processes share 64 MiB of memory, and a data loader that needs more dies with a bus error",
                     "add a volume emptyDir {medium: Memory, sizeLimit: ...} and mount it at /dev/shm",
                     _fix(template, container),

@@ -5,36 +5,21 @@ control-plane nodes, virtual nodes.
 
 Why: no node that has the label takes the pod. It stays Pending.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      nodeSelector:
-        kubernetes.azure.com/scalesetpriority: spot  # <--
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [torchrun, --standalone, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      nodeSelector:
-        kubernetes.azure.com/scalesetpriority: spot
-      tolerations: [{key: kubernetes.azure.com/scalesetpriority, value: spot, effect: NoSchedule}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [torchrun, --standalone, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        nodeSelector:
+          kubernetes.azure.com/scalesetpriority: spot  # <--
+    +   tolerations: [{key: kubernetes.azure.com/scalesetpriority, value: spot, effect: NoSchedule}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [torchrun, --standalone, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: add the toleration.
 
@@ -46,9 +31,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import Json, items, string_map, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject, Template
 
 _TAINTS: Final[dict[tuple[str, str], tuple[str, str]]] = {
@@ -67,9 +52,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             if taint is None or any(_tolerates(one, *taint) for one in items(template.spec.get("tolerations"))):
                 continue
             path = (*template.path, "spec", "nodeSelector", label)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: nodes with this label have the taint {taint[0]}, which the pod does not tolerate",
+                f"nodes with this label have the taint {taint[0]}, which the pod does not tolerate",
                 f"add a toleration of {taint[0]}",
                 Fix(f"tolerate {taint[0]}", tuple(_edits(template, *taint)), safe=False),
             )

@@ -5,51 +5,29 @@ by a letter.
 
 Why: a pod whose claim, ConfigMap or Secret is not there stays Pending, or in ContainerCreating.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: PersistentVolumeClaim
-    metadata: {name: imagenet}
-    spec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Ti}}}
-    ---
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: data
-          persistentVolumeClaim:
-            claimName: imagnet  # <--
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          volumeMounts: [{name: data, mountPath: /data}]
-
-Good:
-
-    apiVersion: v1
-    kind: PersistentVolumeClaim
-    metadata: {name: imagenet}
-    spec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Ti}}}
-    ---
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: data
-          persistentVolumeClaim:
-            claimName: imagenet
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          volumeMounts: [{name: data, mountPath: /data}]
+      apiVersion: v1
+      kind: PersistentVolumeClaim
+      metadata: {name: imagenet}
+      spec: {accessModes: [ReadWriteMany], resources: {requests: {storage: 1Ti}}}
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - name: data
+            persistentVolumeClaim:
+    -         claimName: imagnet  # <--
+    +         claimName: imagenet
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            volumeMounts: [{name: data, mountPath: /data}]
 
 Fix: write the name of the object that is meant.
 
@@ -61,10 +39,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import Json, at, items, object_name, text
 from ptcompile.linting.near import nearest
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject, Template
 
 _VOLUMES: Final = {
@@ -87,9 +65,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             known = {object_name(one) for one in subject.neighbours.of(("v1", kind))}
             near = nearest(name, known) if name and known else None
             if near is not None and _digits(near) == _digits(name):
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: the stream has no {kind} {name}, and has {near}",
+                    f"the stream has no {kind} {name}, and has {near}",
                     f"write {near}, if that is meant",
                     Fix(f"write {near}", (Edit("set", path, near),), safe=False),
                 )

@@ -6,83 +6,45 @@ another rule asks it.)
 Why: all ranks have to run the same program with the same PyTorch and NCCL. With two versions they hang in the first
 collective, or fail with a size that does not match. Most often one role was forgotten in an update.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: master
-          replicas: 1
-          template:
-            spec:
-              completionMode: Indexed
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.1
-                      resources: {limits: {cpu: 8, memory: 64Gi}}
-        - name: worker
-          replicas: 1
-          template:
-            spec:
-              completionMode: Indexed
-              completions: 3
-              parallelism: 3
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0  # <--
-                      resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: master
-          replicas: 1
-          template:
-            spec:
-              completionMode: Indexed
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.1
-                      resources: {limits: {cpu: 8, memory: 64Gi}}
-        - name: worker
-          replicas: 1
-          template:
-            spec:
-              completionMode: Indexed
-              completions: 3
-              parallelism: 3
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.1
-                      resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: master
+            replicas: 1
+            template:
+              spec:
+                completionMode: Indexed
+                completions: 1
+                parallelism: 1
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.1
+                        resources: {limits: {cpu: 8, memory: 64Gi}}
+          - name: worker
+            replicas: 1
+            template:
+              spec:
+                completionMode: Indexed
+                completions: 3
+                parallelism: 3
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+    -                   image: ghcr.io/acme/train:1.0  # <--
+    +                   image: ghcr.io/acme/train:1.1
+                        resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: give all roles one version.
 
@@ -93,10 +55,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import text
 from ptcompile.linting.images import split
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -111,10 +73,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             other = first.setdefault(repository, (version, image, template.role))
             if repository and version != other[0]:
                 path = (*container.path, "image")
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {version or 'no tag'} of {repository}, and {other[2]} runs "
-                    f"{other[0] or 'no tag'}",
+                    f"{version or 'no tag'} of {repository}, and {other[2]} runs {other[0] or 'no tag'}",
                     "give all roles one version",
                     Fix(f"use {other[1]}", (Edit("set", path, other[1]),), safe=False),
                 )

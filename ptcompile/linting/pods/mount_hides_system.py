@@ -6,39 +6,23 @@ or /dev.
 Why: a mount covers what the image has there. Without /usr there is no Python and no libc: the container does not
 start, or stops at its first import.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes: [{name: tools, persistentVolumeClaim: {claimName: tools}}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          volumeMounts:
-            - name: tools
-              mountPath: /usr  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes: [{name: tools, persistentVolumeClaim: {claimName: tools}}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          volumeMounts:
-            - name: tools
-              mountPath: /opt/tools
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: tools, persistentVolumeClaim: {claimName: tools}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            volumeMounts:
+              - name: tools
+    -           mountPath: /usr  # <--
+    +           mountPath: /opt/tools
 
 Fix: mount it in a folder of its own, or mount single files by subPath.
 
@@ -49,8 +33,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.volumes import place, volume_of
 
@@ -68,9 +51,9 @@ def _check(subject: Subject) -> Iterator[Found]:
                 volume = volume_of(template, mount)
                 if volume is not None and "hostPath" not in volume[1]:
                     path = (*where, "mountPath")
-                    yield Found(
+                    yield found_at(
                         path,
-                        f"{field_path(path)}: the volume hides all that the image has in {place(mount)}",
+                        f"the volume hides all that the image has in {place(mount)}",
                         "mount it in a folder of its own, or single files by subPath",
                     )
 

@@ -5,33 +5,20 @@ What: terminationGracePeriodSeconds is 0 in a pod with accelerators.
 Why: on preemption, on a drain of its node or on deletion the processes get no SIGTERM: they cannot write a last
 checkpoint, and all work since the one before is lost.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      terminationGracePeriodSeconds: 0  # <--
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      terminationGracePeriodSeconds: 120
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+    -   terminationGracePeriodSeconds: 0  # <--
+    +   terminationGracePeriodSeconds: 120
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: give it the time that a checkpoint takes; 30 seconds where nothing is said.
 
@@ -42,10 +29,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import integer
 from ptcompile.linting.amounts import accelerators
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -54,9 +40,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         seconds = integer(template.spec.get("terminationGracePeriodSeconds"), 30)
         if seconds == 0 and any(accelerators(one) for one in template.containers):
             path = (*template.path, "spec", "terminationGracePeriodSeconds")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: 0: the processes are killed without the time for a checkpoint",
+                "0: the processes are killed without the time for a checkpoint",
                 "give it the time that a checkpoint takes, or leave it out for 30 seconds",
             )
 

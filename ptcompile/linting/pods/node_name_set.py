@@ -6,39 +6,23 @@ Why: no scheduler looks whether the node has room. Where it has not, the kubelet
 UnexpectedAdmissionError) and the pod fails; all pods of a template go to the one node; queues and gangs are passed
 by.
 
-Bad:
+Example:
 
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          nodeName: gpu-node-7  # <--
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          nodeSelector: {kubernetes.io/hostname: gpu-node-7}
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+    -       nodeName: gpu-node-7  # <--
+    +       nodeSelector: {kubernetes.io/hostname: gpu-node-7}
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: choose the node by nodeSelector, so that the scheduler counts what is left on it.
 
@@ -49,10 +33,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import text
 from ptcompile.linting.amounts import accelerators
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _HOSTNAME = "kubernetes.io/hostname"
@@ -65,9 +49,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             continue  # a Pod that was read back from a cluster has one too
         path = (*template.path, "spec", "nodeName")
         selector = (*template.path, "spec", "nodeSelector", _HOSTNAME)
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: {node} gets the pod past the scheduler, whether or not it has room",
+            f"{node} gets the pod past the scheduler, whether or not it has room",
             f"use nodeSelector {_HOSTNAME}: {node}",
             Fix("choose the node by nodeSelector", (Edit("remove", path), Edit("set", selector, node)), safe=False),
         )

@@ -5,65 +5,36 @@ missing; or the other way; or a variable turns off the device that the container
 
 Why: NCCL falls back to TCP, ten times slower and in silence, or stops when the first collective starts.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                      env:
-                        - {name: NCCL_IB_DISABLE, value: "1"}  # <--
-                      securityContext: {capabilities: {add: [IPC_LOCK]}}
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1, rdma/hca: 1}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                      securityContext: {capabilities: {add: [IPC_LOCK]}}
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1, rdma/hca: 1}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+    -                   env:
+    -                     - {name: NCCL_IB_DISABLE, value: "1"}  # <--
+                        securityContext: {capabilities: {add: [IPC_LOCK]}}
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1, rdma/hca: 1}}
 
 Fix: add what the message names, or remove the rest.
 
@@ -75,9 +46,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.catalogue.fabric_gaps import gaps
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import mapping, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -86,7 +56,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         for gap in gaps(template.data):
             path = (*template.path, *gap.path)
             if not _only_lo(subject, path):
-                yield Found(path, f"{field_path(path)}: {gap.message}", gap.help)
+                yield found_at(path, f"{gap.message}", gap.help)
 
 
 def _only_lo(subject: Subject, path: tuple[str | int, ...]) -> bool:

@@ -4,67 +4,37 @@ What: the folder for checkpoints of a training lies on a volume that is mounted 
 
 Why: the first checkpoint fails with "Read-only file system", an hour into the training.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                        - --checkpoint-dir=/ckpt  # <--
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-                      volumeMounts: [{name: ckpt, mountPath: /ckpt, readOnly: true}]
-                  volumes: [{name: ckpt, persistentVolumeClaim: {claimName: ckpt}}]
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                        - --checkpoint-dir=/ckpt
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-                      volumeMounts: [{name: ckpt, mountPath: /ckpt}]
-                  volumes: [{name: ckpt, persistentVolumeClaim: {claimName: ckpt}}]
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                          - --checkpoint-dir=/ckpt  # <--
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    -                   volumeMounts: [{name: ckpt, mountPath: /ckpt, readOnly: true}]
+    +                   volumeMounts: [{name: ckpt, mountPath: /ckpt}]
+                    volumes: [{name: ckpt, persistentVolumeClaim: {claimName: ckpt}}]
 
 Fix: mount the volume without readOnly, or write elsewhere.
 
@@ -75,11 +45,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import Json, mapping
 from ptcompile.linting.checkpoints import checkpoints
 from ptcompile.linting.commands import trains
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.volumes import covering, place, volume_of
 
@@ -93,9 +62,9 @@ def _check(subject: Subject) -> Iterator[Found]:
                 mount = covering(container, one.folder)
                 volume = volume_of(template, mount[1]) if mount is not None else None
                 if mount is not None and volume is not None and _read_only(mount[1], volume[1]):
-                    yield Found(
+                    yield found_at(
                         one.path,
-                        f"{field_path(one.path)}: {one.folder} is on {place(mount[1])}, which is mounted read-only: no "
+                        f"{one.folder} is on {place(mount[1])}, which is mounted read-only: no "
                         "checkpoint can be written",
                         "mount it without readOnly, or write elsewhere",
                     )

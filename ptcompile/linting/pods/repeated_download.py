@@ -5,59 +5,33 @@ What: an init container of a job of several pods downloads into a claim that all
 Why: as many pods write the same files at once: the traffic is paid for each, and a pod reads what another one is just
 writing.
 
-Bad:
+Example:
 
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completions: 2
-      parallelism: 2
-      completionMode: Indexed
-      backoffLimit: 6
-      template:
-        spec:
-          restartPolicy: Never
-          volumes: [{name: data, persistentVolumeClaim: {claimName: imagenet}}]
-          initContainers:
-            - name: download
-              image: ghcr.io/acme/aws:2.1
-              command: [sh, -c, 'aws s3 sync s3://acme/imagenet /data']  # <--
-              volumeMounts: [{name: data, mountPath: /data}]
-              resources: {limits: {cpu: 1, memory: 1Gi}}
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              volumeMounts: [{name: data, mountPath: /data}]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completions: 2
-      parallelism: 2
-      completionMode: Indexed
-      backoffLimit: 6
-      template:
-        spec:
-          restartPolicy: Never
-          volumes: [{name: data, persistentVolumeClaim: {claimName: imagenet}}]
-          initContainers:
-            - name: download
-              image: ghcr.io/acme/aws:2.1
-              command: [sh, -c, 'test "$JOB_COMPLETION_INDEX" != 0 || aws s3 sync s3://acme/imagenet /data']
-              volumeMounts: [{name: data, mountPath: /data}]
-              resources: {limits: {cpu: 1, memory: 1Gi}}
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              volumeMounts: [{name: data, mountPath: /data}]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completions: 2
+        parallelism: 2
+        completionMode: Indexed
+        backoffLimit: 6
+        template:
+          spec:
+            restartPolicy: Never
+            volumes: [{name: data, persistentVolumeClaim: {claimName: imagenet}}]
+            initContainers:
+              - name: download
+                image: ghcr.io/acme/aws:2.1
+    -           command: [sh, -c, 'aws s3 sync s3://acme/imagenet /data']  # <--
+    +           command: [sh, -c, 'test "$JOB_COMPLETION_INDEX" != 0 || aws s3 sync s3://acme/imagenet /data']
+                volumeMounts: [{name: data, mountPath: /data}]
+                resources: {limits: {cpu: 1, memory: 1Gi}}
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                volumeMounts: [{name: data, mountPath: /data}]
+                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: download in one pod alone, or in a Job of its own before.
 
@@ -68,10 +42,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject, Template, Word
 from ptcompile.linting.volumes import covering, volume_of
 
@@ -91,9 +64,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             word = _download(container) if container.init else None
             folder = _shared(template, container) if word is not None else None
             if word is not None and folder is not None:
-                yield Found(
+                yield found_at(
                     word.path,
-                    f"{field_path(word.path)}: {template.replicas} pods each download to {folder}, which they share",
+                    f"{template.replicas} pods each download to {folder}, which they share",
                     "download in one pod alone, or in a Job of its own before",
                 )
 

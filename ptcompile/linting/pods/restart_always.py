@@ -6,31 +6,19 @@ default.
 Why: the kubelet restarts the container after success as after failure. The training begins again when it is done, and
 the accelerators are never given back.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Always  # <--
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [torchrun, --nproc-per-node, "1", train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [torchrun, --nproc-per-node, "1", train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+    -   restartPolicy: Always  # <--
+    +   restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [torchrun, --nproc-per-node, "1", train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: set restartPolicy to Never, or to OnFailure where the training resumes from its checkpoint.
 
@@ -41,9 +29,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.linting.commands import trains
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -55,9 +43,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         path: Path = ("spec", "restartPolicy")
         at = path if policy else ("spec",)
         said = "Always" if policy else "restartPolicy is Always where nothing is said, which"
-        yield Found(
+        yield found_at(
             at,
-            f"{field_path(at)}: {said} starts the training again when it has ended",
+            f"{said} starts the training again when it has ended",
             "set restartPolicy to Never or OnFailure",
             Fix("set restartPolicy to Never", (Edit("set", path, "Never"),), safe=False),
             on_key=True,

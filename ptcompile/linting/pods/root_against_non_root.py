@@ -5,39 +5,23 @@ What: runAsNonRoot is true and runAsUser is 0, on the container, or on the pod w
 Why: the kubelet refuses to start it: "container's runAsUser breaks non-root policy" (CreateContainerConfigError). The
 pod waits for ever.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      securityContext:
-        runAsNonRoot: true
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          securityContext:
-            runAsUser: 0  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      securityContext:
-        runAsNonRoot: true
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          securityContext:
-            runAsUser: 1000
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        securityContext:
+          runAsNonRoot: true
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            securityContext:
+    -         runAsUser: 0  # <--
+    +         runAsUser: 1000
 
 Fix: name another user, or drop runAsNonRoot.
 
@@ -48,9 +32,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at, integer
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -64,10 +47,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             if strict.get("runAsNonRoot") is True and integer(user.get("runAsUser"), 1) == 0:
                 where = container.path if user is own else (*template.path, "spec")
                 path = (*where, "securityContext", "runAsUser")
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: 0 is root, and runAsNonRoot forbids it: the container {container.name} never "
-                    "starts",
+                    f"0 is root, and runAsNonRoot forbids it: the container {container.name} never starts",
                     "name another user, or remove runAsNonRoot",
                 )
 

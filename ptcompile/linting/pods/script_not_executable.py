@@ -5,39 +5,23 @@ defaultMode nor the item's mode has an x.
 
 Why: such files have the mode 0644 where nothing is said. The container does not start: "permission denied".
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: scripts
-          configMap: {name: train-scripts}
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [/scripts/run.sh]  # <--
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          volumeMounts: [{name: scripts, mountPath: /scripts}]
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: scripts
-          configMap: {name: train-scripts, defaultMode: 0755}
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [/scripts/run.sh]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          volumeMounts: [{name: scripts, mountPath: /scripts}]
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - name: scripts
+    -       configMap: {name: train-scripts}
+    +       configMap: {name: train-scripts, defaultMode: 0755}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [/scripts/run.sh]  # <--
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            volumeMounts: [{name: scripts, mountPath: /scripts}]
 
 Fix: set defaultMode to 0755, or start it by its interpreter: [bash, /scripts/run.sh].
 
@@ -48,9 +32,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import Json, at, integer, items, mapping, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject, Template
 from ptcompile.linting.volumes import covering, place, volume_of
 
@@ -80,9 +64,9 @@ def _command(template: Template, container: Container) -> Iterator[Found]:
     if mode & 0o111:
         return
     default: Path = (*volume[0], source, "defaultMode")
-    yield Found(
+    yield found_at(
         word.path,
-        f"{field_path(word.path)}: {word.text} is a file of the volume {text(volume[1].get('name'))} with mode "
+        f"{word.text} is a file of the volume {text(volume[1].get('name'))} with mode "
         f"{mode:04o}, and may not be executed",
         "set the volume's defaultMode to 0755, or start the file by its interpreter",
         Fix("let the files be executed", (Edit("set", default, _EXECUTABLE),), safe=True)

@@ -5,49 +5,28 @@ What: the command runs a file below the mount of a ConfigMap or Secret of the st
 Why: a mounted ConfigMap has its keys as files and nothing else, and hides what the image has at that place. The
 program stops with "No such file or directory".
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: ConfigMap
-    metadata: {name: code}
-    data: {main.py: print(1)}
-    ---
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes: [{name: code, configMap: {name: code}}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - python
-            - /code/train.py  # <--
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          volumeMounts: [{name: code, mountPath: /code}]
-
-Good:
-
-    apiVersion: v1
-    kind: ConfigMap
-    metadata: {name: code}
-    data: {train.py: print(1)}
-    ---
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes: [{name: code, configMap: {name: code}}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - python
-            - /code/train.py
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          volumeMounts: [{name: code, mountPath: /code}]
+      apiVersion: v1
+      kind: ConfigMap
+      metadata: {name: code}
+    - data: {main.py: print(1)}
+    + data: {train.py: print(1)}
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: code, configMap: {name: code}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:
+              - python
+              - /code/train.py  # <--
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+            volumeMounts: [{name: code, mountPath: /code}]
 
 Fix: name the key as the command does, or the other way.
 

@@ -5,39 +5,25 @@ What: a hostPath volume of /, /etc, /root, /boot, /var/run, /var/lib/kubelet or 
 Why: whoever runs code in the pod, from a dependency on, can read the node's credentials or start containers as root
 on it. Training needs none of it.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: docker
-          hostPath: {path: /var/run/docker.sock}  # <--
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          volumeMounts: [{name: docker, mountPath: /var/run/docker.sock}]
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: scratch
-          hostPath: {path: /mnt/nvme/scratch}
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          volumeMounts: [{name: scratch, mountPath: /scratch}]
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+    -     - name: docker
+    -       hostPath: {path: /var/run/docker.sock}  # <--
+    +     - name: scratch
+    +       hostPath: {path: /mnt/nvme/scratch}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+    -       volumeMounts: [{name: docker, mountPath: /var/run/docker.sock}]
+    +       volumeMounts: [{name: scratch, mountPath: /scratch}]
 
 Fix: remove the volume, or mount the one folder that is needed.
 
@@ -49,9 +35,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from posixpath import normpath
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _SENSITIVE = frozenset(
@@ -84,9 +69,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             written = text(at(volume, "hostPath").get("path"))
             if written and normpath(written) in _SENSITIVE:
                 path = (*where, "hostPath")
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {written} of the node gives this pod power over the node",
+                    f"{written} of the node gives this pod power over the node",
                     "remove the volume, or mount the one folder that is needed",
                 )
 

@@ -5,59 +5,33 @@ among its ports.
 
 Why: a cluster IP forwards the ports that the Service lists and no others: each connection is refused, or hangs.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train-store}
-    spec:
-      selector: {app: train-store}
-      ports: [{port: 2379}]
-    ---
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:  # <--
-            - torchrun
-            - --nnodes=1
-            - --nproc-per-node=1
-            - --rdzv-backend=etcd-v2
-            - --rdzv-endpoint=train-store:2380
-            - --rdzv-id=train
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train-store}
-    spec:
-      selector: {app: train-store}
-      ports: [{port: 2379}]
-    ---
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command:
-            - torchrun
-            - --nnodes=1
-            - --nproc-per-node=1
-            - --rdzv-backend=etcd-v2
-            - --rdzv-endpoint=train-store:2379
-            - --rdzv-id=train
-            - train.py
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: v1
+      kind: Service
+      metadata: {name: train-store}
+      spec:
+        selector: {app: train-store}
+        ports: [{port: 2379}]
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command:  # <--
+              - torchrun
+              - --nnodes=1
+              - --nproc-per-node=1
+              - --rdzv-backend=etcd-v2
+    -         - --rdzv-endpoint=train-store:2380
+    +         - --rdzv-endpoint=train-store:2379
+              - --rdzv-id=train
+              - train.py
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: add the port to the Service, or name one that it has.
 
@@ -68,10 +42,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at, integer, items, object_name, text
 from ptcompile.linting.neighbours import endpoint_service
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -88,9 +61,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         return
     main = next((one for template in subject.templates for one in template.mains), None)
     path = ("spec",) if main is None else (*main.path, "command") if "command" in main.spec else main.path
-    yield Found(
+    yield found_at(
         path,
-        f"{field_path(path)}: the rendezvous is at {made.first.endpoint}, and the Service {object_name(service)} has "
+        f"the rendezvous is at {made.first.endpoint}, and the Service {object_name(service)} has "
         f"{'the ports' if len(ports) > 1 else 'the port'} {', '.join(sorted(ports))} alone",
         "add the port to the Service, or name one that it has",
         on_key=True,

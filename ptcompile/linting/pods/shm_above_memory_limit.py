@@ -5,43 +5,25 @@ What: a volume in memory has a sizeLimit above the memory limit of every contain
 Why: what a process writes to the volume counts as its container's memory. The container is killed (OOMKilled) before
 /dev/shm is full: the sizeLimit promises what nobody can use.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: dshm
-          emptyDir:
-            medium: Memory
-            sizeLimit: 128Gi  # <--
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: dshm
-          emptyDir:
-            medium: Memory
-            sizeLimit: 16Gi
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - name: dshm
+            emptyDir:
+              medium: Memory
+    -         sizeLimit: 128Gi  # <--
+    +         sizeLimit: 16Gi
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
 
 Fix: raise the memory limit by the size of the shared memory, or lower the sizeLimit.
 
@@ -52,10 +34,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.untyped import at, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject, Template
 from ptcompile.linting.volumes import in_memory
 
@@ -67,9 +48,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             most = _most(template, name) if size is not None else None
             if size is not None and most is not None and size > most:
                 path = (*where, "emptyDir", "sizeLimit")
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {size} is above the memory limit, {most}, which ends the container first",
+                    f"{size} is above the memory limit, {most}, which ends the container first",
                     "shared memory counts as memory: raise the limit or lower the size",
                 )
 

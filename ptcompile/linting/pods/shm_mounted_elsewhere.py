@@ -6,39 +6,23 @@ path, and the container has nothing at /dev/shm.
 Why: PyTorch and NCCL use /dev/shm and no other place. They keep the container runtime's 64 MiB, and the volume stays
 empty.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          volumeMounts:
-            - name: dshm
-              mountPath: /dev/shmem  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          volumeMounts:
-            - name: dshm
-              mountPath: /dev/shm
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+            volumeMounts:
+              - name: dshm
+    -           mountPath: /dev/shmem  # <--
+    +           mountPath: /dev/shm
 
 Fix: mount it at /dev/shm.
 
@@ -49,9 +33,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.volumes import SHM, in_memory, mounted_at, place, volume_of
 
@@ -65,9 +49,9 @@ def _check(subject: Subject) -> Iterator[Found]:
                 if volume is None or not in_memory(volume[1]) or mounted_at(container, SHM) or _inside(place(mount)):
                     continue
                 path = (*where, "mountPath")
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {place(mount)} is not {SHM}, where PyTorch and NCCL look for shared memory",
+                    f"{place(mount)} is not {SHM}, where PyTorch and NCCL look for shared memory",
                     f"mount it at {SHM}",
                     Fix(f"mount {name} at {SHM}", (Edit("set", path, SHM),), safe=False),
                 )

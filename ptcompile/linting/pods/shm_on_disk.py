@@ -5,39 +5,23 @@ What: an emptyDir without `medium: Memory` is mounted at /dev/shm.
 Why: every batch that a data loader worker hands over is written to the node's disk and read back, and counts against
 the pod's ephemeral storage. It is no shared memory but slow files.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: dshm
-          emptyDir: {}  # <--
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: dshm
-          emptyDir: {medium: Memory, sizeLimit: 16Gi}
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - name: dshm
+    -       emptyDir: {}  # <--
+    +       emptyDir: {medium: Memory, sizeLimit: 16Gi}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
 
 Fix: set medium to Memory, and a sizeLimit below the memory limit.
 
@@ -48,9 +32,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, mapping
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.volumes import SHM, mounted_at, volume_of
 
@@ -67,9 +51,9 @@ def _check(subject: Subject) -> Iterator[Found]:
                 seen.add(volume[0])
                 path = (*volume[0], "emptyDir")
                 wanted = {"medium": "Memory", **mapping(volume[1].get("emptyDir"))}
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {SHM} is a folder on the node's disk, not memory",
+                    f"{SHM} is a folder on the node's disk, not memory",
                     "set medium to Memory",
                     Fix("put /dev/shm into memory", (Edit("set", path, {**wanted, "medium": "Memory"}),), safe=False),
                 )

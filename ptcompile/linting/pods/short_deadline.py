@@ -5,37 +5,22 @@ What: activeDeadlineSeconds of a pod, or of a Job, is less than a minute.
 Why: the time counts from when the object starts, with the pull of an image of many GB in it. The pods are killed
 while they start. Often minutes or hours were meant.
 
-Bad:
+Example:
 
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      backoffLimit: 0
-      activeDeadlineSeconds: 24  # <--
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      backoffLimit: 0
-      activeDeadlineSeconds: 86400
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        backoffLimit: 0
+    -   activeDeadlineSeconds: 24  # <--
+    +   activeDeadlineSeconds: 86400
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: write the deadline in seconds.
 
@@ -46,9 +31,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.untyped import Json, integer
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _MINUTE = 60
@@ -62,9 +47,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         seconds = integer(spec.get("activeDeadlineSeconds"), _MINUTE)
         if 0 <= seconds < _MINUTE:
             path = (*where, "activeDeadlineSeconds")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: {seconds} seconds end while the image is being pulled",
+                f"{seconds} seconds end while the image is being pulled",
                 "write the deadline in seconds: 86400 is a day",
             )
 

@@ -6,65 +6,36 @@ alone.
 Why: such a volume is attached to one node at a time. The pods that land on another node stay in ContainerCreating
 ("Multi-Attach error"), and the ranks that run wait for them.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: PersistentVolumeClaim
-    metadata: {name: imagenet}
-    spec:
-      accessModes: [ReadWriteOnce]
-      resources: {requests: {storage: 200Gi}}
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 4
-      parallelism: 4
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          volumes:
-            - name: dataset
-              persistentVolumeClaim:
-                claimName: imagenet  # <--
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              resources: {limits: {cpu: 8, memory: 64Gi}}
-              volumeMounts: [{name: dataset, mountPath: /data}]
-
-Good:
-
-    apiVersion: v1
-    kind: PersistentVolumeClaim
-    metadata: {name: imagenet}
-    spec:
-      accessModes: [ReadWriteMany]
-      resources: {requests: {storage: 200Gi}}
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 4
-      parallelism: 4
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          volumes:
-            - name: dataset
-              persistentVolumeClaim:
-                claimName: imagenet
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              resources: {limits: {cpu: 8, memory: 64Gi}}
-              volumeMounts: [{name: dataset, mountPath: /data}]
+      apiVersion: v1
+      kind: PersistentVolumeClaim
+      metadata: {name: imagenet}
+      spec:
+    -   accessModes: [ReadWriteOnce]
+    +   accessModes: [ReadWriteMany]
+        resources: {requests: {storage: 200Gi}}
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 4
+        parallelism: 4
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            volumes:
+              - name: dataset
+                persistentVolumeClaim:
+                  claimName: imagenet  # <--
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                resources: {limits: {cpu: 8, memory: 64Gi}}
+                volumeMounts: [{name: dataset, mountPath: /data}]
 
 Fix: use a storage class with ReadWriteMany or ReadOnlyMany, or a volume for each pod (ephemeral).
 
@@ -75,9 +46,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import Json, at, text, texts
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _CLAIM = ("v1", "PersistentVolumeClaim")
@@ -95,10 +65,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             modes = [mode for one in subject.neighbours.named(_CLAIM, name)[-1:] for mode in _modes(one)]
             if modes and set(modes) <= _SINGLE:
                 path = (*where, "persistentVolumeClaim", "claimName")
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {name} is {', '.join(modes)}, and {pods} pods share it: those on another "
-                    "node never start",
+                    f"{name} is {', '.join(modes)}, and {pods} pods share it: those on another node never start",
                     "claim it with ReadWriteMany or ReadOnlyMany, or give each pod an ephemeral volume",
                     severity="error" if modes == ["ReadWriteOncePod"] and subject.awaited > 1 else None,
                 )

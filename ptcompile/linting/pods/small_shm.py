@@ -5,43 +5,25 @@ What: the sizeLimit of a volume in memory at /dev/shm is 64 MiB or less.
 Why: a container has 64 MiB of shared memory by itself, which is too little for data loader workers. Most often the
 unit is missing: `sizeLimit: 16` is 16 bytes.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: dshm
-          emptyDir:
-            medium: Memory
-            sizeLimit: 16  # <--
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: dshm
-          emptyDir:
-            medium: Memory
-            sizeLimit: 16Gi
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - name: dshm
+            emptyDir:
+              medium: Memory
+    -         sizeLimit: 16  # <--
+    +         sizeLimit: 16Gi
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
 
 Fix: write the unit, and a size that fits the batches in flight: a few GiB.
 
@@ -52,10 +34,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.volumes import SHM, in_memory, mounted_at, volume_of
 
@@ -74,9 +55,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             if volume is not None and size is not None and 0 < size.value <= _DEFAULT:
                 path = (*volume[0], "emptyDir", "sizeLimit")
                 unit = f" ({size.value} bytes)" if str(written).isdigit() else ""
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: {written}{unit} of shared memory: a container has 64 MiB without the volume",
+                    f"{written}{unit} of shared memory: a container has 64 MiB without the volume",
                     "give a few GiB, below the memory limit",
                 )
 

@@ -4,39 +4,23 @@ What: the pods ask for spot or preemptible nodes alone, and the job makes no pod
 
 Why: a preemption counts as a failed pod. With no retries left the job has failed, whatever it had done.
 
-Bad:
+Example:
 
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      backoffLimit: 0  # <--
-      template:
-        spec:
-          restartPolicy: Never
-          nodeSelector: {cloud.google.com/gke-spot: "true"}
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [torchrun, --standalone, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      backoffLimit: 6
-      template:
-        spec:
-          restartPolicy: Never
-          nodeSelector: {cloud.google.com/gke-spot: "true"}
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [torchrun, --standalone, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+    -   backoffLimit: 0  # <--
+    +   backoffLimit: 6
+        template:
+          spec:
+            restartPolicy: Never
+            nodeSelector: {cloud.google.com/gke-spot: "true"}
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [torchrun, --standalone, train.py]
+                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: allow retries, or ignore pods with the condition DisruptionTarget by podFailurePolicy.
 
@@ -47,10 +31,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.untyped import at, items, text
 from ptcompile.linting.retries import made_again
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.spot import spot
 from ptcompile.linting.subject import Subject, Template
 
@@ -62,9 +46,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         label = spot(template)
         if label and made_again(subject, template) is False and not _ignored(subject):
             path = _place(subject, template)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the pods are on machines that are taken away ({label}), and none is made again: "
+                f"the pods are on machines that are taken away ({label}), and none is made again: "
                 "the first preemption ends the job",
                 "allow retries",
             )

@@ -5,35 +5,21 @@ What: a toleration with the operator Exists and no key, and no effect or the eff
 Why: it lets the pod start on nodes that are not ready or under pressure, on control planes and on other people's
 pools, and it never leaves a node that died: the job hangs where it could have been restarted.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      tolerations:
-        - operator: Exists  # <--
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      tolerations:
-        - {key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        tolerations:
+    -     - operator: Exists  # <--
+    +     - {key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: name the taints of the pool that the job is for.
 
@@ -45,9 +31,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import mapping
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -59,10 +44,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             everything = toleration.get("operator") == "Exists" and not toleration.get("key")
             if everything and toleration.get("effect") in (None, "", "NoExecute"):
                 path = (*template.path, "spec", "tolerations", i)
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: tolerates every taint: the pod stays on a node that died, and starts on "
-                    "nodes that are not ready",
+                    "tolerates every taint: the pod stays on a node that died, and starts on nodes that are not ready",
                     "name the key of the taint that is meant",
                 )
 

@@ -7,39 +7,23 @@ Why: such a volume is bounded by its sizeLimit, or else by the memory limits of 
 one. With neither it may take all of the node's memory: the kernel then kills processes of this pod and of its
 neighbours.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: dshm
-          emptyDir: {medium: Memory}  # <--
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {requests: {cpu: 8, memory: 64Gi}}
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: dshm
-          emptyDir: {medium: Memory, sizeLimit: 16Gi}
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {requests: {cpu: 8, memory: 64Gi}}
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - name: dshm
+    -       emptyDir: {medium: Memory}  # <--
+    +       emptyDir: {medium: Memory, sizeLimit: 16Gi}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {requests: {cpu: 8, memory: 64Gi}}
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
 
 Fix: give the volume a sizeLimit, or every container a memory limit.
 
@@ -51,10 +35,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.untyped import at, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject, Template
 from ptcompile.linting.volumes import in_memory
 
@@ -66,9 +49,9 @@ def _check(subject: Subject) -> Iterator[Found]:
                 continue
             if _is_mounted(template, name) and _counted(template) and not _bounded(template):
                 path = (*where, "emptyDir")
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: no sizeLimit, and not every container has a memory limit: files in it may "
+                    "no sizeLimit, and not every container has a memory limit: files in it may "
                     "take all of the node's memory",
                     "add a sizeLimit",
                 )

@@ -5,43 +5,25 @@ What: a medium that is neither empty, Memory, HugePages nor HugePages-<size>, su
 Why: the API server takes any text. The kubelet refuses to mount the volume ("unknown storage medium"), and the pod
 stays in ContainerCreating.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: dshm
-          emptyDir:
-            medium: memory  # <--
-            sizeLimit: 16Gi
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: dshm
-          emptyDir:
-            medium: Memory
-            sizeLimit: 16Gi
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - name: dshm
+            emptyDir:
+    -         medium: memory  # <--
+    +         medium: Memory
+              sizeLimit: 16Gi
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
 
 Fix: write Memory, with a capital letter.
 
@@ -52,9 +34,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -66,9 +48,9 @@ def _check(subject: Subject) -> Iterator[Found]:
                 continue
             path = (*where, "emptyDir", "medium")
             memory = medium.strip().lower() in ("memory", "mem", "ram", "tmpfs")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the kubelet knows no storage medium {medium!r}, and the pod never starts",
+                f"the kubelet knows no storage medium {medium!r}, and the pod never starts",
                 "write Memory" if memory else "write Memory, or leave it out for the node's disk",
                 Fix("write Memory", (Edit("set", path, "Memory"),), safe=True) if memory else None,
             )

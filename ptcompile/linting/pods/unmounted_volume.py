@@ -5,38 +5,22 @@ What: a volume of a pod whose name is in no container's volumeMounts or volumeDe
 Why: the data or the shared memory that it was for is not where the processes look. A claim is attached, and may keep
 the pod waiting, for nothing.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: dataset  # <--
-          persistentVolumeClaim: {claimName: imagenet}
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      volumes:
-        - name: dataset
-          persistentVolumeClaim: {claimName: imagenet}
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-          volumeMounts: [{name: dataset, mountPath: /data}]
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        volumes:
+          - name: dataset  # <--
+            persistentVolumeClaim: {claimName: imagenet}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
+    +       volumeMounts: [{name: dataset, mountPath: /data}]
 
 Fix: mount it in the container that needs it, or remove it.
 
@@ -47,9 +31,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import items, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -66,9 +50,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         for name, (where, _) in template.volumes.items():
             if name and name not in used and template.containers:
                 path = (*where, "name")
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: no container mounts the volume {name}",
+                    f"no container mounts the volume {name}",
                     "mount it, or remove it",
                     Fix(f"remove the volume {name}", (Edit("remove", where),), safe=False),
                 )

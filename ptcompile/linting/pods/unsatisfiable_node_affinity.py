@@ -5,45 +5,26 @@ Gt or Lt compares with something that is no whole number.
 
 Why: each is fine for the API server. Together they match no node: the pod stays Pending.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      nodeSelector: {pool: a100}
-      affinity:
-        nodeAffinity:
-          requiredDuringSchedulingIgnoredDuringExecution:  # <--
-            nodeSelectorTerms:
-              - matchExpressions:
-                  - {key: pool, operator: In, values: [h100]}
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train}
-    spec:
-      restartPolicy: Never
-      nodeSelector: {pool: h100}
-      affinity:
-        nodeAffinity:
-          requiredDuringSchedulingIgnoredDuringExecution:
-            nodeSelectorTerms:
-              - matchExpressions:
-                  - {key: pool, operator: In, values: [h100]}
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+    -   nodeSelector: {pool: a100}
+    +   nodeSelector: {pool: h100}
+        affinity:
+          nodeAffinity:
+            requiredDuringSchedulingIgnoredDuringExecution:  # <--
+              nodeSelectorTerms:
+                - matchExpressions:
+                    - {key: pool, operator: In, values: [h100]}
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: say the label once, or make the two agree.
 
@@ -55,9 +36,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import Json, at, items, string_map, text, texts
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
@@ -73,9 +53,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         reasons = [_contradiction(selector, term) for term in terms]
         if all(reasons):
             path = (*template.path, "spec", "affinity", "nodeAffinity", _REQUIRED)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: no node matches: {reasons[0]}",
+                f"no node matches: {reasons[0]}",
                 "make nodeSelector and affinity agree",
                 on_key=True,
             )

@@ -6,85 +6,46 @@ it.
 Why: that pod's own init container waits too, and its training, which would open the port, starts only after it. No
 pod ever starts.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train}
-    spec:
-      clusterIP: None
-      publishNotReadyAddresses: true
-      selector: {batch.kubernetes.io/job-name: train}
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 2
-      parallelism: 2
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          subdomain: train
-          initContainers:
-            - name: wait
-              image: docker.io/library/busybox:1.37
-              command: [sh, -c, "until nc -z train-0.train 29500; do sleep 2; done"]  # <--
-              resources: {limits: {cpu: 100m, memory: 64Mi}}
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command:
-                - torchrun
-                - --nnodes=2
-                - --nproc-per-node=1
-                - --node-rank=$(JOB_COMPLETION_INDEX)
-                - --master-addr=train-0.train
-                - --master-port=29500
-                - train.py
-              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train}
-    spec:
-      clusterIP: None
-      publishNotReadyAddresses: true
-      selector: {batch.kubernetes.io/job-name: train}
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 2
-      parallelism: 2
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          subdomain: train
-          initContainers:
-            - name: wait
-              image: docker.io/library/busybox:1.37
-              command: [sh, -c, "until nslookup train-0.train; do sleep 2; done"]
-              resources: {limits: {cpu: 100m, memory: 64Mi}}
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command:
-                - torchrun
-                - --nnodes=2
-                - --nproc-per-node=1
-                - --node-rank=$(JOB_COMPLETION_INDEX)
-                - --master-addr=train-0.train
-                - --master-port=29500
-                - train.py
-              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: v1
+      kind: Service
+      metadata: {name: train}
+      spec:
+        clusterIP: None
+        publishNotReadyAddresses: true
+        selector: {batch.kubernetes.io/job-name: train}
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 2
+        parallelism: 2
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            subdomain: train
+            initContainers:
+              - name: wait
+                image: docker.io/library/busybox:1.37
+    -           command: [sh, -c, "until nc -z train-0.train 29500; do sleep 2; done"]  # <--
+    +           command: [sh, -c, "until nslookup train-0.train; do sleep 2; done"]
+                resources: {limits: {cpu: 100m, memory: 64Mi}}
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command:
+                  - torchrun
+                  - --nnodes=2
+                  - --nproc-per-node=1
+                  - --node-rank=$(JOB_COMPLETION_INDEX)
+                  - --master-addr=train-0.train
+                  - --master-port=29500
+                  - train.py
+                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: wait for the name and not for the port, or not at all: torchrun waits for its rendezvous by itself.
 
@@ -96,9 +57,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject, Template, Word
 
 if TYPE_CHECKING:
@@ -118,10 +78,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     for container in serving.template.containers:
         for word in waiting.get(container.path, ()):
             if host in word.text and port in word.text:
-                yield Found(
+                yield found_at(
                     word.path,
-                    f"{field_path(word.path)}: {serving.pod} waits for its own {made.first.endpoint}, which it opens "
-                    "after its init containers",
+                    f"{serving.pod} waits for its own {made.first.endpoint}, which it opens after its init containers",
                     "wait for the name by nslookup, or not at all",
                 )
 

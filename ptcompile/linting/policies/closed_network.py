@@ -7,77 +7,42 @@ likely to allow more.
 Why: the pods wait for a rendezvous that nobody can reach. After it NCCL and Gloo open ports of their own choice, so
 that a rule for one port is not enough.
 
-Bad:
+Example:
 
-    apiVersion: networking.k8s.io/v1
-    kind: NetworkPolicy
-    metadata: {name: train}
-    spec:
-      podSelector: {matchLabels: {jobset.sigs.k8s.io/jobset-name: train}}
-      policyTypes: [Ingress]
-      ingress: []  # <--
-    ---
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: networking.k8s.io/v1
-    kind: NetworkPolicy
-    metadata: {name: train}
-    spec:
-      podSelector: {matchLabels: {jobset.sigs.k8s.io/jobset-name: train}}
-      policyTypes: [Ingress]
-      ingress: [{from: [{podSelector: {matchLabels: {jobset.sigs.k8s.io/jobset-name: train}}}]}]
-    ---
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --rdzv-backend=c10d
-                        - --rdzv-endpoint=train-node-0-0.train:29400
-                        - train.py
-                      resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: networking.k8s.io/v1
+      kind: NetworkPolicy
+      metadata: {name: train}
+      spec:
+        podSelector: {matchLabels: {jobset.sigs.k8s.io/jobset-name: train}}
+        policyTypes: [Ingress]
+    -   ingress: []  # <--
+    +   ingress: [{from: [{podSelector: {matchLabels: {jobset.sigs.k8s.io/jobset-name: train}}}]}]
+      ---
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --rdzv-backend=c10d
+                          - --rdzv-endpoint=train-node-0-0.train:29400
+                          - train.py
+                        resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: allow the pods of the job from and to each other, on all ports.
 
@@ -89,9 +54,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import Json, at, items, mapping, namespace, texts
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.selectors import selects
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject
@@ -111,9 +75,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             mine = any(one is subject.manifest for one in closing)
             if mine and not any(_opens(one, way, peers, pod) for one in closing):
                 path = ("spec", way.lower()) if way.lower() in subject.spec else ("spec",)
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: the pods of {pod.job.title} cannot reach one another, and they are to meet",
+                    f"the pods of {pod.job.title} cannot reach one another, and they are to meet",
                     f"allow them {'from' if way == 'Ingress' else 'to'} each other, on all ports",
                     on_key=True,
                     severity=None if mapping(subject.spec.get("podSelector")) else "warning",

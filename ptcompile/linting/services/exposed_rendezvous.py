@@ -6,26 +6,16 @@ operators' (23456).
 Why: the store behind these ports has no login and no encryption, and reads what it is sent: whoever reaches it can
 take over the processes. It is meant for a private network.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train}
-    spec:
-      type: LoadBalancer
-      selector: {app: train}
-      ports:
-        - {name: rendezvous, port: 29500}  # <--
-
-Good:
-
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train}
-    spec:
-      selector: {app: train}
-      ports:
-        - {name: rendezvous, port: 29500}
+      apiVersion: v1
+      kind: Service
+      metadata: {name: train}
+      spec:
+    -   type: LoadBalancer
+        selector: {app: train}
+        ports:
+          - {name: rendezvous, port: 29500}  # <--
 
 Fix: make it a Service of the cluster alone.
 
@@ -36,9 +26,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import integer, mapping
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _PORTS = frozenset({23456, 29400, 29500})
@@ -54,9 +43,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         number = next((n for n in (integer(port.get("targetPort")), integer(port.get("port"))) if n in _PORTS), None)
         if number is not None:
             path = ("spec", "ports", i)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: a Service of type {kind} opens the rendezvous port {number}, which asks nobody "
+                f"a Service of type {kind} opens the rendezvous port {number}, which asks nobody "
                 "for a password, beyond the cluster",
                 "make it a ClusterIP Service",
             )

@@ -7,50 +7,28 @@ Why: processes look one another up while they start. A pod's record is missing u
 fail, failures are cached, and with a probe that waits for the training the record never comes. Without a probe a pod is
 ready as soon as its containers run, and after its init containers.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train}
-    spec:  # <--
-      clusterIP: None
-      selector: {app: train}
-    ---
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train-0, labels: {app: train}}
-    spec:
-      restartPolicy: Never
-      subdomain: train
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          readinessProbe: {exec: {command: [test, -e, /tmp/trains]}}
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train}
-    spec:
-      clusterIP: None
-      publishNotReadyAddresses: true
-      selector: {app: train}
-    ---
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train-0, labels: {app: train}}
-    spec:
-      restartPolicy: Never
-      subdomain: train
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          readinessProbe: {exec: {command: [test, -e, /tmp/trains]}}
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Service
+      metadata: {name: train}
+      spec:  # <--
+        clusterIP: None
+    +   publishNotReadyAddresses: true
+        selector: {app: train}
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train-0, labels: {app: train}}
+      spec:
+        restartPolicy: Never
+        subdomain: train
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            readinessProbe: {exec: {command: [test, -e, /tmp/trains]}}
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: set publishNotReadyAddresses to true.
 
@@ -61,10 +39,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import text
 from ptcompile.linting.neighbours import users_of
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _FIELD = ("spec", "publishNotReadyAddresses")
@@ -76,9 +54,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     user = next((one for one in users_of(subject) if one.probed), None)
     if user is not None:
         path = _FIELD if "publishNotReadyAddresses" in subject.spec else ("spec",)
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: the names of the pods of {user.title} do not resolve before they are ready, and they "
+            f"the names of the pods of {user.title} do not resolve before they are ready, and they "
             "look one another up while they start",
             "set publishNotReadyAddresses to true",
             Fix("publish addresses that are not ready", (Edit("set", _FIELD, True),), safe=True),

@@ -6,49 +6,28 @@ labels.
 Why: a pod's name resolves only when the Service selects the pod. No record is made, and the ranks never find one
 another.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train}
-    spec:
-      clusterIP: None
-      publishNotReadyAddresses: true
-      selector: {app: trian}  # <--
-    ---
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train-0, labels: {app: train}}
-    spec:
-      restartPolicy: Never
-      subdomain: train
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train}
-    spec:
-      clusterIP: None
-      publishNotReadyAddresses: true
-      selector: {app: train}
-    ---
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train-0, labels: {app: train}}
-    spec:
-      restartPolicy: Never
-      subdomain: train
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Service
+      metadata: {name: train}
+      spec:
+        clusterIP: None
+        publishNotReadyAddresses: true
+    -   selector: {app: trian}  # <--
+    +   selector: {app: train}
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train-0, labels: {app: train}}
+      spec:
+        restartPolicy: Never
+        subdomain: train
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: select the pods by labels that they have; those of a Job always have batch.kubernetes.io/job-name.
 
@@ -59,10 +38,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import string_map, text
 from ptcompile.linting.neighbours import users_of, waits_by_name
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -75,9 +53,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("spec", "selector") if selector else ("spec",)
         missing = [f"{key}={value}" for key, value in selector.items() if users[0].labels.get(key) != value]
         shown = f"the pods of {users[0].title} do not have {', '.join(missing)}" if missing else "there is no selector"
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: {shown}, so no pod gets a name from the subdomain {subject.name}",
+            f"{shown}, so no pod gets a name from the subdomain {subject.name}",
             "select labels of the pods" + (", such as batch.kubernetes.io/job-name" if users[0].job else ""),
             on_key=True,
             severity="error" if missing and waits_by_name(subject, users[0]) else None,

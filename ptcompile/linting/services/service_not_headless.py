@@ -5,49 +5,28 @@ What: pods of the same stream name a Service as their subdomain, and its cluster
 Why: `<hostname>.<subdomain>` is served for headless Services alone. The names do not resolve, and the ranks never
 find the first of them.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train}
-    spec:
-      selector: {app: train}
-      publishNotReadyAddresses: true
-      ports: [{port: 29500}]  # <--
-    ---
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train-0, labels: {app: train}}
-    spec:
-      restartPolicy: Never
-      subdomain: train
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train}
-    spec:
-      clusterIP: None
-      selector: {app: train}
-      publishNotReadyAddresses: true
-    ---
-    apiVersion: v1
-    kind: Pod
-    metadata: {name: train-0, labels: {app: train}}
-    spec:
-      restartPolicy: Never
-      subdomain: train
-      containers:
-        - name: pytorch
-          image: ghcr.io/acme/train:1.0
-          command: [python, train.py]
-          resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Service
+      metadata: {name: train}
+      spec:
+    +   clusterIP: None
+        selector: {app: train}
+        publishNotReadyAddresses: true
+    -   ports: [{port: 29500}]  # <--
+      ---
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train-0, labels: {app: train}}
+      spec:
+        restartPolicy: Never
+        subdomain: train
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: set clusterIP to None.
 
@@ -58,10 +37,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import text
 from ptcompile.linting.neighbours import users_of, waits_by_name
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -72,10 +51,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     user = next(users_of(subject), None)
     if user is not None:
         path = ("spec", "clusterIP") if address else ("spec", "ports") if "ports" in subject.spec else ("spec",)
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: {user.title} takes this Service for its subdomain, and only a headless one gives "
-            "pods their names",
+            f"{user.title} takes this Service for its subdomain, and only a headless one gives pods their names",
             "set clusterIP to None",
             Fix("make the Service headless", (Edit("set", ("spec", "clusterIP"), "None"),), safe=False),
             on_key=True,

@@ -6,25 +6,16 @@ torch.distributed's: `master` makes MASTER_PORT, `pet-master` makes PET_MASTER_P
 Why: every pod of the namespace that starts later gets `MASTER_PORT=tcp://10.0.0.7:29500`. A process that reads a
 number there stops with "invalid literal for int()".
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Service
-    metadata:
-      name: master  # <--
-    spec:
-      selector: {app: train}
-      ports: [{port: 29500}]
-
-Good:
-
-    apiVersion: v1
-    kind: Service
-    metadata:
-      name: train-master
-    spec:
-      selector: {app: train}
-      ports: [{port: 29500}]
+      apiVersion: v1
+      kind: Service
+      metadata:
+    -   name: master  # <--
+    +   name: train-master
+      spec:
+        selector: {app: train}
+        ports: [{port: 29500}]
 
 Fix: call it otherwise, or make it headless: headless Services make no variables. Pods can refuse them by
 enableServiceLinks: false.
@@ -36,9 +27,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import items, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _SHADOWED = {"master": "MASTER_PORT", "pet-master": "PET_MASTER_PORT"}
@@ -50,9 +40,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     ports = items(subject.spec.get("ports"))
     if variable is not None and not headless and ports:
         path = ("metadata", "name")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: every pod of the namespace gets {variable}=tcp://<address>:{ports[0].get('port')}, "
+            f"every pod of the namespace gets {variable}=tcp://<address>:{ports[0].get('port')}, "
             "and torch.distributed reads a number there",
             "give it another name, or make it headless",
         )

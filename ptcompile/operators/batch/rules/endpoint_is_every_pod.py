@@ -6,73 +6,40 @@ are several.
 Why: one pod alone serves the rendezvous. The Service sends each connection to some pod: most of them find nobody
 there, or find another pod each time they try.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train}
-    spec:
-      clusterIP: None
-      publishNotReadyAddresses: true
-      selector: {batch.kubernetes.io/job-name: train}
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 2
-      parallelism: 2
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          subdomain: train
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command:
-                - torchrun
-                - --nnodes=2
-                - --nproc-per-node=1
-                - --node-rank=$(JOB_COMPLETION_INDEX)
-                - --master-addr=train  # <--
-                - train.py
-              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train}
-    spec:
-      clusterIP: None
-      publishNotReadyAddresses: true
-      selector: {batch.kubernetes.io/job-name: train}
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 2
-      parallelism: 2
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          subdomain: train
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command:
-                - torchrun
-                - --nnodes=2
-                - --nproc-per-node=1
-                - --node-rank=$(JOB_COMPLETION_INDEX)
-                - --master-addr=train-0.train
-                - train.py
-              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: v1
+      kind: Service
+      metadata: {name: train}
+      spec:
+        clusterIP: None
+        publishNotReadyAddresses: true
+        selector: {batch.kubernetes.io/job-name: train}
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 2
+        parallelism: 2
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            subdomain: train
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command:
+                  - torchrun
+                  - --nnodes=2
+                  - --nproc-per-node=1
+                  - --node-rank=$(JOB_COMPLETION_INDEX)
+    -             - --master-addr=train  # <--
+    +             - --master-addr=train-0.train
+                  - train.py
+                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: name the first pod, `<job>-0.<subdomain>`, or select it alone by its completion index.
 
@@ -83,10 +50,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.untyped import object_name
 from ptcompile.linting.neighbours import endpoint_service, selected
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -99,9 +66,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     role = job.roles[0]
     if selected(service, job.pod(role, 0).view.labels) and selected(service, job.pod(role, role.count - 1).view.labels):
         path = _place(subject, made.first.host)
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: the endpoint {made.first.endpoint} is the Service {object_name(service)}, which "
+            f"the endpoint {made.first.endpoint} is the Service {object_name(service)}, which "
             f"leads to any of {job.size} pods, and one of them serves the rendezvous",
             f"name the first pod: {subject.name}-0.{object_name(service)}",
         )

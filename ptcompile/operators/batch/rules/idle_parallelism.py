@@ -5,41 +5,24 @@ What: parallelism is above completions.
 Why: the controller never runs more pods than completions that are left. The pods beyond are not made, and a world
 size that counts them is never reached.
 
-Bad:
+Example:
 
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 2
-      parallelism: 4  # <--
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 4
-      parallelism: 4
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+    -   completions: 2
+    +   completions: 4
+        parallelism: 4  # <--
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: make both the number of pods that train.
 
@@ -50,9 +33,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import integer
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -61,10 +44,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     parallelism = integer(subject.spec.get("parallelism"))
     if 0 < completions < parallelism:
         path: Path = ("spec", "parallelism")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: {parallelism} at once of {completions} in all: {parallelism - completions} pods are "
-            "never made",
+            f"{parallelism} at once of {completions} in all: {parallelism - completions} pods are never made",
             f"set completions to {parallelism}, or parallelism to {completions}",
             Fix(f"set parallelism to {completions}", (Edit("set", path, completions),), safe=True),
         )

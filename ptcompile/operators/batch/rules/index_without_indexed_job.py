@@ -6,50 +6,28 @@ batch.kubernetes.io/job-completion-index.
 Why: only `completionMode: Indexed` gives pods an index. The variable is missing or empty: every pod believes to be
 the same rank, or none.
 
-Bad:
+Example:
 
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: shards}
-    spec:
-      completions: 4
-      parallelism: 4
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: main
-              image: ghcr.io/acme/shards:1.0
-              resources: {limits: {cpu: 8, memory: 64Gi}}
-              env:
-                - name: SHARD
-                  valueFrom:
-                    fieldRef:
-                      fieldPath: metadata.annotations['batch.kubernetes.io/job-completion-index']  # <--
-
-Good:
-
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: shards}
-    spec:
-      completionMode: Indexed
-      completions: 4
-      parallelism: 4
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: main
-              image: ghcr.io/acme/shards:1.0
-              resources: {limits: {cpu: 8, memory: 64Gi}}
-              env:
-                - name: SHARD
-                  valueFrom:
-                    fieldRef:
-                      fieldPath: metadata.annotations['batch.kubernetes.io/job-completion-index']
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: shards}
+      spec:
+    +   completionMode: Indexed
+        completions: 4
+        parallelism: 4
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: main
+                image: ghcr.io/acme/shards:1.0
+                resources: {limits: {cpu: 8, memory: 64Gi}}
+                env:
+                  - name: SHARD
+                    valueFrom:
+                      fieldRef:
+                        fieldPath: metadata.annotations['batch.kubernetes.io/job-completion-index']  # <--
 
 Fix: set completionMode to Indexed, with completions.
 
@@ -60,9 +38,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import at, integer, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject
 
 _VARIABLE = "JOB_COMPLETION_INDEX"
@@ -78,10 +56,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             edits = [Edit("set", ("spec", "completionMode"), "Indexed")]
             if subject.spec.get("completions") is None:
                 edits.append(Edit("set", ("spec", "completions"), integer(subject.spec.get("parallelism"), 1)))
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: refers to the completion index, and the pods of a Job that is not Indexed "
-                "have none",
+                "refers to the completion index, and the pods of a Job that is not Indexed have none",
                 "set completionMode to Indexed",
                 Fix("make the Job Indexed", tuple(edits), safe=False),
             )

@@ -6,73 +6,40 @@ the Job retries failed pods: backoffLimit is 6 where nothing is said.
 Why: the new pod waits at a rendezvous that is over, while the others wait for the old one: all hold their
 accelerators until a timeout of NCCL or of torchrun ends them, one after the other, up to backoffLimit times.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train}
-    spec:
-      clusterIP: None
-      publishNotReadyAddresses: true
-      selector: {batch.kubernetes.io/job-name: train}
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 2
-      parallelism: 2
-      backoffLimit: 4  # <--
-      template:
-        spec:
-          restartPolicy: Never
-          subdomain: train
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command:
-                - torchrun
-                - --nnodes=2
-                - --nproc-per-node=1
-                - --node-rank=$(JOB_COMPLETION_INDEX)
-                - --master-addr=train-0.train
-                - train.py
-              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train}
-    spec:
-      clusterIP: None
-      publishNotReadyAddresses: true
-      selector: {batch.kubernetes.io/job-name: train}
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 2
-      parallelism: 2
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          subdomain: train
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command:
-                - torchrun
-                - --nnodes=2
-                - --nproc-per-node=1
-                - --node-rank=$(JOB_COMPLETION_INDEX)
-                - --master-addr=train-0.train
-                - train.py
-              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: v1
+      kind: Service
+      metadata: {name: train}
+      spec:
+        clusterIP: None
+        publishNotReadyAddresses: true
+        selector: {batch.kubernetes.io/job-name: train}
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 2
+        parallelism: 2
+    -   backoffLimit: 4  # <--
+    +   backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            subdomain: train
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command:
+                  - torchrun
+                  - --nnodes=2
+                  - --nproc-per-node=1
+                  - --node-rank=$(JOB_COMPLETION_INDEX)
+                  - --master-addr=train-0.train
+                  - train.py
+                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: set backoffLimit to 0 and let something restart the whole job (JobSet's failurePolicy), or use the c10d
 rendezvous with torchrun's --max-restarts.
@@ -84,9 +51,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import at, integer, items
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _LIMIT: Path = ("spec", "backoffLimit")
@@ -102,9 +69,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         return
     written = subject.spec.get("backoffLimit") is not None
     path = _LIMIT if written else ("spec",)
-    yield Found(
+    yield found_at(
         path,
-        f"{field_path(path)}: up to {retries} failed pods are replaced one by one"
+        f"up to {retries} failed pods are replaced one by one"
         f"{'' if written else ' (backoffLimit is 6 where nothing is said)'}, and a pod alone cannot join the others "
         "again",
         "set backoffLimit to 0, or use --rdzv-backend=c10d with --max-restarts",

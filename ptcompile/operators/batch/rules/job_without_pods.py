@@ -5,37 +5,22 @@ What: completions or parallelism is 0.
 Why: with completions 0 the Job is complete at once, and is reported as a success; with parallelism 0 it waits for
 ever.
 
-Bad:
+Example:
 
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completions: 0  # <--
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      suspend: true
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+    -   completions: 0  # <--
+    +   suspend: true
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: say how many pods there are, or hold the Job back with suspend: true.
 
@@ -46,9 +31,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.untyped import integer
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _EFFECTS = {
@@ -61,7 +46,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     for key, effect in _EFFECTS.items():
         if integer(subject.spec.get(key), 1) == 0:
             path: Path = ("spec", key)
-            yield Found(path, f"{field_path(path)}: 0: {effect}", f"raise {key}, or use suspend: true")
+            yield found_at(path, f"0: {effect}", f"raise {key}, or use suspend: true")
             return
 
 

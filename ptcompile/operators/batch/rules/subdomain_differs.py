@@ -6,59 +6,33 @@ is absent or is another name, of which the stream has no Service.
 Why: the names `<job>-<index>.<service>` are made only for pods whose subdomain is the Service's name. The ranks
 cannot reach one another by name.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train-workers}
-    spec:
-      clusterIP: None
-      publishNotReadyAddresses: true
-      selector: {batch.kubernetes.io/job-name: train}
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 2
-      parallelism: 2
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          subdomain: train  # <--
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train-workers}
-    spec:
-      clusterIP: None
-      publishNotReadyAddresses: true
-      selector: {batch.kubernetes.io/job-name: train}
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 2
-      parallelism: 2
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          subdomain: train-workers
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: v1
+      kind: Service
+      metadata: {name: train-workers}
+      spec:
+        clusterIP: None
+        publishNotReadyAddresses: true
+        selector: {batch.kubernetes.io/job-name: train}
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 2
+        parallelism: 2
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+    -       subdomain: train  # <--
+    +       subdomain: train-workers
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: set the pods' subdomain to the Service's name.
 
@@ -69,11 +43,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.untyped import at, integer, text
 from ptcompile.linting.neighbours import labels_of
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import count
 from ptcompile.operators.batch.pods import job_labels
@@ -94,10 +68,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         if text(at(service, "spec").get("clusterIP")) == "None" and name:
             path = (*_POD, "subdomain") if subdomain else _POD
             said = f"{subdomain} is no Service of this stream" if subdomain else "there is no subdomain"
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: {said}, and the headless Service {name} selects these pods: their names do not "
-                "resolve",
+                f"{said}, and the headless Service {name} selects these pods: their names do not resolve",
                 f"set subdomain to {name}",
                 Fix(f"set subdomain to {name}", (Edit("set", (*_POD, "subdomain"), name),), safe=False),
                 on_key=True,

@@ -5,72 +5,39 @@ What: the launch of a Job waits for more nodes than `parallelism`, which is 1 wh
 Why: the Job controller starts `parallelism` pods and the next one only when one of them has ended. The first ones
 wait at the rendezvous for pods that never come, until they time out.
 
-Bad:
+Example:
 
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train}
-    spec:
-      clusterIP: None
-      publishNotReadyAddresses: true
-      selector: {batch.kubernetes.io/job-name: train}
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 4  # <--
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          subdomain: train
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command:
-                - torchrun
-                - --nnodes=4
-                - --nproc-per-node=1
-                - --node-rank=$(JOB_COMPLETION_INDEX)
-                - --master-addr=train-0.train
-                - train.py
-              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: v1
-    kind: Service
-    metadata: {name: train}
-    spec:
-      clusterIP: None
-      publishNotReadyAddresses: true
-      selector: {batch.kubernetes.io/job-name: train}
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      completionMode: Indexed
-      completions: 4
-      parallelism: 4
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          subdomain: train
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command:
-                - torchrun
-                - --nnodes=4
-                - --nproc-per-node=1
-                - --node-rank=$(JOB_COMPLETION_INDEX)
-                - --master-addr=train-0.train
-                - train.py
-              resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: v1
+      kind: Service
+      metadata: {name: train}
+      spec:
+        clusterIP: None
+        publishNotReadyAddresses: true
+        selector: {batch.kubernetes.io/job-name: train}
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        completionMode: Indexed
+        completions: 4  # <--
+    +   parallelism: 4
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            subdomain: train
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command:
+                  - torchrun
+                  - --nnodes=4
+                  - --nproc-per-node=1
+                  - --node-rank=$(JOB_COMPLETION_INDEX)
+                  - --master-addr=train-0.train
+                  - train.py
+                resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: set parallelism to completions.
 
@@ -82,9 +49,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import integer
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -100,9 +67,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     target: Path = ("spec", "parallelism")
     written = "parallelism" in subject.spec
     path: Path = target if written else ("spec", "completions")
-    yield Found(
+    yield found_at(
         path,
-        f"{field_path(path)}: the rendezvous waits for {nodes[0]} nodes, and {parallelism} of {completions} pods run "
+        f"the rendezvous waits for {nodes[0]} nodes, and {parallelism} of {completions} pods run "
         f"at once{'' if written else ' (parallelism is 1 where nothing is said)'}",
         f"set parallelism to {completions}",
         Fix(f"set parallelism to {completions}", (Edit("set", target, completions),), safe=False),

@@ -7,56 +7,31 @@ maxFailedIndexes.
 Why: a Job fails with such a reason only where it has the field. The rule never matches, and the policy's default
 answers.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy:
-        maxRestarts: 3
-        rules:
-          - {name: late, action: FailJobSet, onJobFailureReasons: [DeadlineExceeded]}  # <--
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy:
-        maxRestarts: 3
-        rules:
-          - {name: late, action: FailJobSet, onJobFailureReasons: [DeadlineExceeded]}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              activeDeadlineSeconds: 86400
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy:
+          maxRestarts: 3
+          rules:
+            - {name: late, action: FailJobSet, onJobFailureReasons: [DeadlineExceeded]}  # <--
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 1
+                parallelism: 1
+                backoffLimit: 0
+    +           activeDeadlineSeconds: 86400
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: give the Jobs the field, or remove the rule.
 
@@ -67,9 +42,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import Json, at, items, texts
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.jobset.rules.reading import child, jobs, name_of
 
@@ -91,9 +66,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         dead = [reason for reason in reasons if reason in _NEEDS and _NEEDS[reason] not in there]
         if reasons and dead == reasons:
             path = ("spec", "failurePolicy", "rules", i)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: no Job that it is about has {' or '.join(_NEEDS[reason] for reason in dead)}, so "
+                f"no Job that it is about has {' or '.join(_NEEDS[reason] for reason in dead)}, so "
                 f"none fails with {' or '.join(dead)}",
                 f"give the Jobs {_NEEDS[dead[0]]}, or remove the rule",
                 Fix("remove the rule", (Edit("remove", path),), safe=False),

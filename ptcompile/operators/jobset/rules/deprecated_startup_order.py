@@ -4,76 +4,42 @@ What: startupPolicy.startupPolicyOrder is InOrder.
 
 Why: dependsOn says the same Job by Job, and can wait for Complete as well as for Ready. The two exclude one another.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      startupPolicy:
-        startupPolicyOrder: InOrder  # <--
-      replicatedJobs:
-        - name: driver
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - name: node
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      replicatedJobs:
-        - name: driver
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - name: node
-          dependsOn: [{name: driver, status: Ready}]
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+    -   startupPolicy:
+    -     startupPolicyOrder: InOrder  # <--
+        replicatedJobs:
+          - name: driver
+            template:
+              spec:
+                completions: 1
+                parallelism: 1
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+          - name: node
+    +       dependsOn: [{name: driver, status: Ready}]
+            template:
+              spec:
+                completions: 1
+                parallelism: 1
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: let each replicatedJob depend on the one before it, with the status Ready.
 
@@ -84,9 +50,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.jobset.rules.reading import jobs, name_of
 
@@ -100,9 +66,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     for place in range(1, len(listed)):
         before = [{"name": listed[place - 1], "status": "Ready"}]
         edits.append(Edit("set", ("spec", "replicatedJobs", place, "dependsOn"), before))
-    yield Found(
+    yield found_at(
         path,
-        f"{field_path(path)}: InOrder is deprecated",
+        "InOrder is deprecated",
         "let each replicatedJob depend on the one before it: dependsOn [{name: ..., status: Ready}]",
         Fix("use dependsOn", tuple(edits), safe=False),
     )

@@ -4,81 +4,44 @@ What: the Jobs that successPolicy looks at are complete before a replicatedJob t
 
 Why: with its success policy fulfilled the JobSet is Completed: what waits for that moment is never started.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      successPolicy:
-        operator: All
-        targetReplicatedJobs: [data]  # <--
-      replicatedJobs:
-        - name: data
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - name: node
-          dependsOn: [{name: data, status: Complete}]
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      successPolicy:
-        operator: All
-        targetReplicatedJobs: [node]
-      replicatedJobs:
-        - name: data
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - name: node
-          dependsOn: [{name: data, status: Complete}]
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        successPolicy:
+          operator: All
+    -     targetReplicatedJobs: [data]  # <--
+    +     targetReplicatedJobs: [node]
+        replicatedJobs:
+          - name: data
+            template:
+              spec:
+                completions: 1
+                parallelism: 1
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+          - name: node
+            dependsOn: [{name: data, status: Complete}]
+            template:
+              spec:
+                completions: 1
+                parallelism: 1
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: name the Jobs that train in targetReplicatedJobs, or remove successPolicy: then all Jobs count.
 
@@ -89,9 +52,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import at, items, text, texts
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.jobset.rules.reading import jobs, name_of
 
@@ -108,9 +71,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     if first is not None:
         path: Path = ("spec", "successPolicy", "targetReplicatedJobs" if targets else "operator")
         done = (" or " if some else " and ").join(looked_at[:3])
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: the JobSet is done when {done} is, and {first} is created only then: it never runs",
+            f"the JobSet is done when {done} is, and {first} is created only then: it never runs",
             f"name {first} in targetReplicatedJobs" if targets else "use the operator All",
             Fix(f"look at {first}", (Edit("set", path, [first]),), safe=False) if targets else None,
         )

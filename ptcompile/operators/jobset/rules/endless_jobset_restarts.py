@@ -5,60 +5,36 @@ What: a rule with the action RestartJobSetAndIgnoreMaxRestarts and no condition.
 Why: it is the answer to every failure, also to one that comes back each time, such as a typo in the command: the GPUs
 stay taken until somebody looks.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy:
-        maxRestarts: 3
-        rules:
-          - {name: again, action: RestartJobSetAndIgnoreMaxRestarts}  # <--
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy:
-        maxRestarts: 3
-        rules:
-          - name: again
-            action: RestartJobSetAndIgnoreMaxRestarts
-            onJobFailureReasons: [PodFailurePolicy]
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              podFailurePolicy:
-                rules:
-                  - {action: FailJob, onPodConditions: [{type: DisruptionTarget, status: "True"}]}
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy:
+          maxRestarts: 3
+          rules:
+    -       - {name: again, action: RestartJobSetAndIgnoreMaxRestarts}  # <--
+    +       - name: again
+    +         action: RestartJobSetAndIgnoreMaxRestarts
+    +         onJobFailureReasons: [PodFailurePolicy]
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 1
+                parallelism: 1
+                backoffLimit: 0
+    +           podFailurePolicy:
+    +             rules:
+    +               - {action: FailJob, onPodConditions: [{type: DisruptionTarget, status: "True"}]}
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: name the failures that do not count, such as PodFailurePolicy with a Job's rule on DisruptionTarget, or use
 RestartJobSet.
@@ -70,9 +46,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, items
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.jobset.rules.failure_rules import unconditional
 
@@ -81,9 +57,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     for i, one in enumerate(items(at(subject.spec, "failurePolicy").get("rules"))):
         if one.get("action") == "RestartJobSetAndIgnoreMaxRestarts" and unconditional(one):
             path = ("spec", "failurePolicy", "rules", i)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: every failure restarts the JobSet and none counts: it never ends by itself",
+                "every failure restarts the JobSet and none counts: it never ends by itself",
                 "name onJobFailureReasons, or use RestartJobSet",
                 Fix("count restarts", (Edit("set", (*path, "action"), "RestartJobSet"),), safe=False),
             )

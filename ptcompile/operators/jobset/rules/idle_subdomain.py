@@ -4,53 +4,30 @@ What: network.subdomain beside enableDNSHostnames: false.
 
 Why: without host names JobSet makes no Service and gives the pods no subdomain.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      network:
-        enableDNSHostnames: false
-        subdomain: ranks  # <--
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      network:
-        enableDNSHostnames: true
-        subdomain: ranks
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        network:
+    -     enableDNSHostnames: false
+    +     enableDNSHostnames: true
+          subdomain: ranks  # <--
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 1
+                parallelism: 1
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: remove one of the two.
 
@@ -61,9 +38,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -71,9 +48,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     network = at(subject.spec, "network")
     if network.get("enableDNSHostnames") is False and network.get("subdomain"):
         path = ("spec", "network", "subdomain")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: not used, since enableDNSHostnames is false",
+            "not used, since enableDNSHostnames is false",
             "remove subdomain, or set enableDNSHostnames to true",
             Fix("remove subdomain", (Edit("remove", path),), safe=False),
         )

@@ -5,65 +5,36 @@ What: network.publishNotReadyAddresses is false, pods wait for one another, and 
 Why: DNS has no address for a pod that is not ready. Where the probe passes only after the ranks have met, they never
 meet.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      network:
-        publishNotReadyAddresses: false  # <--
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --node-rank=$(JOB_COMPLETION_INDEX)
-                        - --master-addr=train-node-0-0.train
-                        - train.py
-                      readinessProbe: {tcpSocket: {port: 8000}}
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      network:
-        publishNotReadyAddresses: true
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --node-rank=$(JOB_COMPLETION_INDEX)
-                        - --master-addr=train-node-0-0.train
-                        - train.py
-                      readinessProbe: {tcpSocket: {port: 8000}}
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        network:
+    -     publishNotReadyAddresses: false  # <--
+    +     publishNotReadyAddresses: true
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --node-rank=$(JOB_COMPLETION_INDEX)
+                          - --master-addr=train-node-0-0.train
+                          - train.py
+                        readinessProbe: {tcpSocket: {port: 8000}}
+                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: remove publishNotReadyAddresses: true is its default.
 
@@ -74,9 +45,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, mapping
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -85,11 +56,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         return
     if any(mapping(one.spec.get("readinessProbe")) for one in subject.containers if not one.init):
         path = ("spec", "network", "publishNotReadyAddresses")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: no host name resolves before its pod is ready, and {subject.awaited} pods wait for "
-            "one "
-            "another",
+            f"no host name resolves before its pod is ready, and {subject.awaited} pods wait for one another",
             "remove it: true is the default",
             Fix("publish addresses of pods that are not ready", (Edit("set", path, True),), safe=False),
         )

@@ -5,61 +5,34 @@ What: the pods meet at a static rendezvous, and the backoffLimit of their Job is
 Why: the Job replaces or restarts the one pod that failed. Its new process waits for a full rendezvous, and the other
 ranks hang in their next collective until a timeout, up to backoffLimit times.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 3  # <--
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --node-rank=$(JOB_COMPLETION_INDEX)
-                        - --master-addr=train-node-0-0.train
-                        - train.py
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy: {maxRestarts: 3}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 2
-              parallelism: 2
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=2
-                        - --node-rank=$(JOB_COMPLETION_INDEX)
-                        - --master-addr=train-node-0-0.train
-                        - train.py
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy: {maxRestarts: 3}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 2
+                parallelism: 2
+    -           backoffLimit: 3  # <--
+    +           backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=2
+                          - --node-rank=$(JOB_COMPLETION_INDEX)
+                          - --master-addr=train-node-0-0.train
+                          - train.py
+                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: set backoffLimit to 0, and let failurePolicy.maxRestarts start all Jobs again together.
 
@@ -70,9 +43,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, integer, mapping
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.jobset.rules.reading import child, child_path, jobs, least, name_of
 from ptcompile.simulation.rendezvous import Rendezvous
@@ -89,9 +62,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             continue
         path = child_path(place, "backoffLimit")
         written = "" if spec.get("backoffLimit") is not None else " (the default of backoffLimit)"
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: up to {limit}{written} failed pods are started again one by one, and "
+            f"up to {limit}{written} failed pods are started again one by one, and "
             f"{least(found)} pods meet only together",
             "set backoffLimit to 0, and failurePolicy.maxRestarts for the whole JobSet",
             Fix("set backoffLimit to 0", (Edit("set", path, 0),), safe=False),

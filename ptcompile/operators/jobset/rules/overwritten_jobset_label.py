@@ -4,50 +4,29 @@ What: a pod template has one of the labels or annotations by which JobSet knows 
 
 Why: the controller sets them on every Job and pod, so that what stands here is never seen.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                metadata:
-                  labels:
-                    jobset.sigs.k8s.io/jobset-name: other  # <--
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 1
+                parallelism: 1
+                backoffLimit: 0
+                template:
+    -             metadata:
+    -               labels:
+    -                 jobset.sigs.k8s.io/jobset-name: other  # <--
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: remove it.
 
@@ -58,9 +37,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, string_map
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _PREFIX = "jobset.sigs.k8s.io/"
@@ -77,9 +56,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             for key in string_map(at(template.data, "metadata").get(kind)):
                 if key in _OWNED:
                     path = (*template.path, "metadata", kind, key)
-                    yield Found(
+                    yield found_at(
                         path,
-                        f"{field_path(path)}: JobSet overwrites it on every pod",
+                        "JobSet overwrites it on every pod",
                         "remove it",
                         Fix(f"remove {key}", (Edit("remove", path),), safe=True),
                     )

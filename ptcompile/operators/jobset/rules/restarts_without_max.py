@@ -5,52 +5,29 @@ is 0.
 
 Why: each restart counts against maxRestarts, so the first failure ends the JobSet.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy:
-        restartStrategy: BlockingRecreate  # <--
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy:
-        restartStrategy: BlockingRecreate
-        maxRestarts: 3
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy:
+          restartStrategy: BlockingRecreate  # <--
+    +     maxRestarts: 3
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 1
+                parallelism: 1
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: set maxRestarts.
 
@@ -61,9 +38,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import at, integer, items
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -77,9 +54,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         if one.get("action") == "RestartJobSet":
             said.append((*path, "rules", i, "action"))
     if said:
-        yield Found(
+        yield found_at(
             said[0],
-            f"{field_path(said[0])}: maxRestarts is {'0' if 'maxRestarts' in policy else 'absent, which is 0'}: the "
+            f"maxRestarts is {'0' if 'maxRestarts' in policy else 'absent, which is 0'}: the "
             "first failure ends the JobSet",
             "set failurePolicy.maxRestarts",
             Fix("set maxRestarts to 3", (Edit("set", (*path, "maxRestarts"), 3),), safe=False),

@@ -5,57 +5,32 @@ targetReplicatedJobs.
 
 Why: the first rule that matches decides, and that one always does.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy:
-        maxRestarts: 3
-        rules:
-          - {name: any, action: RestartJobSet}
-          - {name: first, action: FailJobSet, targetReplicatedJobs: [node]}  # <--
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      failurePolicy:
-        maxRestarts: 3
-        rules:
-          - {name: first, action: FailJobSet, targetReplicatedJobs: [node]}
-          - {name: any, action: RestartJobSet}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        failurePolicy:
+          maxRestarts: 3
+          rules:
+    +       - {name: first, action: FailJobSet, targetReplicatedJobs: [node]}
+            - {name: any, action: RestartJobSet}
+    -       - {name: first, action: FailJobSet, targetReplicatedJobs: [node]}  # <--
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 1
+                parallelism: 1
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: put the rule without conditions last.
 
@@ -66,9 +41,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at, items, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.jobset.rules.failure_rules import unconditional
 
@@ -78,11 +52,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     before = next((i for i, one in enumerate(rules) if unconditional(one)), len(rules))
     for i in range(before + 1, len(rules)):
         path = ("spec", "failurePolicy", "rules", i)
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: never asked, since rule {before} {text(rules[before].get('name'))} before it "
-            "answers to "
-            "every failure",
+            f"never asked, since rule {before} {text(rules[before].get('name'))} before it answers to every failure",
             "put the rule without conditions last",
         )
 

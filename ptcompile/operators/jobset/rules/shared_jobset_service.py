@@ -5,89 +5,48 @@ What: two JobSets of one namespace have the same network.subdomain, or one has t
 Why: the Service is looked up by its name alone. The first JobSet's stays, and selects that one's pods: no host name of
 the second resolves.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: first}
-    spec:
-      network: {subdomain: ranks}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-    ---
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: second}
-    spec:
-      network:
-        subdomain: ranks  # <--
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: first}
-    spec:
-      network: {subdomain: ranks}
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-    ---
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: second}
-    spec:
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: first}
+      spec:
+        network: {subdomain: ranks}
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 1
+                parallelism: 1
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      ---
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: second}
+      spec:
+    -   network:
+    -     subdomain: ranks  # <--
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 1
+                parallelism: 1
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: give each JobSet its own subdomain, or leave it out: then it is the JobSet's name.
 
@@ -98,9 +57,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, namespace, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject
 
@@ -116,10 +75,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     for (name, written), first in beside.items():
         if name != subject.name and (not written or first < place):  # of two that write it the second one is told
             path = ("spec", "network", "subdomain")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: {own} is the Service of the JobSet {name} too: whichever comes second gets no "
-                "DNS name",
+                f"{own} is the Service of the JobSet {name} too: whichever comes second gets no DNS name",
                 "use another subdomain",
                 Fix("remove subdomain", (Edit("remove", path),), safe=False),
             )

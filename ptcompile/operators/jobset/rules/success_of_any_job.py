@@ -5,109 +5,58 @@ What: successPolicy Any over several Jobs whose pods meet in one rendezvous.
 Why: the ranks do not end at the same moment. When the first Job is complete the JobSet is, and the others are deleted,
 rank 0 perhaps in the middle of its last checkpoint.
 
-Bad:
+Example:
 
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      successPolicy:
-        operator: Any  # <--
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=3
-                        - --node-rank=$(JOB_COMPLETION_INDEX)
-                        - --master-addr=train-node-0-0.train
-                        - train.py
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - name: worker
-          replicas: 2
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=3
-                        - --node-rank=$(RANK)
-                        - --master-addr=train-node-0-0.train
-                        - train.py
-                      env:
-                        - name: RANK
-                          valueFrom: {fieldRef: {fieldPath: "metadata.labels['jobset.sigs.k8s.io/job-global-index']"}}
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: jobset.x-k8s.io/v1alpha2
-    kind: JobSet
-    metadata: {name: train}
-    spec:
-      successPolicy:
-        operator: All
-      replicatedJobs:
-        - name: node
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=3
-                        - --node-rank=$(JOB_COMPLETION_INDEX)
-                        - --master-addr=train-node-0-0.train
-                        - train.py
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - name: worker
-          replicas: 2
-          template:
-            spec:
-              completions: 1
-              parallelism: 1
-              backoffLimit: 0
-              template:
-                spec:
-                  restartPolicy: Never
-                  containers:
-                    - name: pytorch
-                      image: ghcr.io/acme/train:1.0
-                      command:
-                        - torchrun
-                        - --nnodes=3
-                        - --node-rank=$(RANK)
-                        - --master-addr=train-node-0-0.train
-                        - train.py
-                      env:
-                        - name: RANK
-                          valueFrom: {fieldRef: {fieldPath: "metadata.labels['jobset.sigs.k8s.io/job-global-index']"}}
-                      resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: jobset.x-k8s.io/v1alpha2
+      kind: JobSet
+      metadata: {name: train}
+      spec:
+        successPolicy:
+    -     operator: Any  # <--
+    +     operator: All
+        replicatedJobs:
+          - name: node
+            template:
+              spec:
+                completions: 1
+                parallelism: 1
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=3
+                          - --node-rank=$(JOB_COMPLETION_INDEX)
+                          - --master-addr=train-node-0-0.train
+                          - train.py
+                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+          - name: worker
+            replicas: 2
+            template:
+              spec:
+                completions: 1
+                parallelism: 1
+                backoffLimit: 0
+                template:
+                  spec:
+                    restartPolicy: Never
+                    containers:
+                      - name: pytorch
+                        image: ghcr.io/acme/train:1.0
+                        command:
+                          - torchrun
+                          - --nnodes=3
+                          - --node-rank=$(RANK)
+                          - --master-addr=train-node-0-0.train
+                          - train.py
+                        env:
+                          - name: RANK
+                            valueFrom: {fieldRef: {fieldPath: "metadata.labels['jobset.sigs.k8s.io/job-global-index']"}}
+                        resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: use All, or name the Job with rank 0 in targetReplicatedJobs.
 
@@ -118,9 +67,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, integer, texts
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.jobset.rules.reading import child, count_of, jobs, least, name_of
 
@@ -136,11 +85,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         pods = integer(child(replicated).get("completions"), integer(child(replicated).get("parallelism"), 1))
         if found is not None and least(found) > pods and sum(map(count_of, counted)) > 1:
             path = ("spec", "successPolicy", "operator")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: {least(found)} pods of several Jobs train together, and the first Job that is "
-                "done "
-                "ends them all",
+                f"{least(found)} pods of several Jobs train together, and the first Job that is done ends them all",
                 "use the operator All, or name the Job with rank 0 alone",
                 Fix("wait for all Jobs", (Edit("set", path, "All"),), safe=False),
             )

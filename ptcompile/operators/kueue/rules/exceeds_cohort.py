@@ -5,77 +5,42 @@ What: the job does not fit its ClusterQueue, and does not fit with all that the 
 Why: unless other queues of the cohort, which are not among these files, lend the rest, Kueue keeps the job suspended
 for ever.
 
-Bad:
+Example:
 
-    apiVersion: kueue.x-k8s.io/v1beta2
-    kind: LocalQueue
-    metadata: {name: gpus}
-    spec: {clusterQueue: research}
-    ---
-    apiVersion: kueue.x-k8s.io/v1beta2
-    kind: ClusterQueue
-    metadata: {name: research}
-    spec:
-      cohortName: everyone
-      resourceGroups:
-        - coveredResources: [cpu, memory]
-          flavors:
-            - name: epyc
-              resources: [{name: cpu, nominalQuota: 4}, {name: memory, nominalQuota: 1Ti}]
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata:
-      name: train
-      labels:
-        kueue.x-k8s.io/queue-name: gpus  # <--
-    spec:
-      suspend: true
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: kueue.x-k8s.io/v1beta2
-    kind: LocalQueue
-    metadata: {name: gpus}
-    spec: {clusterQueue: research}
-    ---
-    apiVersion: kueue.x-k8s.io/v1beta2
-    kind: ClusterQueue
-    metadata: {name: research}
-    spec:
-      cohortName: everyone
-      resourceGroups:
-        - coveredResources: [cpu, memory]
-          flavors:
-            - name: epyc
-              resources: [{name: cpu, nominalQuota: 16}, {name: memory, nominalQuota: 1Ti}]
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata:
-      name: train
-      labels:
-        kueue.x-k8s.io/queue-name: gpus
-    spec:
-      suspend: true
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: LocalQueue
+      metadata: {name: gpus}
+      spec: {clusterQueue: research}
+      ---
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: ClusterQueue
+      metadata: {name: research}
+      spec:
+        cohortName: everyone
+        resourceGroups:
+          - coveredResources: [cpu, memory]
+            flavors:
+              - name: epyc
+    -           resources: [{name: cpu, nominalQuota: 4}, {name: memory, nominalQuota: 1Ti}]
+    +           resources: [{name: cpu, nominalQuota: 16}, {name: memory, nominalQuota: 1Ti}]
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata:
+        name: train
+        labels:
+          kueue.x-k8s.io/queue-name: gpus  # <--
+      spec:
+        suspend: true
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: ask for less, name another queue, or raise a quota of the cohort.
 

@@ -5,49 +5,28 @@ the object or of a pod template.
 
 Why: Kueue does not look at the label: the pods are placed anywhere, or the group is refused as incomplete.
 
-Bad:
+Example:
 
-    apiVersion: batch/v1
-    kind: Job
-    metadata:
-      name: train
-      labels:
-        kueue.x-k8s.io/queue-name: research
-    spec:
-      backoffLimit: 0
-      template:
-        metadata:
-          labels:
-            kueue.x-k8s.io/podset-required-topology: rack  # <--
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: batch/v1
-    kind: Job
-    metadata:
-      name: train
-      labels:
-        kueue.x-k8s.io/queue-name: research
-    spec:
-      backoffLimit: 0
-      template:
-        metadata:
-          annotations:
-            kueue.x-k8s.io/podset-required-topology: rack
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: batch/v1
+      kind: Job
+      metadata:
+        name: train
+        labels:
+          kueue.x-k8s.io/queue-name: research
+      spec:
+        backoffLimit: 0
+        template:
+          metadata:
+    -       labels:
+    +       annotations:
+              kueue.x-k8s.io/podset-required-topology: rack  # <--
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: make it an annotation.
 
@@ -58,9 +37,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import Json, at, string_map
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.kueue.marks import ANNOTATIONS
 
@@ -79,9 +58,9 @@ def _of(at_path: Path, holder: Json) -> Iterator[Found]:
         if name in labels and name not in there:
             path = (*at_path, "metadata", "labels", name)
             edits = (Edit("set", (*at_path, "metadata", "annotations", name), labels[name]), Edit("remove", path))
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: Kueue reads it from the annotations, and ignores the label",
+                "Kueue reads it from the annotations, and ignores the label",
                 "make it an annotation",
                 Fix("make it an annotation", edits, safe=False),
                 on_key=True,

@@ -5,43 +5,25 @@ not among the labels.
 
 Why: Kueue does not look at the annotation. The job starts at once, past its queue and its quota.
 
-Bad:
+Example:
 
-    apiVersion: batch/v1
-    kind: Job
-    metadata:
-      name: train
-      annotations:
-        kueue.x-k8s.io/queue-name: research  # <--
-    spec:
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: batch/v1
-    kind: Job
-    metadata:
-      name: train
-      labels:
-        kueue.x-k8s.io/queue-name: research
-    spec:
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: batch/v1
+      kind: Job
+      metadata:
+        name: train
+    -   annotations:
+    +   labels:
+          kueue.x-k8s.io/queue-name: research  # <--
+      spec:
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: make it a label.
 
@@ -52,9 +34,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import string_map
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.kueue.marks import LABELS
 
@@ -65,9 +47,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         if name in annotations and name not in labels:
             path = ("metadata", "annotations", name)
             edits = (Edit("set", ("metadata", "labels", name), annotations[name]), Edit("remove", path))
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: Kueue reads it from the labels, and ignores the annotation",
+                "Kueue reads it from the labels, and ignores the annotation",
                 "make it a label",
                 Fix("make it a label", edits, safe=False),
                 on_key=True,

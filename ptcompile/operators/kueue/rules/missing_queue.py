@@ -5,75 +5,41 @@ ClusterQueue is not among those of the stream.
 
 Why: Kueue keeps the job suspended until the queue is there: `LocalQueue research doesn't exist`.
 
-Bad:
+Example:
 
-    apiVersion: kueue.x-k8s.io/v1beta2
-    kind: LocalQueue
-    metadata: {name: research}
-    spec: {clusterQueue: research}
-    ---
-    apiVersion: kueue.x-k8s.io/v1beta2
-    kind: ClusterQueue
-    metadata: {name: research}
-    spec:
-      resourceGroups:
-        - coveredResources: [cpu, memory]
-          flavors:
-            - name: epyc
-              resources: [{name: cpu, nominalQuota: 16}, {name: memory, nominalQuota: 1Ti}]
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata:
-      name: train
-      labels:
-        kueue.x-k8s.io/queue-name: gpus  # <--
-    spec:
-      suspend: true
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: kueue.x-k8s.io/v1beta2
-    kind: LocalQueue
-    metadata: {name: gpus}
-    spec: {clusterQueue: research}
-    ---
-    apiVersion: kueue.x-k8s.io/v1beta2
-    kind: ClusterQueue
-    metadata: {name: research}
-    spec:
-      resourceGroups:
-        - coveredResources: [cpu, memory]
-          flavors:
-            - name: epyc
-              resources: [{name: cpu, nominalQuota: 16}, {name: memory, nominalQuota: 1Ti}]
-    ---
-    apiVersion: batch/v1
-    kind: Job
-    metadata:
-      name: train
-      labels:
-        kueue.x-k8s.io/queue-name: gpus
-    spec:
-      suspend: true
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: LocalQueue
+    - metadata: {name: research}
+    + metadata: {name: gpus}
+      spec: {clusterQueue: research}
+      ---
+      apiVersion: kueue.x-k8s.io/v1beta2
+      kind: ClusterQueue
+      metadata: {name: research}
+      spec:
+        resourceGroups:
+          - coveredResources: [cpu, memory]
+            flavors:
+              - name: epyc
+                resources: [{name: cpu, nominalQuota: 16}, {name: memory, nominalQuota: 1Ti}]
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata:
+        name: train
+        labels:
+          kueue.x-k8s.io/queue-name: gpus  # <--
+      spec:
+        suspend: true
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: name one of the queues.
 

@@ -5,43 +5,25 @@ What: managedBy is kueue.x-k8s.io/multikueue, and the object has no queue label.
 Why: the operator of this cluster ignores the job, and MultiKueue dispatches queued jobs alone. It stays as it is, for
 ever.
 
-Bad:
+Example:
 
-    apiVersion: batch/v1
-    kind: Job
-    metadata:
-      name: train
-    spec:
-      managedBy: kueue.x-k8s.io/multikueue  # <--
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: batch/v1
-    kind: Job
-    metadata:
-      name: train
-      labels:
-        kueue.x-k8s.io/queue-name: research
-    spec:
-      managedBy: kueue.x-k8s.io/multikueue
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: batch/v1
+      kind: Job
+      metadata:
+        name: train
+    +   labels:
+    +     kueue.x-k8s.io/queue-name: research
+      spec:
+        managedBy: kueue.x-k8s.io/multikueue  # <--
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: add the label kueue.x-k8s.io/queue-name, or remove managedBy.
 
@@ -52,9 +34,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import PYTORCHJOB
 from ptcompile.operators.kueue.marks import QUEUE, queue
@@ -64,10 +45,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     path = ("spec", "runPolicy", "managedBy") if subject.kind == PYTORCHJOB else ("spec", "managedBy")
     manager = at(subject.manifest, *path[:-1]).get("managedBy")
     if manager == "kueue.x-k8s.io/multikueue" and not queue(subject.metadata):
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: the operator leaves the {subject.kind[1]} to MultiKueue, which takes those with a "
-            "queue alone",
+            f"the operator leaves the {subject.kind[1]} to MultiKueue, which takes those with a queue alone",
             f"add the label {QUEUE}, or remove managedBy",
         )
 

@@ -5,44 +5,27 @@ What: the label kueue.x-k8s.io/queue-name stands in a pod template, and not on t
 Why: Kueue then admits the pods one by one, each as a workload of its own. Some pods of a distributed job start, hold
 their GPUs and wait for the others.
 
-Bad:
+Example:
 
-    apiVersion: batch/v1
-    kind: Job
-    metadata:
-      name: train
-    spec:
-      backoffLimit: 0
-      template:
-        metadata:
-          labels:
-            kueue.x-k8s.io/queue-name: research  # <--
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: batch/v1
-    kind: Job
-    metadata:
-      name: train
-      labels:
-        kueue.x-k8s.io/queue-name: research
-    spec:
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: batch/v1
+      kind: Job
+      metadata:
+        name: train
+    +   labels:
+    +     kueue.x-k8s.io/queue-name: research
+      spec:
+        backoffLimit: 0
+        template:
+    -     metadata:
+    -       labels:
+    -         kueue.x-k8s.io/queue-name: research  # <--
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: put the label on the object.
 
@@ -53,9 +36,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, string_map, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.kueue.marks import QUEUE, queue
 
@@ -68,9 +51,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         if template.path and name:
             path = (*template.path, "metadata", "labels", QUEUE)
             edits = (Edit("set", ("metadata", "labels", QUEUE), name), Edit("remove", path))
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: Kueue queues each pod by itself, since the {subject.kind[1]} has no queue",
+                f"Kueue queues each pod by itself, since the {subject.kind[1]} has no queue",
                 f"put the label on the {subject.kind[1]}",
                 Fix("put the label on the object", edits, safe=False),
                 on_key=True,

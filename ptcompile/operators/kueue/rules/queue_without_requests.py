@@ -6,42 +6,24 @@ for the number of pods; where one of the stream has, nothing is said.
 Why: Kueue reserves what the pods request. A job that requests nothing is always admitted, takes nothing from the
 quota, and is scheduled wherever it lands.
 
-Bad:
+Example:
 
-    apiVersion: batch/v1
-    kind: Job
-    metadata:
-      name: train
-      labels:
-        kueue.x-k8s.io/queue-name: research
-    spec:
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch  # <--
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-
-Good:
-
-    apiVersion: batch/v1
-    kind: Job
-    metadata:
-      name: train
-      labels:
-        kueue.x-k8s.io/queue-name: research
-    spec:
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: batch/v1
+      kind: Job
+      metadata:
+        name: train
+        labels:
+          kueue.x-k8s.io/queue-name: research
+      spec:
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch  # <--
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+    +           resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: request cpu, memory and GPUs in every container.
 
@@ -54,9 +36,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.untyped import Json, at, items, texts
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import TRAINJOB
 from ptcompile.operators.kueue.marks import queue
@@ -78,9 +60,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     for role, pod in subject.job.firsts():
         if not any(pod.requests.values()):
             path = _place(subject, role)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the pods request nothing, so the queue {queue(subject.metadata)} counts nothing",
+                f"the pods request nothing, so the queue {queue(subject.metadata)} counts nothing",
                 "request cpu, memory and GPUs",
             )
 

@@ -5,48 +5,29 @@ What: a podset topology annotation stands in the metadata of a job and not in th
 Why: Kueue looks at the pod template of each pod set. The annotation on the object does nothing, and the pods are
 spread over the data centre.
 
-Bad:
+Example:
 
-    apiVersion: batch/v1
-    kind: Job
-    metadata:
-      name: train
-      labels:
-        kueue.x-k8s.io/queue-name: research
-      annotations:
-        kueue.x-k8s.io/podset-preferred-topology: rack  # <--
-    spec:
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: batch/v1
-    kind: Job
-    metadata:
-      name: train
-      labels:
-        kueue.x-k8s.io/queue-name: research
-    spec:
-      backoffLimit: 0
-      template:
-        metadata:
-          annotations:
-            kueue.x-k8s.io/podset-preferred-topology: rack
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: batch/v1
+      kind: Job
+      metadata:
+        name: train
+        labels:
+          kueue.x-k8s.io/queue-name: research
+    -   annotations:
+    -     kueue.x-k8s.io/podset-preferred-topology: rack  # <--
+      spec:
+        backoffLimit: 0
+        template:
+    +     metadata:
+    +       annotations:
+    +         kueue.x-k8s.io/podset-preferred-topology: rack
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: move it to the metadata of the pod template.
 
@@ -57,9 +38,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import string_map
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import POD
 from ptcompile.operators.kueue.marks import TOPOLOGY
@@ -75,9 +56,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             moved = (Edit("set", (*t.path, "metadata", "annotations", name), annotations[name])
                      for t in subject.templates)  # fmt: skip
             fix = Fix("move it to the pod template", (*moved, Edit("remove", path)), safe=False)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: Kueue looks for it in the pod template alone",
+                "Kueue looks for it in the pod template alone",
                 "move it to the metadata of the pod template",
                 fix if len(subject.templates) == 1 else None,
                 on_key=True,

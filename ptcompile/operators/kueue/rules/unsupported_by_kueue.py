@@ -5,54 +5,31 @@ What: the queue label stands on a Volcano Job, or the elastic-job annotation on 
 Why: Kueue manages Pods, Jobs, JobSets, TrainJobs and the jobs of training-operator, and leaves Volcano Jobs to
 Volcano's own queues. Only Jobs and Ray's kinds are resized by it. The mark is ignored.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata:
-      name: train
-      labels:
-        kueue.x-k8s.io/queue-name: research  # <--
-    spec:
-      schedulerName: volcano
-      minAvailable: 1
-      policies: [{event: PodFailed, action: RestartJob}, {event: PodEvicted, action: RestartJob}]
-      tasks:
-        - name: master
-          replicas: 1
-          policies: [{event: TaskCompleted, action: CompleteJob}]
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [python, train.py]
-                  resources: {requests: {cpu: 8, memory: 64Gi}, limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata:
-      name: train
-    spec:
-      schedulerName: volcano
-      queue: research
-      minAvailable: 1
-      policies: [{event: PodFailed, action: RestartJob}, {event: PodEvicted, action: RestartJob}]
-      tasks:
-        - name: master
-          replicas: 1
-          policies: [{event: TaskCompleted, action: CompleteJob}]
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [python, train.py]
-                  resources: {requests: {cpu: 8, memory: 64Gi}, limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata:
+        name: train
+    -   labels:
+    -     kueue.x-k8s.io/queue-name: research  # <--
+      spec:
+        schedulerName: volcano
+    +   queue: research
+        minAvailable: 1
+        policies: [{event: PodFailed, action: RestartJob}, {event: PodEvicted, action: RestartJob}]
+        tasks:
+          - name: master
+            replicas: 1
+            policies: [{event: TaskCompleted, action: CompleteJob}]
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [python, train.py]
+                    resources: {requests: {cpu: 8, memory: 64Gi}, limits: {cpu: 8, memory: 64Gi}}
 
 Fix: name the queue in spec.queue of a Volcano Job; remove the annotation.
 
@@ -63,9 +40,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import VOLCANO
 from ptcompile.operators.kueue.marks import PREFIX, QUEUE, queue
@@ -77,9 +54,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     if subject.kind == VOLCANO and queue(subject.metadata):
         path = ("metadata", "labels", QUEUE)
         named = Edit("set", ("spec", "queue"), queue(subject.metadata))
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: Kueue does not manage Volcano Jobs: this one starts past the queue",
+            "Kueue does not manage Volcano Jobs: this one starts past the queue",
             "name a queue of Volcano in spec.queue",
             Fix("use spec.queue", (named, Edit("remove", path)), safe=False)
             if subject.spec.get("queue") is None
@@ -88,9 +65,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         )
     elif subject.kind != ("batch/v1", "Job") and _ELASTIC in at(subject.metadata, "annotations"):
         path = ("metadata", "annotations", _ELASTIC)
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: Kueue resizes Jobs and Ray's kinds, and no {subject.kind[1]}",
+            f"Kueue resizes Jobs and Ray's kinds, and no {subject.kind[1]}",
             "remove it",
             Fix("remove it", (Edit("remove", path),), safe=False),
             on_key=True,

@@ -5,44 +5,25 @@ What: an object with a queue label says suspend: false.
 Why: Kueue suspends the job itself when it is created, and starts it when there is room. A tool that applies the file
 again, such as Argo CD, sets it back to false and fights with Kueue.
 
-Bad:
+Example:
 
-    apiVersion: batch/v1
-    kind: Job
-    metadata:
-      name: train
-      labels:
-        kueue.x-k8s.io/queue-name: research
-    spec:
-      suspend: false  # <--
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
-
-Good:
-
-    apiVersion: batch/v1
-    kind: Job
-    metadata:
-      name: train
-      labels:
-        kueue.x-k8s.io/queue-name: research
-    spec:
-      backoffLimit: 0
-      template:
-        spec:
-          restartPolicy: Never
-          containers:
-            - name: pytorch
-              image: ghcr.io/acme/train:1.0
-              command: [python, train.py]
-              resources: {limits: {cpu: 8, memory: 64Gi}}
+      apiVersion: batch/v1
+      kind: Job
+      metadata:
+        name: train
+        labels:
+          kueue.x-k8s.io/queue-name: research
+      spec:
+    -   suspend: false  # <--
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources: {limits: {cpu: 8, memory: 64Gi}}
 
 Fix: remove suspend, or write true.
 
@@ -53,9 +34,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import PYTORCHJOB
 from ptcompile.operators.kueue.marks import queue
@@ -64,9 +45,9 @@ from ptcompile.operators.kueue.marks import queue
 def _check(subject: Subject) -> Iterator[Found]:
     path = ("spec", "runPolicy", "suspend") if subject.kind == PYTORCHJOB else ("spec", "suspend")
     if queue(subject.metadata) and at(subject.manifest, *path[:-1]).get("suspend") is False:
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: Kueue decides whether the job is suspended, and sets it to true at creation",
+            "Kueue decides whether the job is suspended, and sets it to true at creation",
             "remove it",
             Fix("remove it", (Edit("remove", path),), safe=True),
         )

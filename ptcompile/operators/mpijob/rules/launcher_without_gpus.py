@@ -5,61 +5,34 @@ What: the Launcher requests GPUs, and runLauncherAsWorker is not true.
 Why: the operator sets NVIDIA_VISIBLE_DEVICES to an empty text in a launcher that is no worker: the GPUs are allocated
 and stay idle as long as the job runs.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v2beta1
-    kind: MPIJob
-    metadata: {name: train}
-    spec:
-      slotsPerWorker: 8
-      runPolicy: {cleanPodPolicy: Running}
-      mpiReplicaSpecs:
-        Launcher:
-          template:
-            spec:
-              containers:
-                - name: launcher
-                  image: ghcr.io/acme/train:1.0
-                  command: [mpirun, -np, "16", python, train.py]
-                  resources: {limits: {cpu: 1, memory: 2Gi, nvidia.com/gpu: 1}}  # <--
-        Worker:
-          replicas: 2
-          template:
-            spec:
-              containers:
-                - name: worker
-                  image: ghcr.io/acme/train:1.0
-                  resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
-                  volumeMounts: [{name: shm, mountPath: /dev/shm}]
-              volumes: [{name: shm, emptyDir: {medium: Memory}}]
-
-Good:
-
-    apiVersion: kubeflow.org/v2beta1
-    kind: MPIJob
-    metadata: {name: train}
-    spec:
-      slotsPerWorker: 8
-      runPolicy: {cleanPodPolicy: Running}
-      mpiReplicaSpecs:
-        Launcher:
-          template:
-            spec:
-              containers:
-                - name: launcher
-                  image: ghcr.io/acme/train:1.0
-                  command: [mpirun, -np, "16", python, train.py]
-                  resources: {limits: {cpu: 1, memory: 2Gi}}
-        Worker:
-          replicas: 2
-          template:
-            spec:
-              containers:
-                - name: worker
-                  image: ghcr.io/acme/train:1.0
-                  resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
-                  volumeMounts: [{name: shm, mountPath: /dev/shm}]
-              volumes: [{name: shm, emptyDir: {medium: Memory}}]
+      apiVersion: kubeflow.org/v2beta1
+      kind: MPIJob
+      metadata: {name: train}
+      spec:
+        slotsPerWorker: 8
+        runPolicy: {cleanPodPolicy: Running}
+        mpiReplicaSpecs:
+          Launcher:
+            template:
+              spec:
+                containers:
+                  - name: launcher
+                    image: ghcr.io/acme/train:1.0
+                    command: [mpirun, -np, "16", python, train.py]
+    -               resources: {limits: {cpu: 1, memory: 2Gi, nvidia.com/gpu: 1}}  # <--
+    +               resources: {limits: {cpu: 1, memory: 2Gi}}
+          Worker:
+            replicas: 2
+            template:
+              spec:
+                containers:
+                  - name: worker
+                    image: ghcr.io/acme/train:1.0
+                    resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}]
+                volumes: [{name: shm, emptyDir: {medium: Memory}}]
 
 Fix: remove the GPUs from the launcher, or set runLauncherAsWorker: true.
 
@@ -70,9 +43,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.linting.amounts import accelerators
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -83,10 +55,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     count = accelerators(launcher.mains[0])
     if count:
         path = (*launcher.mains[0].path, "resources")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: the operator hides the {count} GPU{'s' if count > 1 else ''} of a launcher "
-            "that is not a worker",
+            f"the operator hides the {count} GPU{'s' if count > 1 else ''} of a launcher that is not a worker",
             "remove them, or set spec.runLauncherAsWorker to true",
         )
 

@@ -5,61 +5,34 @@ What: the launcher's `mpirun -np N` is not workers times slotsPerWorker.
 Why: mpirun fills the hostfile's slots. It exits with "not enough slots" where N is larger, and leaves GPUs idle
 where N is smaller.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v2beta1
-    kind: MPIJob
-    metadata: {name: train}
-    spec:
-      slotsPerWorker: 8
-      runPolicy: {cleanPodPolicy: Running}
-      mpiReplicaSpecs:
-        Launcher:
-          template:
-            spec:
-              containers:
-                - name: launcher
-                  image: ghcr.io/acme/train:1.0
-                  command: [mpirun, -np, "8", python, train.py]  # <--
-                  resources: {limits: {cpu: 1, memory: 2Gi}}
-        Worker:
-          replicas: 2
-          template:
-            spec:
-              containers:
-                - name: worker
-                  image: ghcr.io/acme/train:1.0
-                  resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
-                  volumeMounts: [{name: shm, mountPath: /dev/shm}]
-              volumes: [{name: shm, emptyDir: {medium: Memory}}]
-
-Good:
-
-    apiVersion: kubeflow.org/v2beta1
-    kind: MPIJob
-    metadata: {name: train}
-    spec:
-      slotsPerWorker: 8
-      runPolicy: {cleanPodPolicy: Running}
-      mpiReplicaSpecs:
-        Launcher:
-          template:
-            spec:
-              containers:
-                - name: launcher
-                  image: ghcr.io/acme/train:1.0
-                  command: [mpirun, -np, "16", python, train.py]
-                  resources: {limits: {cpu: 1, memory: 2Gi}}
-        Worker:
-          replicas: 2
-          template:
-            spec:
-              containers:
-                - name: worker
-                  image: ghcr.io/acme/train:1.0
-                  resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
-                  volumeMounts: [{name: shm, mountPath: /dev/shm}]
-              volumes: [{name: shm, emptyDir: {medium: Memory}}]
+      apiVersion: kubeflow.org/v2beta1
+      kind: MPIJob
+      metadata: {name: train}
+      spec:
+        slotsPerWorker: 8
+        runPolicy: {cleanPodPolicy: Running}
+        mpiReplicaSpecs:
+          Launcher:
+            template:
+              spec:
+                containers:
+                  - name: launcher
+                    image: ghcr.io/acme/train:1.0
+    -               command: [mpirun, -np, "8", python, train.py]  # <--
+    +               command: [mpirun, -np, "16", python, train.py]
+                    resources: {limits: {cpu: 1, memory: 2Gi}}
+          Worker:
+            replicas: 2
+            template:
+              spec:
+                containers:
+                  - name: worker
+                    image: ghcr.io/acme/train:1.0
+                    resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}]
+                volumes: [{name: shm, emptyDir: {medium: Memory}}]
 
 Fix: drop -np, or make it workers times slotsPerWorker.
 
@@ -71,10 +44,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import pairwise
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import integer
 from ptcompile.kubernetes.wrappers import base
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject, Word
 
 _COUNT = ("-np", "-n", "--np", "-c")
@@ -89,9 +61,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     said = _processes(launcher.mains[0].argv)
     if slots and said is not None and int(said.text) != slots:
         outcome = "mpirun exits for lack of slots" if int(said.text) > slots else f"{slots - int(said.text)} stay idle"
-        yield Found(
+        yield found_at(
             said.path,
-            f"{field_path(said.path)}: mpirun starts {said.text} processes on {slots} slots: {outcome}",
+            f"mpirun starts {said.text} processes on {slots} slots: {outcome}",
             f"use {slots}, or remove the option",
         )
 

@@ -5,61 +5,35 @@ What: slotsPerWorker is not the number of GPUs that a worker asks for.
 Why: the hostfile gives mpirun slotsPerWorker processes for each worker, 1 where the field is absent. With fewer slots
 than GPUs the others are idle; with more, processes share one, and NCCL fails on a duplicate GPU.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v2beta1
-    kind: MPIJob
-    metadata: {name: train}
-    spec:
-      slotsPerWorker: 1  # <--
-      runPolicy: {cleanPodPolicy: Running}
-      mpiReplicaSpecs:
-        Launcher:
-          template:
-            spec:
-              containers:
-                - name: launcher
-                  image: ghcr.io/acme/train:1.0
-                  command: [mpirun, -np, "2", python, train.py]
-                  resources: {limits: {cpu: 1, memory: 2Gi}}
-        Worker:
-          replicas: 2
-          template:
-            spec:
-              containers:
-                - name: worker
-                  image: ghcr.io/acme/train:1.0
-                  resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
-                  volumeMounts: [{name: shm, mountPath: /dev/shm}]
-              volumes: [{name: shm, emptyDir: {medium: Memory}}]
-
-Good:
-
-    apiVersion: kubeflow.org/v2beta1
-    kind: MPIJob
-    metadata: {name: train}
-    spec:
-      slotsPerWorker: 8
-      runPolicy: {cleanPodPolicy: Running}
-      mpiReplicaSpecs:
-        Launcher:
-          template:
-            spec:
-              containers:
-                - name: launcher
-                  image: ghcr.io/acme/train:1.0
-                  command: [mpirun, -np, "16", python, train.py]
-                  resources: {limits: {cpu: 1, memory: 2Gi}}
-        Worker:
-          replicas: 2
-          template:
-            spec:
-              containers:
-                - name: worker
-                  image: ghcr.io/acme/train:1.0
-                  resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
-                  volumeMounts: [{name: shm, mountPath: /dev/shm}]
-              volumes: [{name: shm, emptyDir: {medium: Memory}}]
+      apiVersion: kubeflow.org/v2beta1
+      kind: MPIJob
+      metadata: {name: train}
+      spec:
+    -   slotsPerWorker: 1  # <--
+    +   slotsPerWorker: 8
+        runPolicy: {cleanPodPolicy: Running}
+        mpiReplicaSpecs:
+          Launcher:
+            template:
+              spec:
+                containers:
+                  - name: launcher
+                    image: ghcr.io/acme/train:1.0
+    -               command: [mpirun, -np, "2", python, train.py]
+    +               command: [mpirun, -np, "16", python, train.py]
+                    resources: {limits: {cpu: 1, memory: 2Gi}}
+          Worker:
+            replicas: 2
+            template:
+              spec:
+                containers:
+                  - name: worker
+                    image: ghcr.io/acme/train:1.0
+                    resources: {limits: {cpu: 32, memory: 256Gi, nvidia.com/gpu: 8}}
+                    volumeMounts: [{name: shm, mountPath: /dev/shm}]
+                volumes: [{name: shm, emptyDir: {medium: Memory}}]
 
 Fix: set slotsPerWorker to the number of GPUs.
 
@@ -70,10 +44,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import integer
 from ptcompile.linting.amounts import accelerators
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -84,9 +57,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     if gpus and slots and slots != gpus:
         path = ("spec", "slotsPerWorker") if "slotsPerWorker" in subject.spec else ("spec",)
         count = "one process" if slots == 1 else f"{slots} processes"
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: mpirun starts {count} on a worker with {gpus} GPUs",
+            f"mpirun starts {count} on a worker with {gpus} GPUs",
             f"set slotsPerWorker to {gpus}",
         )
 

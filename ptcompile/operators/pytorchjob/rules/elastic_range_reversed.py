@@ -5,55 +5,32 @@ What: elasticPolicy.minReplicas is above maxReplicas, or below 1.
 Why: the operator hands the range to torchrun as PET_NNODES without a look. torchrun asserts 0 < MIN <= MAX and
 crashes on every pod.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy:
-        maxRestarts: 3
-        minReplicas: 4  # <--
-        maxReplicas: 2
-      pytorchReplicaSpecs:
-        Worker:
-          replicas: 2
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy:
-        maxRestarts: 3
-        minReplicas: 2
-        maxReplicas: 4
-      pytorchReplicaSpecs:
-        Worker:
-          replicas: 2
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+        elasticPolicy:
+          maxRestarts: 3
+    -     minReplicas: 4  # <--
+    -     maxReplicas: 2
+    +     minReplicas: 2
+    +     maxReplicas: 4
+        pytorchReplicaSpecs:
+          Worker:
+            replicas: 2
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+                    command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: write the fewest nodes that the job can go on with first, and the most second.
 
@@ -64,9 +41,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, integer
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _POLICY = ("spec", "elasticPolicy")
@@ -85,9 +62,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             (Edit("set", (*_POLICY, "minReplicas"), most), Edit("set", (*_POLICY, "maxReplicas"), least)),
             safe=False,
         )
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: torchrun does not start with {least}:{most} nodes: it wants 0 < MIN <= MAX",
+            f"torchrun does not start with {least}:{most} nodes: it wants 0 < MIN <= MAX",
             "write the fewest nodes in minReplicas and the most in maxReplicas",
             swap if least > most > 0 else None,
         )

@@ -4,49 +4,28 @@ What: Worker.replicas is below elasticPolicy.minReplicas or above maxReplicas, a
 
 Why: with fewer Workers the rendezvous is never complete; of more Workers some wait outside, with their GPUs.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy: {maxRestarts: 3, minReplicas: 3, maxReplicas: 4}
-      pytorchReplicaSpecs:
-        Worker:
-          replicas: 2  # <--
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy: {maxRestarts: 3, minReplicas: 2, maxReplicas: 4}
-      pytorchReplicaSpecs:
-        Worker:
-          replicas: 2
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+    -   elasticPolicy: {maxRestarts: 3, minReplicas: 3, maxReplicas: 4}
+    +   elasticPolicy: {maxRestarts: 3, minReplicas: 2, maxReplicas: 4}
+        pytorchReplicaSpecs:
+          Worker:
+            replicas: 2  # <--
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+                    command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: bring the replicas into the range.
 
@@ -57,9 +36,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, integer
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _REPLICAS = ("spec", "pytorchReplicaSpecs", "Worker", "replicas")
@@ -79,10 +58,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     why = "the rendezvous waits for more" if pods < least else f"{workers - most} wait outside of the rendezvous"
     if pods < least or workers > most:
         right = least if pods < least else most
-        yield Found(
+        yield found_at(
             _REPLICAS,
-            f"{field_path(_REPLICAS)}: {workers} {'Worker' if workers == 1 else 'Workers'} for a range of {least} to "
-            f"{most} nodes: {why}",
+            f"{workers} {'Worker' if workers == 1 else 'Workers'} for a range of {least} to {most} nodes: {why}",
             "bring the replicas into the range",
             Fix(f"set replicas to {right}", (Edit("set", _REPLICAS, right),), safe=False),
         )

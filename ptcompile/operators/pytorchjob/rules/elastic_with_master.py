@@ -5,57 +5,39 @@ What: a PyTorchJob has an elasticPolicy and a Master, and with the Master there 
 Why: the range is of Workers, but the Master's torchrun goes to the same rendezvous. One of the pods waits outside,
 and if that is the Master the job never succeeds.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy: {minReplicas: 1, maxReplicas: 1}
-      pytorchReplicaSpecs:
-        Master:  # <--
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-        Worker:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy: {minReplicas: 2, maxReplicas: 2}
-      pytorchReplicaSpecs:
-        Worker:
-          replicas: 2
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+    -   elasticPolicy: {minReplicas: 1, maxReplicas: 1}
+    +   elasticPolicy: {minReplicas: 2, maxReplicas: 2}
+        pytorchReplicaSpecs:
+    -     Master:  # <--
+    -       replicas: 1
+    +     Worker:
+    +       replicas: 2
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    -     Worker:
+    -       replicas: 1
+    -       restartPolicy: OnFailure
+    -       template:
+    -         spec:
+    -           containers:
+    -             - name: pytorch
+    -               image: ghcr.io/acme/train:1.0
+    -               command: [torchrun, train.py]
+    -               resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: make the Master one of the Workers, which is what an elastic job is made of.
 
@@ -66,9 +48,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at, integer
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _MASTER = ("spec", "pytorchReplicaSpecs", "Master")
@@ -83,9 +64,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     most = integer(at(subject.spec, "elasticPolicy").get("maxReplicas"), low)
     flags = subject.trainers[0].launch.options if subject.trainers else {}
     if workers <= most < workers + 1 and "nnodes" not in flags:
-        yield Found(
+        yield found_at(
             _MASTER,
-            f"{field_path(_MASTER)}: with {workers} {'Worker' if workers == 1 else 'Workers'} it is node number "
+            f"with {workers} {'Worker' if workers == 1 else 'Workers'} it is node number "
             f"{workers + 1} of a rendezvous of at most {most}: one pod waits outside",
             "make the Master one of the Workers",
             on_key=True,

@@ -5,45 +5,26 @@ What: restartPolicy is Always on the Master, or on the Workers of a job without 
 Why: the kubelet restarts a container that ends well. The pod never reaches Succeeded, which is what the operator
 waits for: the training starts again from the beginning.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: Always  # <--
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+        pytorchReplicaSpecs:
+          Master:
+            replicas: 1
+    -       restartPolicy: Always  # <--
+    +       restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: write OnFailure.
 
@@ -55,9 +36,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -66,9 +47,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     role = "Master" if replicas.get("Master") is not None else "Worker"
     if at(replicas, role).get("restartPolicy") == "Always":
         path = ("spec", "pytorchReplicaSpecs", role, "restartPolicy")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: Always restarts the {role} after success too, so the job never succeeds",
+            f"Always restarts the {role} after success too, so the job never succeeds",
             "write OnFailure",
             Fix("write OnFailure", (Edit("set", path, "OnFailure"),), safe=True),
         )

@@ -4,57 +4,32 @@ What: elasticPolicy.rdzvBackend is etcd or etcd-v2, and rdzvHost is not given.
 
 Why: the operator then takes the first Worker for the host, where no etcd listens.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy:
-        minReplicas: 2
-        maxReplicas: 2
-        rdzvId: train
-        rdzvBackend: etcd-v2  # <--
-      pytorchReplicaSpecs:
-        Worker:
-          replicas: 2
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy:
-        minReplicas: 2
-        maxReplicas: 2
-        rdzvId: train
-        rdzvBackend: etcd-v2
-        rdzvHost: etcd.infra.svc.cluster.local
-        rdzvPort: 2379
-      pytorchReplicaSpecs:
-        Worker:
-          replicas: 2
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+        elasticPolicy:
+          minReplicas: 2
+          maxReplicas: 2
+          rdzvId: train
+          rdzvBackend: etcd-v2  # <--
+    +     rdzvHost: etcd.infra.svc.cluster.local
+    +     rdzvPort: 2379
+        pytorchReplicaSpecs:
+          Worker:
+            replicas: 2
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: give rdzvHost and rdzvPort of the etcd server, or use c10d, which needs none.
 
@@ -65,9 +40,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _BACKEND = ("spec", "elasticPolicy", "rdzvBackend")
@@ -79,9 +54,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         return
     if any({"rdzv-endpoint", "rdzv-backend"} & one.launch.options.keys() for one in subject.trainers):
         return
-    yield Found(
+    yield found_at(
         _BACKEND,
-        f"{field_path(_BACKEND)}: without rdzvHost the endpoint is {subject.name}-worker-0, where no etcd listens",
+        f"without rdzvHost the endpoint is {subject.name}-worker-0, where no etcd listens",
         "add rdzvHost and rdzvPort, or use c10d",
         Fix("use c10d", (Edit("set", _BACKEND, "c10d"),), safe=False),
     )

@@ -4,61 +4,34 @@ What: elasticPolicy.metrics is given, and the fewest replicas are the most.
 
 Why: the operator makes a HorizontalPodAutoscaler whose only choice is the number that is there already.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy:
-        maxRestarts: 3
-        minReplicas: 4
-        maxReplicas: 4
-        metrics:  # <--
-          - type: Resource
-            resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}
-      pytorchReplicaSpecs:
-        Worker:
-          replicas: 4
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy:
-        maxRestarts: 3
-        minReplicas: 2
-        maxReplicas: 4
-        metrics:
-          - type: Resource
-            resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}
-      pytorchReplicaSpecs:
-        Worker:
-          replicas: 4
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+        elasticPolicy:
+          maxRestarts: 3
+    -     minReplicas: 4
+    +     minReplicas: 2
+          maxReplicas: 4
+          metrics:  # <--
+            - type: Resource
+              resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}
+        pytorchReplicaSpecs:
+          Worker:
+            replicas: 4
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+                    command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: give a range by minReplicas and maxReplicas, or remove the metrics.
 
@@ -69,9 +42,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, integer
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _METRICS = ("spec", "elasticPolicy", "metrics")
@@ -86,9 +59,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     least = integer(high if low is None else low, workers)
     most = integer(low if high is None else high, workers)
     if policy.get("metrics") and least == most:
-        yield Found(
+        yield found_at(
             _METRICS,
-            f"{field_path(_METRICS)}: the job has {least} {'replica' if least == 1 else 'replicas'} at least and at "
+            f"the job has {least} {'replica' if least == 1 else 'replicas'} at least and at "
             "most, so there is nothing to scale",
             "give a range by minReplicas and maxReplicas, or remove the metrics",
             Fix("remove metrics", (Edit("remove", _METRICS),), safe=False),

@@ -6,61 +6,34 @@ it.
 Why: utilization is a share of the request. Without one the HorizontalPodAutoscaler reports FailedGetResourceMetric
 and never scales.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy:
-        maxRestarts: 3
-        minReplicas: 2
-        maxReplicas: 4
-        metrics:
-          - type: Resource  # <--
-            resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}
-      pytorchReplicaSpecs:
-        Worker:
-          replicas: 2
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                  command: [torchrun, train.py]
-                  resources: {limits: {memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy:
-        maxRestarts: 3
-        minReplicas: 2
-        maxReplicas: 4
-        metrics:
-          - type: Resource
-            resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}
-      pytorchReplicaSpecs:
-        Worker:
-          replicas: 2
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+        elasticPolicy:
+          maxRestarts: 3
+          minReplicas: 2
+          maxReplicas: 4
+          metrics:
+            - type: Resource  # <--
+              resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}
+        pytorchReplicaSpecs:
+          Worker:
+            replicas: 2
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
+                    command: [torchrun, train.py]
+    -               resources: {limits: {memory: 64Gi, nvidia.com/gpu: 1}}
+    +               resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: request the resource in every container of the Workers.
 
@@ -71,9 +44,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import Json, at, items, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _METRICS = ("spec", "elasticPolicy", "metrics")
@@ -87,10 +59,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         without = [text(c.get("name")) for c in containers if not _asks(c, name)]
         if metric.get("type") == "Resource" and share and name and without:
             path = (*_METRICS, i)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the container {without[0]} requests no {name}, so its utilization cannot be "
-                "computed",
+                f"the container {without[0]} requests no {name}, so its utilization cannot be computed",
                 f"request {name} in every container of the Workers",
             )
 

@@ -5,46 +5,26 @@ What: a pod template of a PyTorchJob has a restartPolicy that differs from that 
 Why: the operator overwrites it with the replica's restartPolicy, OnFailure where that is not written, and only an
 event says so.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              restartPolicy: Never  # <--
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+        pytorchReplicaSpecs:
+          Master:
+            replicas: 1
+            restartPolicy: OnFailure
+            template:
+              spec:
+    -           restartPolicy: Never  # <--
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: write the policy beside replicas, and remove it from the template.
 
@@ -55,9 +35,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, mapping, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _POLICIES = ("Always", "OnFailure", "Never", "ExitCode")
@@ -71,9 +51,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             continue
         if isinstance(written, str) and written and written != ("Never" if policy == "ExitCode" else policy):
             path = ("spec", "pytorchReplicaSpecs", role, "template", "spec", "restartPolicy")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: {written} is overwritten by the {role}'s own restartPolicy, {policy}",
+                f"{written} is overwritten by the {role}'s own restartPolicy, {policy}",
                 "write the policy beside replicas, and remove it here",
                 Fix("remove it", (Edit("remove", path),), safe=True),
             )

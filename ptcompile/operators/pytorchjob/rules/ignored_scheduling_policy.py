@@ -5,55 +5,31 @@ What: a field of runPolicy.schedulingPolicy has no meaning for the scheduler tha
 Why: with Volcano the operator writes no scheduleTimeoutSeconds, and with scheduler-plugins no queue and no
 priorityClass. What is written there is dropped without a word.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy:
-        backoffLimit: 3
-        cleanPodPolicy: Running
-        schedulingPolicy:
-          scheduleTimeoutSeconds: 600  # <--
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              schedulerName: volcano
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy:
-        backoffLimit: 3
-        cleanPodPolicy: Running
-        schedulingPolicy:
-          queue: research
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              schedulerName: volcano
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy:
+          backoffLimit: 3
+          cleanPodPolicy: Running
+          schedulingPolicy:
+    -       scheduleTimeoutSeconds: 600  # <--
+    +       queue: research
+        pytorchReplicaSpecs:
+          Master:
+            replicas: 1
+            restartPolicy: OnFailure
+            template:
+              spec:
+                schedulerName: volcano
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: remove it.
 
@@ -64,9 +40,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _POLICY = ("spec", "runPolicy", "schedulingPolicy")
@@ -85,9 +61,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     for field in _IGNORED.get(scheduler, ()):
         if policy.get(field) is not None:
             path = (*_POLICY, field)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the PodGroup for {scheduler} has no such field, so it is dropped",
+                f"the PodGroup for {scheduler} has no such field, so it is dropped",
                 "remove it",
                 Fix("remove it", (Edit("remove", path),), safe=True),
             )

@@ -5,73 +5,40 @@ What: runPolicy.schedulingPolicy.minAvailable is above the number of replicas.
 Why: a gang scheduler starts nothing until that many pods are there, and the operator never makes them. The job stays
 pending.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy:
-        backoffLimit: 3
-        cleanPodPolicy: Running
-        schedulingPolicy:
-          minAvailable: 4  # <--
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-        Worker:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy:
-        backoffLimit: 3
-        cleanPodPolicy: Running
-        schedulingPolicy:
-          minAvailable: 2
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-        Worker:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy:
+          backoffLimit: 3
+          cleanPodPolicy: Running
+          schedulingPolicy:
+    -       minAvailable: 4  # <--
+    +       minAvailable: 2
+        pytorchReplicaSpecs:
+          Master:
+            replicas: 1
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+          Worker:
+            replicas: 1
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: write the number of replicas, or leave it out, which means the same.
 
@@ -82,9 +49,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, integer, mapping
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _PATH = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
@@ -97,9 +64,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     if not isinstance(least, int) or isinstance(least, bool) or at(subject.spec, "elasticPolicy").get("metrics"):
         return
     if least > total > 0:
-        yield Found(
+        yield found_at(
             _PATH,
-            f"{field_path(_PATH)}: a gang of {least} pods, and the job makes {total}: none is ever scheduled",
+            f"a gang of {least} pods, and the job makes {total}: none is ever scheduled",
             f"write {total}, or leave it out",
             Fix(f"set minAvailable to {total}", (Edit("set", _PATH, total),), safe=False),
         )

@@ -5,73 +5,40 @@ What: runPolicy.schedulingPolicy.minAvailable is below the number of replicas of
 Why: the scheduler starts that many pods as soon as they fit. They hold their GPUs and wait at the rendezvous for the
 rest, and two such jobs may wait for each other for ever.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy:
-        backoffLimit: 3
-        cleanPodPolicy: Running
-        schedulingPolicy:
-          minAvailable: 1  # <--
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-        Worker:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy:
-        backoffLimit: 3
-        cleanPodPolicy: Running
-        schedulingPolicy:
-          minAvailable: 2
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-        Worker:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy:
+          backoffLimit: 3
+          cleanPodPolicy: Running
+          schedulingPolicy:
+    -       minAvailable: 1  # <--
+    +       minAvailable: 2
+        pytorchReplicaSpecs:
+          Master:
+            replicas: 1
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+          Worker:
+            replicas: 1
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: write the number of replicas, or leave it out, which means the same.
 
@@ -82,9 +49,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, integer, mapping
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _PATH = ("spec", "runPolicy", "schedulingPolicy", "minAvailable")
@@ -97,9 +64,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     if not isinstance(least, int) or isinstance(least, bool) or subject.spec.get("elasticPolicy") is not None:
         return
     if 0 < least < total:
-        yield Found(
+        yield found_at(
             _PATH,
-            f"{field_path(_PATH)}: {least} of {total} pods may be started, and they wait for the rest with their GPUs",
+            f"{least} of {total} pods may be started, and they wait for the rest with their GPUs",
             f"write {total}, or leave it out",
             Fix(f"set minAvailable to {total}", (Edit("set", _PATH, total),), safe=False),
         )

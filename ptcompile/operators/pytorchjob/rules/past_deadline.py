@@ -4,49 +4,28 @@ What: runPolicy.activeDeadlineSeconds is 0 or less.
 
 Why: the operator compares it with the time since the start: the job fails at once, and its pods are deleted.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy:
-        backoffLimit: 3
-        activeDeadlineSeconds: 0  # <--
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy:
-        backoffLimit: 3
-        activeDeadlineSeconds: 86400
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy:
+          backoffLimit: 3
+    -     activeDeadlineSeconds: 0  # <--
+    +     activeDeadlineSeconds: 86400
+        pytorchReplicaSpecs:
+          Master:
+            replicas: 1
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: write the seconds that the job may run, or leave it out for no limit.
 
@@ -57,9 +36,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _PATH = ("spec", "runPolicy", "activeDeadlineSeconds")
@@ -68,9 +47,9 @@ _PATH = ("spec", "runPolicy", "activeDeadlineSeconds")
 def _check(subject: Subject) -> Iterator[Found]:
     seconds = at(subject.spec, "runPolicy").get("activeDeadlineSeconds")
     if isinstance(seconds, int) and not isinstance(seconds, bool) and seconds <= 0:
-        yield Found(
+        yield found_at(
             _PATH,
-            f"{field_path(_PATH)}: {seconds} seconds are over when the job starts: it fails at once",
+            f"{seconds} seconds are over when the job starts: it fails at once",
             "write the seconds that the job may run, or remove it",
             Fix("remove it", (Edit("remove", _PATH),), safe=False),
         )

@@ -6,45 +6,26 @@ activeDeadlineSeconds, and asks for GPUs.
 Why: without a backoffLimit the operator does not count restarts. A script that fails in its first line holds the GPUs
 until somebody looks.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {cleanPodPolicy: Running}
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure  # <--
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+    -   runPolicy: {cleanPodPolicy: Running}
+    +   runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+        pytorchReplicaSpecs:
+          Master:
+            replicas: 1
+            restartPolicy: OnFailure  # <--
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: give runPolicy.backoffLimit or activeDeadlineSeconds, or write restartPolicy: Never.
 
@@ -55,10 +36,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, mapping
 from ptcompile.linting.amounts import accelerators
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _SPECS = ("spec", "pytorchReplicaSpecs")
@@ -75,9 +56,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         if restart in (None, "OnFailure"):
             path = (*_SPECS, role, "restartPolicy") if restart else (*_SPECS, role)
             edit = Edit("set", ("spec", "runPolicy", "backoffLimit"), 3)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: OnFailure without a backoffLimit restarts for ever, and the GPUs stay taken",
+                "OnFailure without a backoffLimit restarts for ever, and the GPUs stay taken",
                 "add backoffLimit or activeDeadlineSeconds to runPolicy",
                 Fix("set backoffLimit to 3", (edit,), safe=False),
                 on_key=not restart,

@@ -5,49 +5,28 @@ What: runPolicy.backoffLimit is set, and every role restarts by ExitCode.
 Why: the limit counts restarts of containers within running pods. With ExitCode the operator deletes the pod and makes
 a new one, whose count begins at 0, so retries go on for ever.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy:
-        cleanPodPolicy: Running
-        backoffLimit: 3  # <--
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: ExitCode
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy:
-        cleanPodPolicy: Running
-        backoffLimit: 3
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy:
+          cleanPodPolicy: Running
+          backoffLimit: 3  # <--
+        pytorchReplicaSpecs:
+          Master:
+            replicas: 1
+    -       restartPolicy: ExitCode
+    +       restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: use OnFailure, or limit the job by activeDeadlineSeconds.
 
@@ -58,9 +37,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at, mapping
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _PATH = ("spec", "runPolicy", "backoffLimit")
@@ -71,9 +49,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     restarts = [mapping(one).get("restartPolicy") for one in at(subject.spec, "pytorchReplicaSpecs").values()]
     counted = policy.get("activeDeadlineSeconds") is not None or not restarts
     if policy.get("backoffLimit") is not None and not counted and all(one == "ExitCode" for one in restarts):
-        yield Found(
+        yield found_at(
             _PATH,
-            f"{field_path(_PATH)}: with restartPolicy ExitCode a failed pod is made anew and its restarts count from "
+            "with restartPolicy ExitCode a failed pod is made anew and its restarts count from "
             "0: the limit is never reached",
             "use OnFailure, or add activeDeadlineSeconds",
         )

@@ -5,49 +5,28 @@ What: runPolicy.cleanPodPolicy is none of None, Running and All, as they are wri
 Why: neither the CRD nor the webhook checks the word. The operator asks whether it is None, then whether it is
 Running, and else deletes all pods at the end, with their logs.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy:
-        backoffLimit: 3
-        cleanPodPolicy: running  # <--
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy:
-        backoffLimit: 3
-        cleanPodPolicy: Running
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy:
+          backoffLimit: 3
+    -     cleanPodPolicy: running  # <--
+    +     cleanPodPolicy: Running
+        pytorchReplicaSpecs:
+          Master:
+            replicas: 1
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: write None, Running or All.
 
@@ -58,10 +37,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _PATH = ("spec", "runPolicy", "cleanPodPolicy")
@@ -74,9 +53,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         return
     meant = names.suggest(policy, _WORDS)
     fix = Fix(f"write {meant}", (Edit("set", _PATH, meant),), safe=meant.lower() == policy.lower()) if meant else None
-    yield Found(
+    yield found_at(
         _PATH,
-        f"{field_path(_PATH)}: {policy!r} is none of {', '.join(_WORDS)}, and all pods are deleted at the end",
+        f"{policy!r} is none of {', '.join(_WORDS)}, and all pods are deleted at the end",
         f"write {meant}" if meant else "write one of them",
         fix,
     )

@@ -5,55 +5,37 @@ What: a PyTorchJob has several Workers, no Master and no elasticPolicy, and its 
 Why: the operator sets MASTER_ADDR, RANK and WORLD_SIZE where there is a Master, and only there. A script that
 initialises torch.distributed from its environment fails, or trains alone on every pod.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      pytorchReplicaSpecs:
-        Worker:  # <--
-          replicas: 2
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [python, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      pytorchReplicaSpecs:
-        Master:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [python, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-        Worker:
-          replicas: 1
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [python, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+        pytorchReplicaSpecs:
+    -     Worker:  # <--
+    -       replicas: 2
+    +     Master:
+    +       replicas: 1
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [python, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+    +     Worker:
+    +       replicas: 1
+    +       restartPolicy: OnFailure
+    +       template:
+    +         spec:
+    +           containers:
+    +             - name: pytorch
+    +               image: ghcr.io/acme/train:1.0
+    +               command: [python, train.py]
+    +               resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: make one of the Workers the Master.
 
@@ -64,9 +46,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer, count
 
@@ -79,9 +60,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         return
     found = subject.trainers
     if count(found) > 1 and _by_environment(found[0]) and not found[0].unsure:
-        yield Found(
+        yield found_at(
             _WORKER,
-            f"{field_path(_WORKER)}: {count(found)} Workers without a Master get no MASTER_ADDR, RANK and WORLD_SIZE",
+            f"{count(found)} Workers without a Master get no MASTER_ADDR, RANK and WORLD_SIZE",
             "make one of them the Master",
             on_key=True,
         )

@@ -5,46 +5,26 @@ What: a PyTorchJob has several Workers, no Master and no elasticPolicy, and torc
 Why: the operator sets the address of the rendezvous for a Master or for an elastic job. With neither, torchrun takes
 127.0.0.1 and rank 0 on every pod, and waits for the other nodes for ever.
 
-Bad:
+Example:
 
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      pytorchReplicaSpecs:
-        Worker:  # <--
-          replicas: 2
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
-
-Good:
-
-    apiVersion: kubeflow.org/v1
-    kind: PyTorchJob
-    metadata: {name: train}
-    spec:
-      nprocPerNode: "1"
-      runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
-      elasticPolicy: {minReplicas: 2, maxReplicas: 2}
-      pytorchReplicaSpecs:
-        Worker:
-          replicas: 2
-          restartPolicy: OnFailure
-          template:
-            spec:
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  command: [torchrun, train.py]
-                  resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
+      apiVersion: kubeflow.org/v1
+      kind: PyTorchJob
+      metadata: {name: train}
+      spec:
+        nprocPerNode: "1"
+        runPolicy: {backoffLimit: 3, cleanPodPolicy: Running}
+    +   elasticPolicy: {minReplicas: 2, maxReplicas: 2}
+        pytorchReplicaSpecs:
+          Worker:  # <--
+            replicas: 2
+            restartPolicy: OnFailure
+            template:
+              spec:
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    command: [torchrun, train.py]
+                    resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
 Fix: add elasticPolicy with the number of Workers, or make one of them the Master.
 
@@ -56,8 +36,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import count
 
@@ -69,10 +49,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     total = count(found)
     if total > 1 and subject.parties and subject.meets_nowhere and found[0].seen.nodes != (1, 1):
         policy = {"minReplicas": total, "maxReplicas": total}
-        yield Found(
+        yield found_at(
             _WORKER,
-            f"{field_path(_WORKER)}: {total} Workers without a Master or an elasticPolicy are told no place to meet: "
-            "each waits for itself",
+            f"{total} Workers without a Master or an elasticPolicy are told no place to meet: each waits for itself",
             "add elasticPolicy, or make one of them the Master",
             Fix("add elasticPolicy", (Edit("set", ("spec", "elasticPolicy"), policy),), safe=False),
             on_key=True,

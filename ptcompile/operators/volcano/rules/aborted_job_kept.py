@@ -5,47 +5,27 @@ What: ttlSecondsAfterFinished beside a policy with the action AbortJob.
 Why: Volcano collects jobs that are Completed, Failed or Terminated. An aborted one can be resumed, so it stays, with
 its finished pods.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      ttlSecondsAfterFinished: 600
-      policies:
-        - {event: PodFailed, action: AbortJob}  # <--
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      ttlSecondsAfterFinished: 600
-      policies:
-        - {event: PodFailed, action: TerminateJob}
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 1
+        ttlSecondsAfterFinished: 600
+        policies:
+    -     - {event: PodFailed, action: AbortJob}  # <--
+    +     - {event: PodFailed, action: TerminateJob}
+        tasks:
+          - name: trainer
+            replicas: 1
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: use TerminateJob, unless the job is to be resumed by hand.
 
@@ -56,8 +36,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import policies
 
@@ -68,9 +48,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     for policy in policies(subject):
         if policy.action == "AbortJob":
             path = (*policy.path, "action")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: an aborted job is not finished, and ttlSecondsAfterFinished never collects it",
+                "an aborted job is not finished, and ttlSecondsAfterFinished never collects it",
                 "use TerminateJob",
                 Fix("terminate the job", (Edit("set", path, "TerminateJob"),), safe=False),
             )

@@ -5,47 +5,27 @@ What: a template has the annotation prometheus.io/scrape: "true", and the svc pl
 Why: the NetworkPolicy lets in traffic from pods of the same job alone: the scraper gets no answer, where the cluster's
 network enforces policies.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      plugins: {svc: []}
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            metadata:
-              annotations:
-                prometheus.io/scrape: "true"  # <--
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      plugins: {svc: [--disable-network-policy]}
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            metadata:
-              annotations:
-                prometheus.io/scrape: "true"
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+    -   plugins: {svc: []}
+    +   plugins: {svc: [--disable-network-policy]}
+        tasks:
+          - name: trainer
+            replicas: 1
+            template:
+              metadata:
+                annotations:
+                  prometheus.io/scrape: "true"  # <--
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: give the svc plugin --disable-network-policy, and write a policy that lets the scraper in.
 
@@ -56,9 +36,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Fix, field_path
+from ptcompile.findings.diagnostics import Fix
 from ptcompile.kubernetes.untyped import at, string_map
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import flag, with_argument
 
@@ -70,10 +50,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         if string_map(at(template.data, "metadata").get("annotations")).get("prometheus.io/scrape") == "true":
             path = (*template.path, "metadata", "annotations", "prometheus.io/scrape")
             edit = with_argument(subject, "svc", "--disable-network-policy")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the svc plugin's NetworkPolicy lets pods of this job in and nobody else: nothing "
-                "can scrape them",
+                "the svc plugin's NetworkPolicy lets pods of this job in and nobody else: nothing can scrape them",
                 "give the svc plugin --disable-network-policy",
                 Fix("make no NetworkPolicy", (edit,), safe=False),
             )

@@ -5,46 +5,27 @@ What: two entries of spec.volumes name one volumeClaimName.
 Why: Volcano makes one pod volume of a claim and drops the second entry with its mountPath: the directory is not there,
 or writes go to the container's own disk.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      volumes:
-        - {mountPath: /data, volumeClaimName: shared}
-        - {mountPath: /checkpoints, volumeClaimName: shared}  # <--
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      volumes:
-        - {mountPath: /shared, volumeClaimName: shared}
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 1
+        volumes:
+    -     - {mountPath: /data, volumeClaimName: shared}
+    -     - {mountPath: /checkpoints, volumeClaimName: shared}  # <--
+    +     - {mountPath: /shared, volumeClaimName: shared}
+        tasks:
+          - name: trainer
+            replicas: 1
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: mount the claim once, or write volume and mounts into the templates.
 
@@ -55,9 +36,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import items, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -67,9 +47,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         claim, mount = text(volume.get("volumeClaimName")), text(volume.get("mountPath"))
         if claim and claim in seen:
             path = ("spec", "volumes", i)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the claim {claim} is mounted at {seen[claim]}, and {mount} is dropped",
+                f"the claim {claim} is mounted at {seen[claim]}, and {mount} is dropped",
                 "mount it once, or write volume and mounts into the templates",
             )
         seen.setdefault(claim, mount)

@@ -4,51 +4,29 @@ What: the pytorch plugin is on, and a policy completes the job on TaskCompleted 
 
 Why: rank 0 is in the master, and writes the last checkpoint after the other ranks have ended: Volcano stops it there.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 3
-      plugins: {pytorch: []}
-      policies:
-        - {event: PodFailed, action: RestartJob}
-        - {event: TaskCompleted, action: CompleteJob}  # <--
-      tasks:
-        - name: master
-          replicas: 1
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - {name: worker, replicas: 2, template: *pod}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 3
-      plugins: {pytorch: []}
-      policies:
-        - {event: PodFailed, action: RestartJob}
-      tasks:
-        - name: master
-          replicas: 1
-          policies: [{event: TaskCompleted, action: CompleteJob}]
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - {name: worker, replicas: 2, template: *pod}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 3
+        plugins: {pytorch: []}
+        policies:
+          - {event: PodFailed, action: RestartJob}
+    -     - {event: TaskCompleted, action: CompleteJob}  # <--
+        tasks:
+          - name: master
+            replicas: 1
+    +       policies: [{event: TaskCompleted, action: CompleteJob}]
+            template: &pod
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+          - {name: worker, replicas: 2, template: *pod}
 
 Fix: write the policy at the master's task.
 
@@ -59,9 +37,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import items, texts
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import Policy, policies, pytorch_tasks
 
@@ -75,9 +53,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         if policy.action not in ("CompleteJob", "TerminateJob") or "TaskCompleted" not in policy.events:
             continue
         if len(policy.path) == 3 or any(task is worker for _, task in policy.tasks):
-            yield Found(
+            yield found_at(
                 policy.path,
-                f"{field_path(policy.path)}: when the pods of {worker.name} are done the job ends, and {master.name} "
+                f"when the pods of {worker.name} are done the job ends, and {master.name} "
                 "is "
                 "stopped, whatever rank 0 still writes",
                 f"write the policy at the task {master.name}",

@@ -5,45 +5,26 @@ What: a policy on PodFailed or on an exit code, while restartPolicy of all its t
 Why: the kubelet starts a failed container again and the pod never fails, however often that happens: the policy sees
 only pods that the node itself gives up.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      policies:
-        - {event: PodFailed, action: RestartJob}  # <--
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: OnFailure
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      policies:
-        - {event: PodFailed, action: RestartJob}
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 1
+        policies:
+          - {event: PodFailed, action: RestartJob}  # <--
+        tasks:
+          - name: trainer
+            replicas: 1
+            template:
+              spec:
+    -           restartPolicy: OnFailure
+    +           restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: write restartPolicy: Never, or a policy on TaskFailed with the task's maxRetry.
 
@@ -54,8 +35,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import never_restart, policies
 
@@ -66,10 +47,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         if not about or not policy.restarts or "Never" in policy.restarts:
             continue
         what = "PodFailed" if policy.data.get("exitCode") is None else f"exit code {policy.data['exitCode']}"
-        yield Found(
+        yield found_at(
             policy.path,
-            f"{field_path(policy.path)}: the kubelet restarts the containers in place, so that a crash never becomes "
-            f"{what}",
+            f"the kubelet restarts the containers in place, so that a crash never becomes {what}",
             "write restartPolicy: Never in the tasks, or act on TaskFailed",
             Fix("set restartPolicy to Never", never_restart(policy.tasks), safe=False)
             if len(policy.tasks) < 9

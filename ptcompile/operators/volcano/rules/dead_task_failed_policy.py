@@ -5,45 +5,26 @@ What: a policy on TaskFailed alone, while restartPolicy of all its tasks is Neve
 Why: TaskFailed means that a task's containers have been restarted maxRetry times. With Never the count stays 0 and the
 policy does nothing.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      policies:
-        - {event: TaskFailed, action: TerminateJob}  # <--
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      policies:
-        - {event: PodFailed, action: TerminateJob}
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 1
+        policies:
+    -     - {event: TaskFailed, action: TerminateJob}  # <--
+    +     - {event: PodFailed, action: TerminateJob}
+        tasks:
+          - name: trainer
+            replicas: 1
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: act on PodFailed, or write restartPolicy: OnFailure.
 
@@ -54,8 +35,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import policies
 
@@ -68,11 +49,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         taken = any("PodFailed" in one.events for one in found if one.path[:-1] == policy.path[:-1])
         path = (*policy.path, "event")
         mendable = policy.data.get("event") == "TaskFailed" and not taken
-        yield Found(
+        yield found_at(
             policy.path,
-            f"{field_path(policy.path)}: TaskFailed counts containers that restart in place, and with restartPolicy "
-            "Never "
-            "none does",
+            "TaskFailed counts containers that restart in place, and with restartPolicy Never none does",
             "act on PodFailed",
             Fix("act on PodFailed", (Edit("set", path, "PodFailed"),), safe=False) if mendable else None,
         )

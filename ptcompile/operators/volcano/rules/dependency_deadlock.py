@@ -5,43 +5,25 @@ What: minAvailable, or its default, is above the number of pods of the tasks wit
 Why: the scheduler waits until minAvailable pods exist, and the pods of a task with dependsOn are made when those before
 it run: nothing ever starts.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 3  # <--
-      tasks:
-        - name: data
-          replicas: 1
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - {name: trainer, replicas: 2, dependsOn: {name: [data]}, template: *pod}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      tasks:
-        - name: data
-          replicas: 1
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - {name: trainer, replicas: 2, dependsOn: {name: [data]}, template: *pod}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+    -   minAvailable: 3  # <--
+    +   minAvailable: 1
+        tasks:
+          - name: data
+            replicas: 1
+            template: &pod
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+          - {name: trainer, replicas: 2, dependsOn: {name: [data]}, template: *pod}
 
 Fix: set minAvailable to at most the number of pods that can exist at the start.
 
@@ -52,9 +34,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, integer, texts
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import manned
 
@@ -67,9 +49,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     least = given or sum(task.min_available for _, task in tasks)
     if later and 0 < first < least:
         path = ("spec", "minAvailable")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: {least} pods have to exist before any starts{'' if given else ' (the default)'}, and "
+            f"{least} pods have to exist before any starts{'' if given else ' (the default)'}, and "
             f"{first} can: the others wait for these by dependsOn",
             f"set minAvailable to at most {first}",
             Fix(f"set minAvailable to {first}", (Edit("set", path, first),), safe=False),

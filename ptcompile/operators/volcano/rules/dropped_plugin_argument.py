@@ -6,55 +6,31 @@ without dashes, a bad number, or any argument of a plugin that takes none.
 Why: Volcano logs the error and goes on with what it has read so far: the rest keeps its default, and the job runs with
 another port or without the option.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 3
-      plugins:
-        pytorch:
-          - --master=master
-          - --port 5000  # <--
-      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-      tasks:
-        - name: master
-          replicas: 1
-          policies: [{event: TaskCompleted, action: CompleteJob}]
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - {name: worker, replicas: 2, template: *pod}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 3
-      plugins:
-        pytorch:
-          - --master=master
-          - --port=5000
-      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-      tasks:
-        - name: master
-          replicas: 1
-          policies: [{event: TaskCompleted, action: CompleteJob}]
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - {name: worker, replicas: 2, template: *pod}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 3
+        plugins:
+          pytorch:
+            - --master=master
+    -       - --port 5000  # <--
+    +       - --port=5000
+        policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
+        tasks:
+          - name: master
+            replicas: 1
+            policies: [{event: TaskCompleted, action: CompleteJob}]
+            template: &pod
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+          - {name: worker, replicas: 2, template: *pod}
 
 Fix: write each argument as --name=value, with a name that the plugin knows in this release.
 
@@ -67,11 +43,11 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import Value, parse
 from ptcompile.kubernetes.untyped import integer
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import flag, flags_of, pytorch_tasks
 from ptcompile.operators.volcano.webhook import PLUGINS
@@ -89,9 +65,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("spec", "plugins", plugin, index)
         lost = f", and the {len(args) - index - 1} behind it are lost too" if index + 1 < len(args) else ""
         mended = _mended(args[index], known)
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: the plugin stops reading here: {problem}{lost}",
+            f"the plugin stops reading here: {problem}{lost}",
             f"write {mended}" if mended else _help(plugin, known),
             Fix(f"write {mended}", (Edit("set", path, mended),), safe=False) if mended else None,
         )

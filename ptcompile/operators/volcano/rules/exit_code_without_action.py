@@ -5,47 +5,27 @@ What: a policy with exitCode whose action is absent or misspelt.
 Why: the webhook looks at the action of event policies only. An unknown one is taken for SyncJob, which does nothing
 about the failed pod.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      policies:
-        - exitCode: 137
-          action: RestartJobs  # <--
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      policies:
-        - exitCode: 137
-          action: RestartJob
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 1
+        policies:
+          - exitCode: 137
+    -       action: RestartJobs  # <--
+    +       action: RestartJob
+        tasks:
+          - name: trainer
+            replicas: 1
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: write one of AbortJob, RestartJob, RestartTask, RestartPod, TerminateJob, CompleteJob.
 
@@ -56,9 +36,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes import names
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import policies
 from ptcompile.operators.volcano.webhook_policies import ACTIONS
@@ -70,9 +50,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             continue
         path = (*policy.path, "action")
         meant = names.suggest(policy.action, ACTIONS) if policy.action else None
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: {policy.action or 'no action'} is none that Volcano knows: nothing is done about "
+            f"{policy.action or 'no action'} is none that Volcano knows: nothing is done about "
             "exit "
             f"code {policy.data['exitCode']}",
             f"write {meant}" if meant else f"write one of {', '.join(ACTIONS)}",

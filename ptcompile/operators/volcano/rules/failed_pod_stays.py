@@ -5,49 +5,28 @@ What: pods wait for one another, are never restarted in place, and no policy is 
 Why: without a policy for PodFailed Volcano leaves the failed pod as it is: the other ranks hang in their next
 collective and hold their GPUs.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 3
-      plugins: {pytorch: []}
-      policies: [{event: PodEvicted, action: RestartJob}]  # <--
-      tasks:
-        - name: master
-          replicas: 1
-          policies: [{event: TaskCompleted, action: CompleteJob}]
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - {name: worker, replicas: 2, template: *pod}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 3
-      plugins: {pytorch: []}
-      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-      tasks:
-        - name: master
-          replicas: 1
-          policies: [{event: TaskCompleted, action: CompleteJob}]
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - {name: worker, replicas: 2, template: *pod}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 3
+        plugins: {pytorch: []}
+    -   policies: [{event: PodEvicted, action: RestartJob}]  # <--
+    +   policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
+        tasks:
+          - name: master
+            replicas: 1
+            policies: [{event: TaskCompleted, action: CompleteJob}]
+            template: &pod
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+          - {name: worker, replicas: 2, template: *pod}
 
 Fix: add a policy {event: PodFailed, action: RestartJob} with maxRetry, or TerminateJob to fail at once.
 
@@ -58,8 +37,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import manned, policies, restarts
 
@@ -74,9 +53,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     policy = {"event": "PodFailed", "action": "RestartJob"}
     listed = isinstance(subject.spec.get("policies"), list)
     edit = Edit("append", path, policy) if listed else Edit("set", path, [policy])
-    yield Found(
+    yield found_at(
         path,
-        f"{field_path(path)}: nothing is done about a pod that fails, and {subject.awaited} pods wait for one another: "
+        f"nothing is done about a pod that fails, and {subject.awaited} pods wait for one another: "
         "the others hang and keep their devices",
         "add a policy {event: PodFailed, action: RestartJob}",
         Fix("restart the job when a pod fails", (edit,), safe=False),

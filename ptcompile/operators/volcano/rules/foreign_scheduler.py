@@ -5,44 +5,25 @@ What: a template's schedulerName differs from the job's, which is volcano where 
 Why: the template's wins. Another scheduler does not know the gang: it starts these pods one by one, and Volcano counts
 on pods that it does not place.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      schedulerName: volcano
-      minAvailable: 2
-      tasks:
-        - name: trainer
-          replicas: 2
-          template:
-            spec:
-              restartPolicy: Never
-              schedulerName: default-scheduler  # <--
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      schedulerName: volcano
-      minAvailable: 2
-      tasks:
-        - name: trainer
-          replicas: 2
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        schedulerName: volcano
+        minAvailable: 2
+        tasks:
+          - name: trainer
+            replicas: 2
+            template:
+              spec:
+                restartPolicy: Never
+    -           schedulerName: default-scheduler  # <--
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: remove schedulerName from the template.
 
@@ -53,9 +34,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import manned, pod_path
 
@@ -66,9 +47,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         name = text(task.spec.get("schedulerName"))
         if name and name != own:
             path = pod_path(i, "schedulerName")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the pods of {task.name} go to {name}, and the job to {own}: the gang and the "
+                f"the pods of {task.name} go to {name}, and the job to {own}: the gang and the "
                 "queue mean nothing to them",
                 "remove schedulerName from the template",
                 Fix("remove schedulerName", (Edit("remove", path),), safe=False),

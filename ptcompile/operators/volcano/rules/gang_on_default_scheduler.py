@@ -5,43 +5,25 @@ What: the job's schedulerName is default-scheduler.
 Why: that scheduler knows no gang: minAvailable, the tasks' order and the network topology are not looked at when pods
 are placed.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      schedulerName: default-scheduler  # <--
-      minAvailable: 2
-      tasks:
-        - name: trainer
-          replicas: 2
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      schedulerName: volcano
-      minAvailable: 2
-      tasks:
-        - name: trainer
-          replicas: 2
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+    -   schedulerName: default-scheduler  # <--
+    +   schedulerName: volcano
+        minAvailable: 2
+        tasks:
+          - name: trainer
+            replicas: 2
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: set schedulerName to volcano, or remove it.
 
@@ -52,18 +34,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     if subject.spec.get("schedulerName") == "default-scheduler":
         path = ("spec", "schedulerName")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: default-scheduler places pods one by one: minAvailable and networkTopology are not "
-            "looked at",
+            "default-scheduler places pods one by one: minAvailable and networkTopology are not looked at",
             "set schedulerName to volcano",
             Fix("set schedulerName to volcano", (Edit("set", path, "volcano"),), safe=False),
         )

@@ -5,48 +5,30 @@ What: a container has accelerators under limits, and not under requests.
 Why: Volcano sums up what a gang needs from the template before Kubernetes fills in requests. GPUs that only limits name
 are missing there: the queue lets a job in that cannot run, and the job holds its place.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources:
-                    requests: {cpu: 4, memory: 16Gi}
-                    limits:
-                      cpu: 4
-                      memory: 16Gi
-                      nvidia.com/gpu: 1  # <--
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources:
-                    requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}
-                    limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 1
+        tasks:
+          - name: trainer
+            replicas: 1
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources:
+    -                 requests: {cpu: 4, memory: 16Gi}
+    -                 limits:
+    -                   cpu: 4
+    -                   memory: 16Gi
+    -                   nvidia.com/gpu: 1  # <--
+    +                 requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}
+    +                 limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}
 
 Fix: write the GPUs under requests too.
 
@@ -57,9 +39,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.accelerators import is_accelerator
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -71,11 +53,9 @@ def _check(subject: Subject) -> Iterator[Found]:
                 continue
             path = (*container.path, "resources", "limits", name)
             edit = Edit("set", (*container.path, "resources", "requests", name), amount)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: {amount} not under requests, and only those count when Volcano decides whether "
-                "the "
-                "gang fits",
+                f"{amount} not under requests, and only those count when Volcano decides whether the gang fits",
                 f"write {name} under requests too",
                 Fix(f"request {name}", (edit,), safe=True),
             )

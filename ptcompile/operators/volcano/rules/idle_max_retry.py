@@ -5,45 +5,26 @@ What: the job's maxRetry without a policy that restarts anything, or a task's ma
 Why: the job's counts restarts by policies, and the task's is the threshold of the event TaskFailed: without those the
 number means nothing.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      maxRetry: 5  # <--
-      policies: [{event: PodFailed, action: TerminateJob}]
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      maxRetry: 5
-      policies: [{event: PodFailed, action: RestartJob}]
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 1
+        maxRetry: 5  # <--
+    -   policies: [{event: PodFailed, action: TerminateJob}]
+    +   policies: [{event: PodFailed, action: RestartJob}]
+        tasks:
+          - name: trainer
+            replicas: 1
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: add the policy that was meant, or remove maxRetry.
 
@@ -54,9 +35,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import Json, integer
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import policies
 
@@ -81,7 +62,7 @@ def _chosen(holder: Json) -> bool:
 
 def _idle(path: Path, why: str, help: str) -> Found:
     fix = Fix("remove maxRetry", (Edit("remove", path),), safe=False)
-    return Found(path, f"{field_path(path)}: it limits nothing, since {why}", f"{help}, or remove maxRetry", fix)
+    return found_at(path, f"it limits nothing, since {why}", f"{help}, or remove maxRetry", fix)
 
 
 RULE = Rule("idle-max-retry", _check, severity="warning", stage="style", authority="volcano")

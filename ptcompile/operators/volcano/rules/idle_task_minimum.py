@@ -5,45 +5,26 @@ What: a task has minAvailable, and the job's minAvailable is below the sum over 
 Why: Volcano checks the tasks one by one only where the job asks for at least as many pods as its tasks do together.
 Below that any pods will do: all workers and no master.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 2  # <--
-      tasks:
-        - name: master
-          replicas: 1
-          minAvailable: 1
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - {name: worker, replicas: 4, minAvailable: 3, template: *pod}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 4
-      tasks:
-        - name: master
-          replicas: 1
-          minAvailable: 1
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - {name: worker, replicas: 4, minAvailable: 3, template: *pod}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+    -   minAvailable: 2  # <--
+    +   minAvailable: 4
+        tasks:
+          - name: master
+            replicas: 1
+            minAvailable: 1
+            template: &pod
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+          - {name: worker, replicas: 4, minAvailable: 3, template: *pod}
 
 Fix: set the job's minAvailable to the sum, or leave it out: then it is the sum.
 
@@ -54,9 +35,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import integer
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -67,9 +48,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     written = any(task.min_available != task.replicas for task in tasks)  # the webhook writes replicas there
     if written and 0 < given < total:
         path = ("spec", "minAvailable")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: {given} is below the {total} that the tasks ask for together, so that no task's own "
+            f"{given} is below the {total} that the tasks ask for together, so that no task's own "
             "minAvailable is looked at",
             f"set minAvailable to {total}",
             Fix(f"set minAvailable to {total}", (Edit("set", path, total),), safe=False),

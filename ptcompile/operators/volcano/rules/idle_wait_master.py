@@ -4,54 +4,30 @@ What: --wait-master-timeout or --wait-master-image without --wait-master-enabled
 
 Why: the init container that waits is made only where it is enabled, so the argument does nothing.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 3
-      plugins:
-        pytorch:
-          - --wait-master-timeout=600  # <--
-      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-      tasks:
-        - name: master
-          replicas: 1
-          policies: [{event: TaskCompleted, action: CompleteJob}]
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - {name: worker, replicas: 2, template: *pod}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 3
-      plugins:
-        pytorch:
-          - --wait-master-enabled
-          - --wait-master-timeout=600
-      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-      tasks:
-        - name: master
-          replicas: 1
-          policies: [{event: TaskCompleted, action: CompleteJob}]
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - {name: worker, replicas: 2, template: *pod}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 3
+        plugins:
+          pytorch:
+    +       - --wait-master-enabled
+            - --wait-master-timeout=600  # <--
+        policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
+        tasks:
+          - name: master
+            replicas: 1
+            policies: [{event: TaskCompleted, action: CompleteJob}]
+            template: &pod
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+          - {name: worker, replicas: 2, template: *pod}
 
 Fix: add --wait-master-enabled, or remove the argument.
 
@@ -62,9 +38,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Fix, field_path
+from ptcompile.findings.diagnostics import Fix
 from ptcompile.kubernetes.goflags import parse
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import flags_of, with_argument
 
@@ -78,9 +54,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         name = argument.lstrip("-").partition("=")[0]
         if argument.startswith("-") and name in ("wait-master-timeout", "wait-master-image"):
             path = ("spec", "plugins", "pytorch", i)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: --{name} does nothing without --wait-master-enabled",
+                f"--{name} does nothing without --wait-master-enabled",
                 "add --wait-master-enabled",
                 Fix("wait for the master", (with_argument(subject, "pytorch", "--wait-master-enabled"),), safe=False),
             )

@@ -5,45 +5,26 @@ What: maxRetry of the job or of a task is written as 0.
 Why: the webhook cannot tell 0 from nothing and fills in its default: a job that should not be retried is, up to three
 times.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      maxRetry: 0  # <--
-      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      maxRetry: 1
-      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 1
+    -   maxRetry: 0  # <--
+    +   maxRetry: 1
+        policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
+        tasks:
+          - name: trainer
+            replicas: 1
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: write 1: the failure that makes it that many fails the job.
 
@@ -54,8 +35,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix, Path
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -65,9 +46,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         written.append((("spec", "tasks", i, "maxRetry"), task.source.get("maxRetry")))
     for path, value in written:
         if isinstance(value, int) and not isinstance(value, bool) and value == 0:
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: 0 is taken for nothing written, and becomes 3",
+                "0 is taken for nothing written, and becomes 3",
                 "set maxRetry to 1: the first failure is then the last",
                 Fix("set maxRetry to 1", (Edit("set", path, 1),), safe=False),
             )

@@ -5,41 +5,24 @@ What: the job's minAvailable is written as 0.
 Why: the webhook cannot tell 0 from nothing, and fills in the sum over the tasks: instead of no gang it is the whole
 job.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 0  # <--
-      tasks:
-        - name: trainer
-          replicas: 4
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      tasks:
-        - name: trainer
-          replicas: 4
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+    -   minAvailable: 0  # <--
+    +   minAvailable: 1
+        tasks:
+          - name: trainer
+            replicas: 4
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: write 1 for pods that start one by one, or leave it out for a gang of all.
 
@@ -50,8 +33,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -60,10 +43,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     if isinstance(given, int) and not isinstance(given, bool) and given == 0:
         path = ("spec", "minAvailable")
         total = sum(task.min_available for task in subject.volcano.tasks)
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: 0 is taken for nothing written, and becomes {total}: the whole job has to fit at "
-            "once",
+            f"0 is taken for nothing written, and becomes {total}: the whole job has to fit at once",
             "set minAvailable to 1 for pods that start one by one, or remove it for a gang",
             Fix("set minAvailable to 1", (Edit("set", path, 1),), safe=False),
         )

@@ -4,43 +4,25 @@ What: minSuccess is above the number of all tasks' replicas.
 
 Why: when all pods have succeeded the number is still not reached, and Volcano says that the job failed.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 2
-      minSuccess: 3  # <--
-      tasks:
-        - name: trainer
-          replicas: 2
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 2
-      minSuccess: 2
-      tasks:
-        - name: trainer
-          replicas: 2
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 2
+    -   minSuccess: 3  # <--
+    +   minSuccess: 2
+        tasks:
+          - name: trainer
+            replicas: 2
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: set minSuccess to at most the number of pods, or remove it.
 
@@ -51,9 +33,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import integer
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import manned
 
@@ -63,9 +45,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     total = sum(task.replicas for _, task in manned(subject))
     if given > total > 0:
         path = ("spec", "minSuccess")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: {given} pods have to succeed and there are {total}: the job fails when all have",
+            f"{given} pods have to succeed and there are {total}: the job fails when all have",
             f"set minSuccess to at most {total}",
             Fix(f"set minSuccess to {total}", (Edit("set", path, total),), safe=False),
         )

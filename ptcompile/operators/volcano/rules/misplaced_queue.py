@@ -5,45 +5,28 @@ What: a label or an annotation of the Job or of a template names a queue, and sp
 Why: a Job's queue is spec.queue alone. The annotation is for bare pods and PodGroups; here the job waits in the queue
 default.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata:
-      name: train
-      annotations:
-        scheduling.volcano.sh/queue-name: research  # <--
-    spec:
-      minAvailable: 1
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      queue: research
-      minAvailable: 1
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+    - metadata:
+    -   name: train
+    -   annotations:
+    -     scheduling.volcano.sh/queue-name: research  # <--
+    + metadata: {name: train}
+      spec:
+    +   queue: research
+        minAvailable: 1
+        tasks:
+          - name: trainer
+            replicas: 1
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: write spec.queue.
 
@@ -54,9 +37,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import Json, at, string_map
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import QUEUE_KEYS
 
@@ -71,10 +54,9 @@ def _check(subject: Subject) -> Iterator[Found]:
                 if key in QUEUE_KEYS and value and value != own:
                     path = (*where, kind, key)
                     edits = (Edit("set", ("spec", "queue"), value), Edit("remove", path))
-                    yield Found(
+                    yield found_at(
                         path,
-                        f"{field_path(path)}: the job's queue is spec.queue, and that is {own}: {value} is not looked "
-                        "at",
+                        f"the job's queue is spec.queue, and that is {own}: {value} is not looked at",
                         f"set spec.queue to {value}",
                         Fix(f"set spec.queue to {value}", edits, safe=False),
                     )

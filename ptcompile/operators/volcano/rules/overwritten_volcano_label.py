@@ -4,44 +4,26 @@ What: a template has one of the labels or annotations by which Volcano knows its
 
 Why: the controller sets them on every pod, so that what stands here is never seen.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            metadata:
-              labels:
-                volcano.sh/job-name: other  # <--
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 1
+        tasks:
+          - name: trainer
+            replicas: 1
+            template:
+    -         metadata:
+    -           labels:
+    -             volcano.sh/job-name: other  # <--
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: remove it.
 
@@ -52,9 +34,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, string_map
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _OWNED = {
@@ -74,9 +56,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             for key in string_map(at(template.data, "metadata").get(kind)):
                 if key in owned:
                     path = (*template.path, "metadata", kind, key)
-                    yield Found(
+                    yield found_at(
                         path,
-                        f"{field_path(path)}: Volcano overwrites it on every pod",
+                        "Volcano overwrites it on every pod",
                         "remove it",
                         Fix(f"remove {key}", (Edit("remove", path),), safe=key != "volcano.sh/partition-id"),
                     )

@@ -6,49 +6,28 @@ nodes.
 Why: Volcano starts minAvailable pods as soon as they fit. They hold their GPUs and wait for ranks that may never fit:
 two such jobs can hold half of the cluster each, for ever.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1  # <--
-      plugins: {pytorch: []}
-      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-      tasks:
-        - name: master
-          replicas: 1
-          policies: [{event: TaskCompleted, action: CompleteJob}]
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - {name: worker, replicas: 2, template: *pod}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 3
-      plugins: {pytorch: []}
-      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-      tasks:
-        - name: master
-          replicas: 1
-          policies: [{event: TaskCompleted, action: CompleteJob}]
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - {name: worker, replicas: 2, template: *pod}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+    -   minAvailable: 1  # <--
+    +   minAvailable: 3
+        plugins: {pytorch: []}
+        policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
+        tasks:
+          - name: master
+            replicas: 1
+            policies: [{event: TaskCompleted, action: CompleteJob}]
+            template: &pod
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+          - {name: worker, replicas: 2, template: *pod}
 
 Fix: set minAvailable to the number of pods, or leave it out: then it is all of them.
 
@@ -59,9 +38,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import integer
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import manned
 
@@ -72,9 +51,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     wanted = min(subject.awaited, total) if 0 < given < total else 0
     if given < wanted:
         path = ("spec", "minAvailable")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: {given} of {total} pods are enough to start, and {wanted} wait for one another: "
+            f"{given} of {total} pods are enough to start, and {wanted} wait for one another: "
             "those "
             "that run hold their devices and train nothing",
             f"set minAvailable to {wanted}",

@@ -4,45 +4,26 @@ What: a policy names the event PodPending and no timeout.
 
 Why: the event is sent when a pod has been pending for the policy's timeout; without one it is never sent.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      policies:
-        - {event: PodPending, action: RestartJob}  # <--
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      policies:
-        - {event: PodPending, action: RestartJob, timeout: 10m}
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 1
+        policies:
+    -     - {event: PodPending, action: RestartJob}  # <--
+    +     - {event: PodPending, action: RestartJob, timeout: 10m}
+        tasks:
+          - name: trainer
+            replicas: 1
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: write a timeout.
 
@@ -53,8 +34,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import policies
 
@@ -62,10 +43,9 @@ from ptcompile.operators.volcano.rules.reading import policies
 def _check(subject: Subject) -> Iterator[Found]:
     for policy in policies(subject):
         if "PodPending" in policy.events and not policy.data.get("timeout"):
-            yield Found(
+            yield found_at(
                 policy.path,
-                f"{field_path(policy.path)}: PodPending without a timeout is never sent, and {policy.action} never "
-                "done",
+                f"PodPending without a timeout is never sent, and {policy.action} never done",
                 "write a timeout, such as 10m",
                 Fix("set timeout to 10m", (Edit("set", (*policy.path, "timeout"), "10m"),), safe=False),
             )

@@ -5,51 +5,29 @@ What: no task of the job is called as the plugin's --master, which is `master` w
 Why: Volcano then gives no pod MASTER_ADDR, MASTER_PORT, WORLD_SIZE or RANK, and only its controller's log says so: each
 pod trains alone, or waits for an address that it never gets.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 3
-      plugins:
-        pytorch: [--worker=worker]  # <--
-      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-      tasks:
-        - name: leader
-          replicas: 1
-          policies: [{event: TaskCompleted, action: CompleteJob}]
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - {name: worker, replicas: 2, template: *pod}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 3
-      plugins:
-        pytorch: [--master=leader, --worker=worker]
-      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-      tasks:
-        - name: leader
-          replicas: 1
-          policies: [{event: TaskCompleted, action: CompleteJob}]
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - {name: worker, replicas: 2, template: *pod}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 3
+        plugins:
+    -     pytorch: [--worker=worker]  # <--
+    +     pytorch: [--master=leader, --worker=worker]
+        policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
+        tasks:
+          - name: leader
+            replicas: 1
+            policies: [{event: TaskCompleted, action: CompleteJob}]
+            template: &pod
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+          - {name: worker, replicas: 2, template: *pod}
 
 Fix: name the master's task with --master=NAME, or call the task master.
 
@@ -60,10 +38,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Fix, field_path
+from ptcompile.findings.diagnostics import Fix
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import flag, pytorch_tasks, with_argument
 
@@ -75,9 +53,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     wanted, known = flag(subject, "pytorch", "master"), [task.name for task in subject.volcano.tasks]
     single = [task.name for task in subject.volcano.tasks if task.replicas == 1]
     meant = names.suggest(text(wanted), known) or (single[0] if len(single) == 1 and len(known) > 1 else None)
-    yield Found(
+    yield found_at(
         path,
-        f"{field_path(path)}: no task is called {wanted!r} (there is {', '.join(known[:5]) or 'no task'}): the plugin "
+        f"no task is called {wanted!r} (there is {', '.join(known[:5]) or 'no task'}): the plugin "
         "gives "
         "no pod MASTER_ADDR, MASTER_PORT, WORLD_SIZE or RANK",
         f"write --master={meant}" if meant else "name the master's task with --master=NAME",

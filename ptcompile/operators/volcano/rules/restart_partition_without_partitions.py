@@ -5,46 +5,26 @@ What: the action RestartPartition, where no task that the policy is about has a 
 Why: Volcano restarts the pods that share the failed pod's partition label. Without partitions there is no such label,
 and nothing is restarted as meant.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 4
-      policies:
-        - {event: PodFailed, action: RestartPartition}  # <--
-      tasks:
-        - name: trainer
-          replicas: 4
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 4
-      policies:
-        - {event: PodFailed, action: RestartPartition}
-      tasks:
-        - name: trainer
-          replicas: 4
-          partitionPolicy: {totalPartitions: 2, partitionSize: 2}
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 4
+        policies:
+          - {event: PodFailed, action: RestartPartition}  # <--
+        tasks:
+          - name: trainer
+            replicas: 4
+    +       partitionPolicy: {totalPartitions: 2, partitionSize: 2}
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: give the task a partitionPolicy, or use RestartTask or RestartJob.
 
@@ -55,8 +35,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import policies
 
@@ -66,9 +46,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         if policy.action != "RestartPartition" or not policy.tasks or policy.partitioned:
             continue
         path = (*policy.path, "action")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: {', '.join(task.name for _, task in policy.tasks[:3])} has no partitions to restart",
+            f"{', '.join(task.name for _, task in policy.tasks[:3])} has no partitions to restart",
             "use RestartJob, or give the task a partitionPolicy",
             Fix("restart the job", (Edit("set", path, "RestartJob"),), safe=False),
         )

@@ -5,44 +5,25 @@ What: a task with several replicas whose template sets `hostname`.
 Why: the svc plugin names pods after themselves only where the template has no hostname. Now all pods answer to one
 name: a client reaches any of them, and VC_<TASK>_HOSTS lists one host and VC_<TASK>_NUM is 1.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 2
-      plugins: {svc: []}
-      tasks:
-        - name: trainer
-          replicas: 2
-          template:
-            spec:
-              restartPolicy: Never
-              hostname: trainer  # <--
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 2
-      plugins: {svc: []}
-      tasks:
-        - name: trainer
-          replicas: 2
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 2
+        plugins: {svc: []}
+        tasks:
+          - name: trainer
+            replicas: 2
+            template:
+              spec:
+                restartPolicy: Never
+    -           hostname: trainer  # <--
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: remove hostname.
 
@@ -53,9 +34,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import manned, pod_path
 
@@ -65,9 +46,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         name = text(task.spec.get("hostname"))
         if name and task.replicas > 1:
             path = pod_path(i, "hostname")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the {task.replicas} pods of {task.name} all have the host name {name}: nobody "
+                f"the {task.replicas} pods of {task.name} all have the host name {name}: nobody "
                 "can "
                 "reach a certain one of them",
                 "remove hostname: the svc plugin gives each pod its own",

@@ -5,47 +5,27 @@ What: networkTopology of mode soft with highestTierAllowed or highestTierName.
 Why: soft is best effort: the scheduler prefers close nodes and places the pods anywhere in the end. The limit is for
 mode hard.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 4
-      networkTopology:
-        mode: soft
-        highestTierAllowed: 1  # <--
-      tasks:
-        - name: trainer
-          replicas: 4
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 4
-      networkTopology:
-        mode: hard
-        highestTierAllowed: 1
-      tasks:
-        - name: trainer
-          replicas: 4
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 4
+        networkTopology:
+    -     mode: soft
+    +     mode: hard
+          highestTierAllowed: 1  # <--
+        tasks:
+          - name: trainer
+            replicas: 4
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: use mode hard, or remove the limit.
 
@@ -56,9 +36,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import Json, at
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -71,9 +51,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         for key in ("highestTierAllowed", "highestTierName"):
             if topology.get("mode") == "soft" and topology.get(key) is not None:
                 path = (*where, key)
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: with mode soft the pods may end anywhere, whatever the limit",
+                    "with mode soft the pods may end anywhere, whatever the limit",
                     f"set mode to hard, or remove {key}",
                     Fix("set mode to hard", (Edit("set", (*where, "mode"), "hard"),), safe=False),
                 )

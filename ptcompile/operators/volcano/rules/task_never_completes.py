@@ -5,41 +5,24 @@ What: a template's restartPolicy is Always, or not written, which is the same, a
 Why: the kubelet starts a container again even when it has succeeded: the pod never completes, the job stays Running and
 keeps its GPUs.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Always  # <--
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 1
+        tasks:
+          - name: trainer
+            replicas: 1
+            template:
+              spec:
+    -           restartPolicy: Always  # <--
+    +           restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: write restartPolicy: Never, or OnFailure.
 
@@ -50,9 +33,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import integer, items
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import manned, pod_path, policies, restarts
 
@@ -65,9 +48,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         if restarts(task) == "Always" and items(task.spec.get("containers")):
             path = pod_path(i, "restartPolicy")
             written = "" if task.spec.get("restartPolicy") else "not written, which is "
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: {written}Always: the pods of {task.name} start again when they have succeeded, "
+                f"{written}Always: the pods of {task.name} start again when they have succeeded, "
                 "and "
                 "the job never completes",
                 "write restartPolicy: Never",

@@ -6,53 +6,30 @@ task runs the very program of the worker.
 Why: such pods get MASTER_ADDR and MASTER_PORT, but no RANK, and WORLD_SIZE does not count them: they cannot join, and
 the others do not wait for them.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 3
-      plugins: {pytorch: [--master=master]}
-      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-      tasks:
-        - name: master
-          replicas: 1
-          policies: [{event: TaskCompleted, action: CompleteJob}]
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - name: trainer  # <--
-          replicas: 2
-          template: *pod
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 3
-      plugins: {pytorch: [--master=master, --worker=trainer]}
-      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-      tasks:
-        - name: master
-          replicas: 1
-          policies: [{event: TaskCompleted, action: CompleteJob}]
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - name: trainer
-          replicas: 2
-          template: *pod
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 3
+    -   plugins: {pytorch: [--master=master]}
+    +   plugins: {pytorch: [--master=master, --worker=trainer]}
+        policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
+        tasks:
+          - name: master
+            replicas: 1
+            policies: [{event: TaskCompleted, action: CompleteJob}]
+            template: &pod
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+          - name: trainer  # <--
+            replicas: 2
+            template: *pod
 
 Fix: name the workers' task with --worker=NAME, or make one task of all workers.
 
@@ -63,9 +40,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Fix, field_path
+from ptcompile.findings.diagnostics import Fix
 from ptcompile.kubernetes.untyped import items
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import flag, manned, pytorch_tasks, with_argument
 from ptcompile.operators.volcano.tasks import Task
@@ -83,9 +60,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("spec", "tasks", i, "name")
         alone = worker is None and len(others) == 1
         edit = with_argument(subject, "pytorch", f"--worker={task.name}")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: the pytorch plugin knows {_known(subject)} and not {task.name}: its {task.replicas} "
+            f"the pytorch plugin knows {_known(subject)} and not {task.name}: its {task.replicas} "
             "pods get MASTER_ADDR and no RANK, and WORLD_SIZE does not count them",
             f"write --worker={task.name}"
             if alone

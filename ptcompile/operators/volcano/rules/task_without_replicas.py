@@ -4,38 +4,22 @@ What: a task that does not say replicas.
 
 Why: Volcano has no default for it: the task has no pods, and its template is never used.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      tasks:
-        - name: trainer  # <--
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      tasks:
-        - name: trainer
-          replicas: 1
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        tasks:
+          - name: trainer  # <--
+    +       replicas: 1
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: write replicas.
 
@@ -46,8 +30,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -55,9 +39,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     for i, task in enumerate(subject.volcano.tasks):
         if task.source.get("replicas") is None:
             path = ("spec", "tasks", i)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: no replicas are written, and Volcano takes that for 0: {task.name} has no pods",
+                f"no replicas are written, and Volcano takes that for 0: {task.name} has no pods",
                 "write replicas",
                 Fix("set replicas to 1", (Edit("set", (*path, "replicas"), 1),), safe=False),
             )

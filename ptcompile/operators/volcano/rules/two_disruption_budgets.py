@@ -4,48 +4,27 @@ What: both annotations volcano.sh/jdb-min-available and volcano.sh/jdb-max-unava
 
 Why: only one is handed on to the PodGroup: jdb-min-available.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata:
-      name: train
-      annotations:
-        volcano.sh/jdb-min-available: "2"
-        volcano.sh/jdb-max-unavailable: "1"  # <--
-    spec:
-      minAvailable: 2
-      tasks:
-        - name: trainer
-          replicas: 4
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata:
-      name: train
-      annotations:
-        volcano.sh/jdb-min-available: "2"
-    spec:
-      minAvailable: 2
-      tasks:
-        - name: trainer
-          replicas: 4
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata:
+        name: train
+        annotations:
+          volcano.sh/jdb-min-available: "2"
+    -     volcano.sh/jdb-max-unavailable: "1"  # <--
+      spec:
+        minAvailable: 2
+        tasks:
+          - name: trainer
+            replicas: 4
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: keep one of the two.
 
@@ -56,9 +35,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import string_map
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -66,9 +45,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     given = string_map(subject.metadata.get("annotations"))
     if {"volcano.sh/jdb-min-available", "volcano.sh/jdb-max-unavailable"} <= given.keys():
         path = ("metadata", "annotations", "volcano.sh/jdb-max-unavailable")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: not looked at, since volcano.sh/jdb-min-available is written too",
+            "not looked at, since volcano.sh/jdb-min-available is written too",
             "keep one of the two",
             Fix("remove jdb-max-unavailable", (Edit("remove", path),), safe=False),
         )

@@ -5,55 +5,31 @@ What: a task's dependsOn.iteration is neither any nor all.
 Why: no schema and no webhook looks at the word, and every other one means all: a task that should start after any of
 several waits for each of them.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      tasks:
-        - name: data
-          replicas: 1
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - {name: model, replicas: 1, template: *pod}
-        - name: trainer
-          replicas: 1
-          dependsOn:
-            name: [data, model]
-            iteration: Any  # <--
-          template: *pod
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 1
-      tasks:
-        - name: data
-          replicas: 1
-          template: &pod
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - {name: model, replicas: 1, template: *pod}
-        - name: trainer
-          replicas: 1
-          dependsOn:
-            name: [data, model]
-            iteration: any
-          template: *pod
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 1
+        tasks:
+          - name: data
+            replicas: 1
+            template: &pod
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+          - {name: model, replicas: 1, template: *pod}
+          - name: trainer
+            replicas: 1
+            dependsOn:
+              name: [data, model]
+    -         iteration: Any  # <--
+    +         iteration: any
+            template: *pod
 
 Fix: write any or all.
 
@@ -64,10 +40,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import at, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -78,9 +54,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             continue
         path = ("spec", "tasks", i, "dependsOn", "iteration")
         meant = names.suggest(word, ("any", "all"))
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: {word} is taken for all: {task.name} waits for each task that it names",
+            f"{word} is taken for all: {task.name} waits for each task that it names",
             f"write {meant}" if meant else "write any or all",
             Fix(f"write {meant}", (Edit("set", path, meant),), safe=False) if meant else None,
         )

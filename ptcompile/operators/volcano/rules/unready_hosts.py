@@ -6,67 +6,37 @@ are not ready.
 Why: DNS has no address for a pod that is not ready. Where the probe passes only after the ranks have met, they never
 meet.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 3
-      plugins: {pytorch: [], svc: []}
-      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-      tasks:
-        - name: master
-          replicas: 1
-          policies: [{event: TaskCompleted, action: CompleteJob}]
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  readinessProbe: {tcpSocket: {port: 8000}}  # <--
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - name: worker
-          replicas: 2
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 3
-      plugins: {pytorch: [], svc: [--publish-not-ready-addresses]}
-      policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
-      tasks:
-        - name: master
-          replicas: 1
-          policies: [{event: TaskCompleted, action: CompleteJob}]
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  readinessProbe: {tcpSocket: {port: 8000}}
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-        - name: worker
-          replicas: 2
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 3
+    -   plugins: {pytorch: [], svc: []}
+    +   plugins: {pytorch: [], svc: [--publish-not-ready-addresses]}
+        policies: [{events: [PodFailed, PodEvicted], action: RestartJob}]
+        tasks:
+          - name: master
+            replicas: 1
+            policies: [{event: TaskCompleted, action: CompleteJob}]
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    readinessProbe: {tcpSocket: {port: 8000}}  # <--
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+          - name: worker
+            replicas: 2
+            template:
+              spec:
+                restartPolicy: Never
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: give the svc plugin --publish-not-ready-addresses, or remove the probe.
 
@@ -77,9 +47,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Fix, field_path
+from ptcompile.findings.diagnostics import Fix
 from ptcompile.kubernetes.untyped import mapping
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import flag, manned, pytorch_tasks, with_argument
 
@@ -95,9 +65,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             if probed and template.role in looked_for and subject.awaited > 1:
                 path = (*container.path, "readinessProbe")
                 edit = with_argument(subject, "svc", "--publish-not-ready-addresses")
-                yield Found(
+                yield found_at(
                     path,
-                    f"{field_path(path)}: until it passes, the name of a pod of {template.role} does not resolve, and "
+                    f"until it passes, the name of a pod of {template.role} does not resolve, and "
                     f"{subject.awaited} pods wait for one another",
                     "give the svc plugin --publish-not-ready-addresses",
                     Fix("publish addresses of pods that are not ready", (edit,), safe=False),

@@ -6,44 +6,25 @@ stands beside the job.
 Why: the plugin makes one headless Service, called as the job. The hosts that it lists for such a task end in the other
 subdomain and do not resolve.
 
-Bad:
+Example:
 
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 2
-      plugins: {svc: []}
-      tasks:
-        - name: trainer
-          replicas: 2
-          template:
-            spec:
-              restartPolicy: Never
-              subdomain: trainers  # <--
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: batch.volcano.sh/v1alpha1
-    kind: Job
-    metadata: {name: train}
-    spec:
-      minAvailable: 2
-      plugins: {svc: []}
-      tasks:
-        - name: trainer
-          replicas: 2
-          template:
-            spec:
-              restartPolicy: Never
-              containers:
-                - name: pytorch
-                  image: ghcr.io/acme/train:1.0
-                  resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: batch.volcano.sh/v1alpha1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        minAvailable: 2
+        plugins: {svc: []}
+        tasks:
+          - name: trainer
+            replicas: 2
+            template:
+              spec:
+                restartPolicy: Never
+    -           subdomain: trainers  # <--
+                containers:
+                  - name: pytorch
+                    image: ghcr.io/acme/train:1.0
+                    resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: remove subdomain, or make a headless Service of that name.
 
@@ -54,10 +35,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.untyped import text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.volcano.rules.reading import manned, pod_path
 
@@ -70,9 +51,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         name = text(task.spec.get("subdomain"))
         if name and name != job.name and not _served(subject, name):
             path = pod_path(i, "subdomain")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the svc plugin makes the Service {job.name} and none called {name}: the hosts of "
+                f"the svc plugin makes the Service {job.name} and none called {name}: the hosts of "
                 f"{task.name} do not resolve",
                 "remove subdomain",
                 Fix("remove subdomain", (Edit("remove", path),), safe=False),

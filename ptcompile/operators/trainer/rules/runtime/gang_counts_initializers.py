@@ -5,78 +5,43 @@ What: podGroupPolicy in a runtime where a replicatedJob depends on another.
 Why: the PodGroup's minMember is the number of all pods, the initializers' too. Those that wait by dependsOn do not
 exist yet, and the scheduler may wait for them for ever.
 
-Bad:
+Example:
 
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      podGroupPolicy: {volcano: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: dataset-initializer
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: dataset-initializer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      schedulerName: volcano
-                      containers:
-                        - name: dataset-initializer
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-            - name: node
-              dependsOn:  # <--
-                - {name: dataset-initializer, status: Complete}
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      schedulerName: volcano
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: dataset-initializer
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: dataset-initializer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: dataset-initializer
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-            - name: node
-              dependsOn:
-                - {name: dataset-initializer, status: Complete}
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: ClusterTrainingRuntime
+      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+      spec:
+        mlPolicy: {torch: {}}
+    -   podGroupPolicy: {volcano: {}}
+        template:
+          spec:
+            replicatedJobs:
+              - name: dataset-initializer
+                template:
+                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: dataset-initializer}}
+                  spec:
+                    template:
+                      spec:
+                        restartPolicy: Never
+    -                   schedulerName: volcano
+                        containers:
+                          - name: dataset-initializer
+                            image: ghcr.io/acme/train:1.0
+                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+              - name: node
+                dependsOn:  # <--
+                  - {name: dataset-initializer, status: Complete}
+                template:
+                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                  spec:
+                    template:
+                      spec:
+                        restartPolicy: Never
+    -                   schedulerName: volcano
+                        containers:
+                          - name: node
+                            image: ghcr.io/acme/train:1.0
+                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: load the data in an init container, or leave the gang out.
 
@@ -87,9 +52,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import items, mapping, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer.rules.runtime.reading import job_path, jobs
 
@@ -103,9 +67,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         before = items(replicated.get("dependsOn"))
         if before:
             path = job_path(place, "dependsOn")
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the PodGroup waits for all pods at once, and these are created only after "
+                f"the PodGroup waits for all pods at once, and these are created only after "
                 f"{text(before[0].get('name'))}",
                 "load the data in an init container, or remove podGroupPolicy",
                 on_key=True,

@@ -4,54 +4,30 @@ What: podGroupPolicy, while a pod template has no schedulerName, or default-sche
 
 Why: Trainer makes the PodGroup and leaves schedulerName alone. Kubernetes' own scheduler starts the pods one by one.
 
-Bad:
+Example:
 
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      podGroupPolicy:
-        volcano: {}  # <--
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      podGroupPolicy:
-        volcano: {}
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      schedulerName: volcano
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: ClusterTrainingRuntime
+      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+      spec:
+        mlPolicy: {torch: {}}
+        podGroupPolicy:
+          volcano: {}  # <--
+        template:
+          spec:
+            replicatedJobs:
+              - name: node
+                template:
+                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                  spec:
+                    template:
+                      spec:
+                        restartPolicy: Never
+    +                   schedulerName: volcano
+                        containers:
+                          - name: node
+                            image: ghcr.io/acme/train:1.0
+                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: write schedulerName into the pod templates: volcano, or the name under which the scheduler plugins run.
 
@@ -62,9 +38,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer.rules.runtime.reading import jobs, pod_of, pod_path
 
@@ -83,9 +59,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     edits = tuple(Edit("set", pod_path(place, "schedulerName"), "volcano") for place in lost)
     listed = jobs(subject)
     named = ", ".join(text(listed[place][1].get("name")) for place in lost[:3])
-    yield Found(
+    yield found_at(
         path,
-        f"{field_path(path)}: the pods of {named} have no schedulerName, so that the default scheduler places them, "
+        f"the pods of {named} have no schedulerName, so that the default scheduler places them, "
         "and "
         "the PodGroup does nothing",
         f"set schedulerName in the pod templates{' to volcano' if kind == 'volcano' else ''}",

@@ -4,49 +4,28 @@ What: a runtime with a policy of a framework, without the label trainer.kubeflow
 
 Why: Kubeflow's SDK shows the runtimes with that label only: people cannot find this one.
 
-Bad:
+Example:
 
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch}  # <--
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: ClusterTrainingRuntime
+    - metadata: {name: acme-torch}  # <--
+    + metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+      spec:
+        mlPolicy: {torch: {}}
+        template:
+          spec:
+            replicatedJobs:
+              - name: node
+                template:
+                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                  spec:
+                    template:
+                      spec:
+                        restartPolicy: Never
+                        containers:
+                          - name: node
+                            image: ghcr.io/acme/train:1.0
+                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: set the label, for example to torch.
 
@@ -57,9 +36,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import string_map
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer.rules.runtime.reading import policy_of
 
@@ -71,9 +50,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     if policy in (None, "plain") or string_map(subject.metadata.get("labels")).get(_LABEL):
         return
     path = ("metadata", "labels", _LABEL)
-    yield Found(
+    yield found_at(
         path,
-        f"{field_path(path)}: absent, and the SDK lists no runtime without it",
+        "absent, and the SDK lists no runtime without it",
         f"set the label {_LABEL}: {policy}",
         Fix(f"set the label to {policy}", (Edit("set", path, policy),), safe=False),
     )

@@ -7,48 +7,27 @@ nothing of their trainer.
 Why: Trainer finds by that label where a TrainJob's image, command, env and number of nodes belong. Without it they are
 dropped, and no PET_* variable is set.
 
-Bad:
+Example:
 
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: node  # <--
-              template:
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: ClusterTrainingRuntime
+      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+      spec:
+        mlPolicy: {torch: {}}
+        template:
+          spec:
+            replicatedJobs:
+              - name: node  # <--
+                template:
+    +             metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                  spec:
+                    template:
+                      spec:
+                        restartPolicy: Never
+                        containers:
+                          - name: node
+                            image: ghcr.io/acme/train:1.0
+                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: label the Job template of the nodes.
 
@@ -59,9 +38,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.views import TRAINJOB
 from ptcompile.operators.trainer import runtimes
@@ -81,10 +60,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     path = job_path(place)
     unlabelled = not runtimes.ancestor(listed[place][1])
     edit = Edit("set", job_path(place, "template", "metadata", "labels", LABEL), "trainer")
-    yield Found(
+    yield found_at(
         path,
-        f"{field_path(path)}: no replicatedJob has the label {LABEL}: trainer: what a TrainJob says under spec.trainer "
-        "reaches no pod",
+        f"no replicatedJob has the label {LABEL}: trainer: what a TrainJob says under spec.trainer reaches no pod",
         f"set the label {LABEL}: trainer in its template.metadata",
         Fix("label it as the trainer", (edit,), safe=False) if unlabelled else None,
         severity="warning" if asked else None,

@@ -5,60 +5,37 @@ template.
 
 Why: Trainer takes the PodGroup's queue from the annotations of spec.template.metadata. Here it is default.
 
-Bad:
+Example:
 
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata:
-      name: acme-torch
-      labels: {trainer.kubeflow.org/framework: torch}
-      annotations:
-        scheduling.volcano.sh/queue-name: research  # <--
-    spec:
-      mlPolicy: {torch: {}}
-      podGroupPolicy: {volcano: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      schedulerName: volcano
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      podGroupPolicy: {volcano: {}}
-      template:
-        metadata:
-          annotations:
-            scheduling.volcano.sh/queue-name: research
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      schedulerName: volcano
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: ClusterTrainingRuntime
+    - metadata:
+    -   name: acme-torch
+    -   labels: {trainer.kubeflow.org/framework: torch}
+    -   annotations:
+    -     scheduling.volcano.sh/queue-name: research  # <--
+    + metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+      spec:
+        mlPolicy: {torch: {}}
+        podGroupPolicy: {volcano: {}}
+        template:
+    +     metadata:
+    +       annotations:
+    +         scheduling.volcano.sh/queue-name: research
+          spec:
+            replicatedJobs:
+              - name: node
+                template:
+                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                  spec:
+                    template:
+                      spec:
+                        restartPolicy: Never
+                        schedulerName: volcano
+                        containers:
+                          - name: node
+                            image: ghcr.io/acme/train:1.0
+                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: move the annotation to spec.template.metadata.annotations.
 
@@ -69,9 +46,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import Json, at, string_map
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _KEY = "scheduling.volcano.sh/queue-name"
@@ -88,9 +65,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         value = string_map(given.get("annotations")).get(_KEY)
         if value and value != own:
             path = (*where, "annotations", _KEY)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the queue is an annotation of spec.template.metadata, and that is "
+                f"the queue is an annotation of spec.template.metadata, and that is "
                 f"{own or 'absent, so the queue is default'}",
                 "move it to spec.template.metadata.annotations",
                 Fix("move the annotation", (Edit("set", _HOME, value), Edit("remove", path)), safe=False),

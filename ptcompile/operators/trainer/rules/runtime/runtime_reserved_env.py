@@ -5,55 +5,32 @@ and PET_MASTER_PORT, under a torch policy.
 
 Why: a TrainJob may not set them, but nothing looks at a runtime's. Trainer puts its own values in their place.
 
-Bad:
+Example:
 
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          env:
-                            - name: PET_NPROC_PER_NODE  # <--
-                              value: "8"
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          env:
-                            - name: NCCL_DEBUG
-                              value: INFO
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: ClusterTrainingRuntime
+      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+      spec:
+        mlPolicy: {torch: {}}
+        template:
+          spec:
+            replicatedJobs:
+              - name: node
+                template:
+                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                  spec:
+                    template:
+                      spec:
+                        restartPolicy: Never
+                        containers:
+                          - name: node
+                            image: ghcr.io/acme/train:1.0
+                            env:
+    -                         - name: PET_NPROC_PER_NODE  # <--
+    -                           value: "8"
+    +                         - name: NCCL_DEBUG
+    +                           value: INFO
+                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: remove it; numNodes and numProcPerNode of the TrainJob decide.
 
@@ -64,9 +41,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import items
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer.rules.runtime.reading import pod_of, pod_path, policy_of, trainers
 
@@ -81,10 +58,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             for j, entry in enumerate(items(container.get("env")) if container.get("name") == "node" else ()):
                 if entry.get("name") in _SET:
                     path = pod_path(place, "containers", i, "env", j)
-                    yield Found(
+                    yield found_at(
                         path,
-                        f"{field_path(path)}: Trainer replaces the value of {entry['name']} in every TrainJob with a "
-                        "trainer",
+                        f"Trainer replaces the value of {entry['name']} in every TrainJob with a trainer",
                         "remove it",
                         Fix(f"remove {entry['name']}", (Edit("remove", path),), safe=False),
                     )

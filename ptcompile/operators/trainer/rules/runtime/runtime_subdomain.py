@@ -5,51 +5,29 @@ What: the runtime has a torch policy, and its JobSet's network.subdomain is set.
 Why: Trainer writes PET_MASTER_ADDR as <job>-node-0-0.<job>. With another subdomain that host does not resolve; and all
 TrainJobs of a namespace would share one Service.
 
-Bad:
+Example:
 
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          network:
-            subdomain: ranks  # <--
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: ClusterTrainingRuntime
+      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+      spec:
+        mlPolicy: {torch: {}}
+        template:
+          spec:
+    -       network:
+    -         subdomain: ranks  # <--
+            replicatedJobs:
+              - name: node
+                template:
+                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                  spec:
+                    template:
+                      spec:
+                        restartPolicy: Never
+                        containers:
+                          - name: node
+                            image: ghcr.io/acme/train:1.0
+                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: remove subdomain: it is then the TrainJob's name.
 
@@ -60,9 +38,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer.rules.runtime.reading import JOBSET, jobset, policy_of
 
@@ -71,10 +49,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     name = text(at(jobset(subject), "network").get("subdomain"))
     if name and policy_of(subject) == "torch":
         path = (*JOBSET, "network", "subdomain")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: the hosts end in {name}, and PET_MASTER_ADDR in the TrainJob's name: it does not "
-            "resolve",
+            f"the hosts end in {name}, and PET_MASTER_ADDR in the TrainJob's name: it does not resolve",
             "remove subdomain",
             Fix("remove subdomain", (Edit("remove", path),), safe=False),
         )

@@ -4,50 +4,28 @@ What: the runtime's JobSet has ttlSecondsAfterFinished.
 
 Why: the JobSet is deleted when its time is up, and Trainer, which finds none for its TrainJob, makes it again.
 
-Bad:
+Example:
 
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          ttlSecondsAfterFinished: 600  # <--
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: ClusterTrainingRuntime
+      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+      spec:
+        mlPolicy: {torch: {}}
+        template:
+          spec:
+    -       ttlSecondsAfterFinished: 600  # <--
+            replicatedJobs:
+              - name: node
+                template:
+                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                  spec:
+                    template:
+                      spec:
+                        restartPolicy: Never
+                        containers:
+                          - name: node
+                            image: ghcr.io/acme/train:1.0
+                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
 Fix: remove it; a TrainJob has no time to live.
 
@@ -58,8 +36,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer.rules.runtime.reading import JOBSET, jobset
 
@@ -67,9 +45,9 @@ from ptcompile.operators.trainer.rules.runtime.reading import JOBSET, jobset
 def _check(subject: Subject) -> Iterator[Found]:
     if jobset(subject).get("ttlSecondsAfterFinished") is not None:
         path = (*JOBSET, "ttlSecondsAfterFinished")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: the finished JobSet is deleted, and Trainer makes it again: the training starts anew",
+            "the finished JobSet is deleted, and Trainer makes it again: the training starts anew",
             "remove it",
             Fix("remove ttlSecondsAfterFinished", (Edit("remove", path),), safe=False),
         )

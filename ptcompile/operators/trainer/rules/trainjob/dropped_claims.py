@@ -4,32 +4,19 @@ What: trainer.resourcesPerNode has claims.
 
 Why: Trainer hands on limits and requests alone: the pods get no device from the claim.
 
-Bad:
+Example:
 
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:
-      runtimeRef: {name: torch-distributed}
-      trainer:
-        numNodes: 1
-        numProcPerNode: 1
-        resourcesPerNode:
-          limits: {cpu: 4, memory: 16Gi}
-          claims: [{name: gpu}]  # <--
-
-Good:
-
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:
-      runtimeRef: {name: torch-distributed}
-      trainer:
-        numNodes: 1
-        numProcPerNode: 1
-        resourcesPerNode:
-          limits: {cpu: 4, memory: 16Gi}
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: TrainJob
+      metadata: {name: train}
+      spec:
+        runtimeRef: {name: torch-distributed}
+        trainer:
+          numNodes: 1
+          numProcPerNode: 1
+          resourcesPerNode:
+            limits: {cpu: 4, memory: 16Gi}
+    -       claims: [{name: gpu}]  # <--
 
 Fix: write the claim into the runtime's pod template.
 
@@ -40,18 +27,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     if at(subject.spec, "trainer", "resourcesPerNode").get("claims"):
         path = ("spec", "trainer", "resourcesPerNode", "claims")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: Trainer hands on limits and requests, and drops claims: no pod gets the device",
+            "Trainer hands on limits and requests, and drops claims: no pod gets the device",
             "write the claims into the runtime's pod template",
         )
 

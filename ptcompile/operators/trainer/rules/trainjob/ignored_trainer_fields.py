@@ -5,66 +5,38 @@ What: trainer.numNodes, numProcPerNode or resourcesPerNode, with a runtime that 
 Why: Trainer applies them through the policy. Without one the number of pods and their resources are those of the
 runtime's template.
 
-Bad:
+Example:
 
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-plain}
-    spec:
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-    ---
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:
-      runtimeRef: {name: acme-plain}
-      trainer:
-        image: ghcr.io/acme/train:1.0
-        numNodes: 4  # <--
-
-Good:
-
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-    ---
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:
-      runtimeRef: {name: acme-torch}
-      trainer:
-        image: ghcr.io/acme/train:1.0
-        numNodes: 4
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: ClusterTrainingRuntime
+    - metadata: {name: acme-plain}
+    + metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+      spec:
+    +   mlPolicy: {torch: {}}
+        template:
+          spec:
+            replicatedJobs:
+              - name: node
+                template:
+                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                  spec:
+                    template:
+                      spec:
+                        restartPolicy: Never
+                        containers:
+                          - name: node
+                            image: ghcr.io/acme/train:1.0
+                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      ---
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: TrainJob
+      metadata: {name: train}
+      spec:
+    -   runtimeRef: {name: acme-plain}
+    +   runtimeRef: {name: acme-torch}
+        trainer:
+          image: ghcr.io/acme/train:1.0
+          numNodes: 4  # <--
 
 Fix: give the runtime an mlPolicy, {} at least.
 
@@ -75,9 +47,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer import runtimes
 
@@ -89,9 +60,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     for key in ("numNodes", "numProcPerNode", "resourcesPerNode"):
         if at(subject.spec, "trainer").get(key) is not None:
             path = ("spec", "trainer", key)
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the runtime {text(at(subject.spec, 'runtimeRef').get('name'))} has no mlPolicy, "
+                f"the runtime {text(at(subject.spec, 'runtimeRef').get('name'))} has no mlPolicy, "
                 "and "
                 "without one it is not looked at",
                 "give the runtime an mlPolicy",

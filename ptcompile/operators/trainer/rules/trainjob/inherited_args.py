@@ -4,74 +4,40 @@ What: trainer.command without trainer.args, where the runtime's container node h
 
 Why: the two are replaced one by one: the runtime's args stay, and stand behind the new command.
 
-Bad:
+Example:
 
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          command: [torchrun, default.py]
-                          args: [--epochs, "1"]
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-    ---
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:
-      runtimeRef: {name: acme-torch}
-      trainer:
-        numNodes: 1
-        numProcPerNode: 1
-        command: [torchrun, train.py]  # <--
-
-Good:
-
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          command: [torchrun, default.py]
-                          args: [--epochs, "1"]
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-    ---
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:
-      runtimeRef: {name: acme-torch}
-      trainer:
-        numNodes: 1
-        numProcPerNode: 1
-        command: [torchrun, train.py]
-        args: [--lr, "0.1"]
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: ClusterTrainingRuntime
+      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+      spec:
+        mlPolicy: {torch: {}}
+        template:
+          spec:
+            replicatedJobs:
+              - name: node
+                template:
+                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                  spec:
+                    template:
+                      spec:
+                        restartPolicy: Never
+                        containers:
+                          - name: node
+                            image: ghcr.io/acme/train:1.0
+                            command: [torchrun, default.py]
+                            args: [--epochs, "1"]
+                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      ---
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: TrainJob
+      metadata: {name: train}
+      spec:
+        runtimeRef: {name: acme-torch}
+        trainer:
+          numNodes: 1
+          numProcPerNode: 1
+          command: [torchrun, train.py]  # <--
+    +     args: [--lr, "0.1"]
 
 Fix: write args beside command.
 
@@ -82,9 +48,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at, texts
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer import runtimes
 
@@ -98,10 +63,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         if runtimes.ancestor(replicated) == "trainer" and node is not None and texts(node.get("args")):
             path = ("spec", "trainer", "command")
             shown = " ".join(texts(node.get("args")))
-            yield Found(
+            yield found_at(
                 path,
-                f"{field_path(path)}: the runtime's args stay behind it: "
-                f"{shown[:60]}{'...' if len(shown) > 60 else ''}",
+                f"the runtime's args stay behind it: {shown[:60]}{'...' if len(shown) > 60 else ''}",
                 "write args too",
             )
 

@@ -4,24 +4,16 @@ What: runtimeRef names a runtime that is not in the file and not built in, and i
 
 Why: the webhook refuses a TrainJob whose runtime does not exist.
 
-Bad:
+Example:
 
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:
-      runtimeRef:
-        name: torch-distributd  # <--
-      trainer: {numNodes: 1}
-
-Good:
-
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:
-      runtimeRef: {name: torch-distributed}
-      trainer: {numNodes: 1}
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: TrainJob
+      metadata: {name: train}
+      spec:
+    -   runtimeRef:
+    -     name: torch-distributd  # <--
+    +   runtimeRef: {name: torch-distributed}
+        trainer: {numNodes: 1}
 
 Fix: correct the name; ignore this where a runtime of that name is installed.
 
@@ -32,9 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer import runtimes
 
@@ -47,9 +39,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     meant = next((one for one in runtimes.BUILTIN if _near(name, one)), None)
     if meant is not None:
         path = ("spec", "runtimeRef", "name")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: Trainer installs no runtime {name}, and no file shows one: did you mean {meant}?",
+            f"Trainer installs no runtime {name}, and no file shows one: did you mean {meant}?",
             f"write {meant}",
             Fix(f"write {meant}", (Edit("set", path, meant),), safe=False),
         )

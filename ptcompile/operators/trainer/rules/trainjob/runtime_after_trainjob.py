@@ -5,64 +5,42 @@ What: the runtime that runtimeRef names comes later in the same file.
 Why: kubectl creates objects in the order of the file, and the webhook refuses a TrainJob whose runtime does not exist
 yet.
 
-Bad:
+Example:
 
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:
-      runtimeRef:
-        name: acme-torch  # <--
-      trainer: {numNodes: 1}
-    ---
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-
-Good:
-
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-    ---
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:
-      runtimeRef: {name: acme-torch}
-      trainer: {numNodes: 1}
+    - apiVersion: trainer.kubeflow.org/v1alpha1
+    - kind: TrainJob
+    - metadata: {name: train}
+    - spec:
+    -   runtimeRef:
+    -     name: acme-torch  # <--
+    -   trainer: {numNodes: 1}
+    - ---
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: ClusterTrainingRuntime
+      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+      spec:
+        mlPolicy: {torch: {}}
+        template:
+          spec:
+            replicatedJobs:
+              - name: node
+                template:
+                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                  spec:
+                    template:
+                      spec:
+                        restartPolicy: Never
+                        containers:
+                          - name: node
+                            image: ghcr.io/acme/train:1.0
+                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+    + ---
+    + apiVersion: trainer.kubeflow.org/v1alpha1
+    + kind: TrainJob
+    + metadata: {name: train}
+    + spec:
+    +   runtimeRef: {name: acme-torch}
+    +   trainer: {numNodes: 1}
 
 Fix: put the runtime first.
 
@@ -73,9 +51,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -84,9 +61,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     own, runtime = order.get(id(subject.manifest)), order.get(id(subject.runtime.runtime))
     if own is not None and runtime is not None and own < runtime:
         path = ("spec", "runtimeRef", "name")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: {text(at(subject.spec, 'runtimeRef').get('name'))} comes later in the file: the "
+            f"{text(at(subject.spec, 'runtimeRef').get('name'))} comes later in the file: the "
             "first kubectl apply is refused this TrainJob",
             "put the runtime first",
         )

@@ -6,64 +6,36 @@ namespace.
 Why: runtimeRef.kind is ClusterTrainingRuntime where it is absent, and a TrainingRuntime is found in the TrainJob's
 namespace alone: the webhook finds none.
 
-Bad:
+Example:
 
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-    ---
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:
-      runtimeRef:
-        name: acme-torch  # <--
-      trainer: {numNodes: 1}
-
-Good:
-
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-    ---
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:
-      runtimeRef: {kind: TrainingRuntime, name: acme-torch}
-      trainer: {numNodes: 1}
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: TrainingRuntime
+      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+      spec:
+        mlPolicy: {torch: {}}
+        template:
+          spec:
+            replicatedJobs:
+              - name: node
+                template:
+                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                  spec:
+                    template:
+                      spec:
+                        restartPolicy: Never
+                        containers:
+                          - name: node
+                            image: ghcr.io/acme/train:1.0
+                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      ---
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: TrainJob
+      metadata: {name: train}
+      spec:
+    -   runtimeRef:
+    -     name: acme-torch  # <--
+    +   runtimeRef: {kind: TrainingRuntime, name: acme-torch}
+        trainer: {numNodes: 1}
 
 Fix: write runtimeRef.kind, or move one of the two to the other's namespace.
 
@@ -74,9 +46,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import Json, at, kind_of, namespace, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer import runtimes
 
@@ -91,9 +63,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         elsewhere = kind == (text(ref.get("kind")) or runtimes.KINDS[0])
         what = f"a {kind} of the namespace {namespace(one)}" if elsewhere else f"a {kind}"
         asked = f"in {namespace(subject.manifest)}" if elsewhere else text(ref.get("kind")) or runtimes.KINDS[0]
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: {name} is {what} in this file, and looked for is one {asked}",
+            f"{name} is {what} in this file, and looked for is one {asked}",
             "put both into one namespace" if elsewhere else f"write kind: {kind} under runtimeRef",
             None
             if elsewhere

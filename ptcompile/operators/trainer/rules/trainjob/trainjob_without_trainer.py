@@ -5,22 +5,14 @@ What: spec.trainer is absent, and the runtime has a torch policy.
 Why: Trainer injects the variables that torchrun reads only where spec.trainer is written, be it empty. Without them
 each node trains alone with one process, whatever the runtime's numNodes.
 
-Bad:
+Example:
 
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:  # <--
-      runtimeRef: {name: torch-distributed}
-
-Good:
-
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:
-      runtimeRef: {name: torch-distributed}
-      trainer: {numNodes: 1}
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: TrainJob
+      metadata: {name: train}
+      spec:  # <--
+        runtimeRef: {name: torch-distributed}
+    +   trainer: {numNodes: 1}
 
 Fix: write trainer: {}, or what the training needs.
 

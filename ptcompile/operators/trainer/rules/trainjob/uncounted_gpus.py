@@ -6,76 +6,41 @@ own option says how many processes there are.
 Why: Trainer 2.3 merges the resources and still counts processes by what the TrainJob wrote alone: one for each CPU, 1
 without any. Before 2.3 resourcesPerNode replaced the runtime's, and the GPUs were gone.
 
-Bad:
+Example:
 
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
-                          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
-    ---
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:
-      runtimeRef: {name: acme-torch}
-      trainer:
-        numNodes: 1
-        resourcesPerNode:  # <--
-          requests: {cpu: 8, memory: 64Gi}
-          limits: {cpu: 8, memory: 64Gi}
-
-Good:
-
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
-    spec:
-      mlPolicy: {torch: {}}
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
-                          volumeMounts: [{name: dshm, mountPath: /dev/shm}]
-    ---
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:
-      runtimeRef: {name: acme-torch}
-      trainer:
-        numNodes: 1
-        numProcPerNode: 8
-        resourcesPerNode:
-          requests: {cpu: 8, memory: 64Gi}
-          limits: {cpu: 8, memory: 64Gi}
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: ClusterTrainingRuntime
+      metadata: {name: acme-torch, labels: {trainer.kubeflow.org/framework: torch}}
+      spec:
+        mlPolicy: {torch: {}}
+        template:
+          spec:
+            replicatedJobs:
+              - name: node
+                template:
+                  metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                  spec:
+                    template:
+                      spec:
+                        restartPolicy: Never
+                        volumes: [{name: dshm, emptyDir: {medium: Memory, sizeLimit: 16Gi}}]
+                        containers:
+                          - name: node
+                            image: ghcr.io/acme/train:1.0
+                            resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
+                            volumeMounts: [{name: dshm, mountPath: /dev/shm}]
+      ---
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: TrainJob
+      metadata: {name: train}
+      spec:
+        runtimeRef: {name: acme-torch}
+        trainer:
+          numNodes: 1
+    +     numProcPerNode: 8
+          resourcesPerNode:  # <--
+            requests: {cpu: 8, memory: 64Gi}
+            limits: {cpu: 8, memory: 64Gi}
 
 Fix: write the GPUs into resourcesPerNode too, or set numProcPerNode.
 
@@ -86,9 +51,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import Json, at
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer import runtimes
 
@@ -113,7 +77,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         count = runtimes.processes(subject.manifest, runtime, subject.versions.trainer)
         merged = subject.versions.trainer >= (2, 3)
         what = f"has {max(own)} GPUs, and {count} processes by the CPUs written here" if merged else "loses its GPUs"
-        yield Found(path, f"{field_path(path)}: each node {what}", "write the GPUs here too", on_key=True)
+        yield found_at(path, f"each node {what}", "write the GPUs here too", on_key=True)
 
 
 def _gpus(resources: Json) -> int:

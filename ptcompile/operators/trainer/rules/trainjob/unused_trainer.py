@@ -5,62 +5,34 @@ trainer.kubeflow.org/trainjob-ancestor-step: trainer.
 
 Why: Trainer finds the pods by that label: image, command, args and env are dropped, and the template's run.
 
-Bad:
+Example:
 
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-plain}
-    spec:
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-    ---
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:
-      runtimeRef: {name: acme-plain}
-      trainer:  # <--
-        image: ghcr.io/acme/train:1.0
-
-Good:
-
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: ClusterTrainingRuntime
-    metadata: {name: acme-plain}
-    spec:
-      template:
-        spec:
-          replicatedJobs:
-            - name: node
-              template:
-                metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
-                spec:
-                  template:
-                    spec:
-                      restartPolicy: Never
-                      containers:
-                        - name: node
-                          image: ghcr.io/acme/train:1.0
-                          resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
-    ---
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:
-      runtimeRef: {name: acme-plain}
-      trainer:
-        image: ghcr.io/acme/train:1.0
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: ClusterTrainingRuntime
+      metadata: {name: acme-plain}
+      spec:
+        template:
+          spec:
+            replicatedJobs:
+              - name: node
+                template:
+    +             metadata: {labels: {trainer.kubeflow.org/trainjob-ancestor-step: trainer}}
+                  spec:
+                    template:
+                      spec:
+                        restartPolicy: Never
+                        containers:
+                          - name: node
+                            image: ghcr.io/acme/train:1.0
+                            resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
+      ---
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: TrainJob
+      metadata: {name: train}
+      spec:
+        runtimeRef: {name: acme-plain}
+        trainer:  # <--
+          image: ghcr.io/acme/train:1.0
 
 Fix: label the runtime's Job template, or name another runtime.
 
@@ -71,9 +43,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import field_path
 from ptcompile.kubernetes.untyped import at, text
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer import runtimes
 
@@ -84,9 +55,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         return
     if not any(runtimes.ancestor(one) == "trainer" for one in runtimes.replicated_jobs(runtime)):
         path = ("spec", "trainer")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: no replicatedJob of {text(at(subject.spec, 'runtimeRef').get('name'))} is labelled "
+            f"no replicatedJob of {text(at(subject.spec, 'runtimeRef').get('name'))} is labelled "
             "as "
             "the trainer: nothing of this reaches a pod",
             "label the runtime's Job template, or name another runtime",

@@ -4,27 +4,17 @@ What: trainer.numNodes is 0.
 
 Why: the Job has no pods and completes, and PET_NNODES=0 is nothing that torchrun would take.
 
-Bad:
+Example:
 
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:
-      runtimeRef: {name: torch-distributed}
-      trainer:
-        numNodes: 0  # <--
-        numProcPerNode: 1
-
-Good:
-
-    apiVersion: trainer.kubeflow.org/v1alpha1
-    kind: TrainJob
-    metadata: {name: train}
-    spec:
-      runtimeRef: {name: torch-distributed}
-      trainer:
-        numNodes: 1
-        numProcPerNode: 1
+      apiVersion: trainer.kubeflow.org/v1alpha1
+      kind: TrainJob
+      metadata: {name: train}
+      spec:
+        runtimeRef: {name: torch-distributed}
+        trainer:
+    -     numNodes: 0  # <--
+    +     numNodes: 1
+          numProcPerNode: 1
 
 Fix: write 1 or more; spec.suspend keeps a TrainJob from starting.
 
@@ -35,9 +25,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.findings.diagnostics import Edit, Fix, field_path
+from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at
-from ptcompile.linting.rule import Found, Rule
+from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 
@@ -45,9 +35,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     given = at(subject.spec, "trainer").get("numNodes")
     if isinstance(given, int) and not isinstance(given, bool) and given == 0:
         path = ("spec", "trainer", "numNodes")
-        yield Found(
+        yield found_at(
             path,
-            f"{field_path(path)}: 0 nodes: no pod is made, and the TrainJob completes at once",
+            "0 nodes: no pod is made, and the TrainJob completes at once",
             "write 1 or more",
             Fix("set numNodes to 1", (Edit("set", path, 1),), safe=False),
         )
