@@ -42,7 +42,7 @@ def _check_parameters(parameters: Any, path: Path, found: f.Found) -> None:
     size = 0
     for key, value in parameters.items():
         if key == "":
-            f.invalid(found, path, key, "field can not be empty.")
+            f.invalid(found, path, key, "field can not be empty")
         size += len(key) + len(value if type(value) is str else "")
     if size > _PARAMETERS_SIZE_MAX:
         f.too_long(found, path, _PARAMETERS_SIZE_MAX)

@@ -42,14 +42,21 @@ def imaged(worker: str) -> Json:
     return out
 
 
+STORE = {"shared-rendezvous-store"}
+"""What is said of c10d with restarts, where the variable that makes them work is not set."""
+
 CASES: list[tuple[str, Json, set[str]]] = [
     ("a plain job", pytorchjob(master=RUN, worker=RUN), set()),
-    ("a range that fits", elastic(3, minReplicas=2, maxReplicas=4, maxRestarts=3), set()),
+    ("a range that fits", elastic(3, minReplicas=2, maxReplicas=4, maxRestarts=3), STORE),
     ("one bound is copied to the other", elastic(2, maxReplicas=2), set()),
     ("a range from nothing", elastic(2, minReplicas=0, maxReplicas=2), {"elastic-range-reversed"}),
     ("a reversed range", elastic(2, minReplicas=3, maxReplicas=2), {"elastic-range-reversed"}),
     ("too few Workers", elastic(1, minReplicas=2, maxReplicas=2), {"elastic-replicas-out-of-range"}),
-    ("too many Workers", elastic(3, minReplicas=1, maxReplicas=2, maxRestarts=3), {"elastic-replicas-out-of-range"}),
+    (
+        "too many Workers",
+        elastic(3, minReplicas=1, maxReplicas=2, maxRestarts=3),
+        {"elastic-replicas-out-of-range", *STORE},
+    ),
     ("an autoscaler brings them in", elastic(1, minReplicas=2, maxReplicas=4, maxRestarts=3, metrics=[CPU]), set()),
     ("an autoscaler without a range", elastic(2, minReplicas=2, metrics=[CPU]), {"hpa-without-range"}),
     ("etcd at home", elastic(2, rdzvBackend="etcd-v2", rdzvId="x"), {"etcd-on-a-worker"}),
@@ -99,7 +106,7 @@ def test_pytorchjob(manifest: Json, expected: set[str]) -> None:
 
 def test_metrics_of_an_absolute_value_need_no_request() -> None:
     bare = {"resources": {"limits": {"nvidia.com/gpu": 1}}}
-    for metric, expected in ((CPU, {"hpa-without-requests"}), (MEAN, set())):
+    for metric, expected in ((CPU, {"hpa-without-requests", *STORE}), (MEAN, STORE)):
         policy = {"maxRestarts": 3, "minReplicas": 2, "maxReplicas": 4, "metrics": [metric]}
         assert names(pytorchjob(worker=RUN, elasticPolicy=policy, container=bare)) == expected
 
