@@ -18,7 +18,8 @@ SOURCES = Path(ptcompile.__file__).parent
 NO_FINDINGS = {"cli", "diffing", "explaining", "flyte", "page"}
 """What writes prose for people."""
 PROSE = {
-    "linting/answers.py", "linting/catalogue.py", "report/schema.py", "verbs/import_manifests.py", "vocabulary/spec.py", "vocabulary/model.py",
+    "linting/answers.py", "linting/catalogue.py", "report/schema.py", "verbs/import_manifests.py",
+    "vocabulary/spec.py", "vocabulary/model.py",
     *(f"vocabulary/cluster/{part}.py" for part in ("model", "devices", "pod_base", "queues")),
 }  # fmt: skip
 """What writes pages, or descriptions of a schema."""
