@@ -153,10 +153,11 @@ class _Fields(NamedTuple):
 
 
 class Job(_Fields):
-    """One workload manifest and all that comes of it. The first pod of each role is built once."""
+    """One workload manifest and all that comes of it. The first two pods and the last of each role are built once."""
 
     @cached_property
-    def _firsts(self) -> dict[Role, Pod]:
+    def _built(self) -> dict[tuple[Role, int], Pod]:
+        """Pods that are asked for again and again."""
         return {}
 
     @property
@@ -216,11 +217,11 @@ class Job(_Fields):
 
     def pod(self, role: Role, index: int) -> Pod:
         """One pod of a role."""
-        if index != 0:
+        if index not in (0, 1, role.count - 1):
             return Pod(role.pod(index), self)
-        if role not in self._firsts:
-            self._firsts[role] = Pod(role.pod(0), self)
-        return self._firsts[role]
+        if (role, index) not in self._built:
+            self._built[role, index] = Pod(role.pod(index), self)
+        return self._built[role, index]
 
     def firsts(self) -> list[tuple[Role, Pod]]:
         """The first pod of each role that has any."""
