@@ -123,8 +123,14 @@ def _answers(job: "Job", host: str) -> bool:
 
 def _elsewhere(subject: Subject, job: "Job", host: str) -> bool:
     """Whether another job of the stream answers, in the same namespace."""
-    others = subject.stream.once(_jobs).get(job.namespace, ())
-    return any(one.manifest is not job.manifest and _answers(one, host) for one in others)
+    return any(_answers(one, host) for one in _other_jobs(subject, job))
+
+
+def _other_jobs(subject: Subject, job: "Job") -> "list[Job]":
+    """The other jobs of the stream, in the same namespace."""
+    if subject.alone:
+        return []
+    return [one for one in subject.stream.once(_jobs).get(job.namespace, ()) if one.manifest is not job.manifest]
 
 
 def _jobs(stream: Stream) -> "dict[str, list[Job]]":
@@ -167,8 +173,7 @@ def _pod(subject: Subject, job: "Job", name: _Name, complete: bool) -> Wrong | N
     """`pod.service`, which is no pod of any object of the stream."""
     own, ours = _own(job, name.pod), _subdomains(job)
     hosts = _hostnames(job)
-    jobs = subject.stream.once(_jobs).get(job.namespace, ())
-    alike = own or any(_alike(name.pod, one) for one in (job, *jobs))
+    alike = own or any(_alike(name.pod, one) for one in (job, *_other_jobs(subject, job)))
     services = _services(subject, job, name.service)
     if name.service not in ours and not services:
         if not alike:
