@@ -70,6 +70,8 @@ def wrong(subject: Subject, pod: "Pod", host: str, *, complete: bool) -> Wrong |
     `complete` says that all pods that meet are pods of this object, so that the host has to be one of them.
     """
     host = host.removesuffix(".").lower()
+    if subject.alone and _named_as_its_subdomain(pod, host):
+        return None  # the Service is in another file, as that of most Jobs is
     labels = host.split(".")
     if not host or _ADDRESS(host) or not all(_LABEL(label) for label in labels):
         return None
@@ -84,6 +86,12 @@ def wrong(subject: Subject, pod: "Pod", host: str, *, complete: bool) -> Wrong |
     if found is None and name.space and _answers(job, name.within):
         return None  # without a namespace in the file any may be meant
     return found or _unserved(subject, job, name) or (_pod if name.pod else _service)(subject, job, name, complete)
+
+
+def _named_as_its_subdomain(pod: "Pod", host: str) -> bool:
+    """Whether a host is the pod's own `pod.subdomain`, and so no name of a Service in a namespace."""
+    view = pod.view
+    return view.subdomain != view.namespace and host == f"{view.hostname}.{view.subdomain}"
 
 
 def _domain(labels: Sequence[str]) -> Wrong | None:
