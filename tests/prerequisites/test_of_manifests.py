@@ -62,7 +62,7 @@ def test_manifests_need_what_their_spec_does(case: Case) -> None:
 
 
 def _comparable(found: tuple[ptcompile.Requirement, ...]) -> set[str]:
-    """Namespaces, resources and objects; queues and classes of a priority are the scheduler's, which only a spec has."""
+    """Namespaces, resources and objects; queues and priorities are a scheduler's, which only a spec has."""
     kinds = {"namespace", "resource", "object"}
     return {
         one.name for one in found if one.kind in kinds and not any(word in one.name for word in ("Queue/", "Priority"))
