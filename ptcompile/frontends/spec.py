@@ -9,6 +9,7 @@ from ptcompile.findings.diagnostics import Problem
 from ptcompile.frontends.amounts import lowered, processes_per_node
 from ptcompile.frontends.roles import roles_of
 from ptcompile.job import model as ir
+from ptcompile.torchrun import MEETING_SECONDS
 from ptcompile.vocabulary import from_schema
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from ptcompile.vocabulary.model import Model
     from ptcompile.vocabulary.spec import Elastic, JobSpec, PodFields, RuntimeRef, Spec
 
-MEETING_SECONDS = 900
 """How long nodes wait for each other where the user says nothing: flytekitplugins-kfpytorch 1.16 `Elastic`."""
 
 _Model = TypeVar("_Model", bound="Model")
