@@ -173,7 +173,8 @@ def _conf(elastic: Elastic | None, backend: str, *, waits: bool) -> dict[str, st
     if waits:
         seconds = {"timeout": MEETING_SECONDS, "join_timeout": MEETING_SECONDS}
         if backend == "c10d":
-            seconds["read_timeout"] = own.get("timeout", MEETING_SECONDS)
+            told = own.get("timeout", MEETING_SECONDS)
+            seconds["read_timeout"] = told if told is None or str(told).strip().isdigit() else MEETING_SECONDS
     return {key: str(value) for key, value in {**seconds, **own}.items() if value is not None}
 
 
