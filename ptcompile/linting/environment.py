@@ -49,4 +49,4 @@ def differs(value: str) -> str | None:
 
 def never_a_number(value: str) -> bool:
     """Whether a value that is not known is a text all the same, and no whole number."""
-    return any(mark in value for mark in _NO_NUMBER)
+    return ("<" in value or "hostname" in value) and any(mark in value for mark in _NO_NUMBER)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -43,12 +44,14 @@ def _pod_template(data: Mapping[str, Any]) -> bool:
 
 
 _PLACEHOLDER = Pattern(
-    r"\$\{[A-Za-z_]\w*(?::?[-=?+][^{}]*)?\}|(?<![\w$])__[A-Z][A-Z0-9_]*__(?!\w)|<[A-Za-z][\w.-]*>|\{\{.*?\}\}"
+    r"\$\{[A-Za-z_]\w*(?::?[-=?+][^{}]*)?\}|(?<![\w$])__[A-Z][A-Z0-9_]*__(?!\w)|<[A-Za-z][\w.-]*>|\{\{[^{}]*\}\}"
 )
 _WHOLE = Pattern(r"\$[A-Za-z_]\w*").fullmatch
 _SHELLS_OWN: Final = frozenset({"command", "args", "env", "data", "stringData", "annotations", "binaryData", "script"})
 """Where a text may have such signs for a reason of its own."""
 _SCALARS: Final = ("$", "__", "<", "{{")
+_begun = re.compile(r"\$[{A-Za-z_]|__[A-Z]|<[A-Za-z]|\{\{|\\").search
+"""How a placeholder begins in the text of a file; a backslash may stand for any of its signs."""
 
 
 def placeholder(value: object) -> str | None:
@@ -57,6 +60,11 @@ def placeholder(value: object) -> str | None:
         return None
     match = _PLACEHOLDER.search(value) or _WHOLE(value)
     return match[0] if match is not None else None
+
+
+def may_be_template(text: str) -> bool:
+    """Whether a file may have a placeholder. `$(X)` of the kubelet is none, and most files have no other sign."""
+    return ("$" in text or "__" in text or "<" in text) and _begun(text) is not None
 
 
 def unrendered(data: Mapping[str, Any]) -> Problem | None:

@@ -70,6 +70,8 @@ def wrong(subject: Subject, pod: "Pod", host: str, *, complete: bool) -> Wrong |
     `complete` says that all pods that meet are pods of this object, so that the host has to be one of them.
     """
     host = host.removesuffix(".").lower()
+    if subject.alone and _named_as_its_subdomain(pod, host):
+        return None  # the Service is in another file, as that of most Jobs is
     labels = host.split(".")
     if not host or _ADDRESS(host) or not all(_LABEL(label) for label in labels):
         return None
@@ -84,6 +86,12 @@ def wrong(subject: Subject, pod: "Pod", host: str, *, complete: bool) -> Wrong |
     if found is None and name.space and _answers(job, name.within):
         return None  # without a namespace in the file any may be meant
     return found or _unserved(subject, job, name) or (_pod if name.pod else _service)(subject, job, name, complete)
+
+
+def _named_as_its_subdomain(pod: "Pod", host: str) -> bool:
+    """Whether a host is the pod's own `pod.subdomain`, and so no name of a Service in a namespace."""
+    view = pod.view
+    return view.subdomain != view.namespace and host == f"{view.hostname}.{view.subdomain}"
 
 
 def _domain(labels: Sequence[str]) -> Wrong | None:
@@ -123,8 +131,14 @@ def _answers(job: "Job", host: str) -> bool:
 
 def _elsewhere(subject: Subject, job: "Job", host: str) -> bool:
     """Whether another job of the stream answers, in the same namespace."""
-    others = subject.stream.once(_jobs).get(job.namespace, ())
-    return any(one.manifest is not job.manifest and _answers(one, host) for one in others)
+    return any(_answers(one, host) for one in _other_jobs(subject, job))
+
+
+def _other_jobs(subject: Subject, job: "Job") -> "list[Job]":
+    """The other jobs of the stream, in the same namespace."""
+    if subject.alone:
+        return []
+    return [one for one in subject.stream.once(_jobs).get(job.namespace, ()) if one.manifest is not job.manifest]
 
 
 def _jobs(stream: Stream) -> "dict[str, list[Job]]":
@@ -160,15 +174,14 @@ def _own(job: "Job", label: str) -> bool:
     """Whether a label is the host name of one of the job's pods."""
     numbers = {int(one) for one in label.split("-")[-2:] if one.isascii() and one.isdigit() and len(one) < 10}
     indexes = {0, *numbers}
-    return any(job.pod(role, i).hostname == label for role in job.roles for i in indexes if i < role.count)
+    return any(job.pod(role, i).hostname == label for role in job.roles_of(label) for i in indexes if i < role.count)
 
 
 def _pod(subject: Subject, job: "Job", name: _Name, complete: bool) -> Wrong | None:
     """`pod.service`, which is no pod of any object of the stream."""
     own, ours = _own(job, name.pod), _subdomains(job)
     hosts = _hostnames(job)
-    jobs = subject.stream.once(_jobs).get(job.namespace, ())
-    alike = own or any(_alike(name.pod, one) for one in (job, *jobs))
+    alike = own or any(_alike(name.pod, one) for one in (job, *_other_jobs(subject, job)))
     services = _services(subject, job, name.service)
     if name.service not in ours and not services:
         if not alike:

@@ -53,6 +53,8 @@ def _party(one: Trainer) -> tuple[str, ...]:
 
 def allies(subject: Subject, first: Trainer) -> tuple[Trainer, ...]:
     """The trainers of other objects of the stream that meet at the same endpoint, in the same namespace."""
+    if subject.alone:
+        return ()
     met = subject.stream.once(_by_endpoint)
     here = id(subject.manifest)
     return tuple(one for one in met.get(_meeting_point(first), ()) if id(one.manifest) != here)

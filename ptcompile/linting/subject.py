@@ -159,6 +159,11 @@ class Subject:
         return self.stream.objects
 
     @cached_property
+    def alone(self) -> bool:
+        """Whether no other object stands in the stream: most files hold one, and nothing needs to be looked for."""
+        return all(one is self.manifest for one in self.others)
+
+    @cached_property
     def kind(self) -> tuple[str, str]:
         """apiVersion and kind."""
         return kind_of(self.manifest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from ptcompile.findings.diagnostics import Edit, Path
@@ -93,7 +94,7 @@ class Trainer:
         """Whether it is a script without a launcher that is told of others by its variables (env://)."""
         return self.by_python and self.seen.backend == "env"
 
-    @property
+    @cached_property
     def modelled(self) -> bool:
         """Whether a launcher that is known here says in its own options how many nodes meet, and starts its own."""
         from ptcompile.simulation.launchers import DIALECTS
@@ -114,7 +115,7 @@ class Trainer:
         same = {"rdzv-endpoint": "master-addr", "nnodes": "world-size"}.get(option, option)
         return dialect.names.get(option) or dialect.names.get(same, option)
 
-    @property
+    @cached_property
     def unsure(self) -> bool:
         """Whether something that no file shows may change the launch: envFrom, or branches of a shell script."""
         main = self.pod.main
@@ -123,14 +124,14 @@ class Trainer:
         words = [*texts(main.spec.get("command")), *texts(main.spec.get("args"))]
         return self.launch.in_shell and any(_BRANCHES.search(word) for word in words)
 
-    @property
+    @cached_property
     def local(self) -> bool:
         """Whether it meets at its own address, or at none."""
         from ptcompile.simulation.meeting import LOCAL
 
         return not self.seen.host or self.seen.host in LOCAL
 
-    @property
+    @cached_property
     def standalone(self) -> bool:
         """Whether torchrun is told to meet nobody, by --standalone or its variable."""
         if self.launch.launcher not in ("torchrun", "tune", "image"):

@@ -13,7 +13,7 @@ from ptcompile.findings.diagnostics import Diagnostic, Path, Problem, field_path
 from ptcompile.findings.selection import Selection, selection
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.linting import Stream, run
-from ptcompile.linting.foreign import foreign, judgeable, unrendered
+from ptcompile.linting.foreign import foreign, judgeable, may_be_template, unrendered
 from ptcompile.validate import supported, validate
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ _OF_KUBERNETES = frozenset({"unsupported-yaml", "duplicate-key"})
 
 def _templates(read: Source) -> dict[int, Problem]:
     """The documents that something else fills in first, by their index, with what is said of each."""
-    if not any(sign in read.text for sign in ("$", "__", "<")):
+    if not may_be_template(read.text):
         return {}
     found = {document.index: unrendered(document.data) for document in read.documents if not foreign(document.data)}
     return {index: problem for index, problem in found.items() if problem is not None}

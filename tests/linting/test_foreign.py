@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import ptcompile
+from ptcompile.linting.foreign import may_be_template
 
 
 @pytest.mark.parametrize(
@@ -101,3 +102,20 @@ def test_no_rule_judges_what_was_refused() -> None:
     unread = {d.name for d in ptcompile.lint(text % ("train", "two", 2)).diagnostics}
     assert "wrong-type" in unread
     assert not {"too-few-pods", "same-node-rank", "too-little-parallelism"} & unread
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("args: [$(RANK)]", False),
+        ("name: a__b", False),
+        ("name: $NAME", True),
+        ("name: ${NAME}", True),
+        ("name: __NAME__", True),
+        ("name: <name>", True),
+        ("args: [$(RANK), '{{ name }}']", True),
+        ('args: [$(RANK), "\\u003cname>"]', True),
+    ],
+)
+def test_most_files_need_no_walk_to_see_that_they_are_no_templates(text: str, told: bool) -> None:
+    assert may_be_template(text) is told

@@ -37,7 +37,7 @@ from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.wrappers import base
 from ptcompile.linting.commands import known, starts_shell
 from ptcompile.linting.rule import Found, Rule, found_at
-from ptcompile.linting.subject import Subject
+from ptcompile.linting.subject import Container, Subject
 
 _VARIABLE = Pattern(r"(?<!\$)\$(?:\{([A-Z][A-Z0-9_]+)\}|([A-Z][A-Z0-9_]+))")
 _OTHERS = frozenset({"envsubst", "perl", "awk", "sed", "make"})
@@ -45,7 +45,6 @@ _OTHERS = frozenset({"envsubst", "perl", "awk", "sed", "make"})
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    read = {one.path: [one.seen.endpoint, *one.seen.options.values()] for one in subject.trainers}
     for container in subject.containers:
         if not known(container) or starts_shell(container) or base(container.argv[0].text) in _OTHERS:
             continue
@@ -60,8 +59,14 @@ def _check(subject: Subject) -> Iterator[Found]:
                     f"{match[0]} stays as it is written: no shell runs",
                     f"write $({name})",
                     Fix(f"write $({name})", (Edit("set", word.path, replaced),), safe=False) if there else None,
-                    severity="error" if any(match[0] in value for value in read.get(container.path, ())) else None,
+                    severity="error" if _read(subject, container, match[0]) else None,
                 )
+
+
+def _read(subject: Subject, container: Container, variable: str) -> bool:
+    """Whether the launcher of a container takes an option from the variable."""
+    here = [one.seen for one in subject.trainers if one.path == container.path]
+    return any(variable in value for seen in here for value in (seen.endpoint, *seen.options.values()))
 
 
 RULE = Rule("shell-variable-without-shell", _check, severity="warning", stage="run", authority="kubelet")

@@ -66,6 +66,8 @@ def _check(subject: Subject) -> Iterator[Found]:
     job = subject.job
     if job is None or job.expansion.refused:
         return
+    if subject.groups and len(subject.trainers) == len(job.roles):
+        return  # every role is understood
     found = [(role, pod) for role, pod in job.firsts() if sum(pod.devices.values())]
     if sum(role.count for role, _ in found) < 2:
         return

@@ -66,22 +66,29 @@ _HOSTS = Pattern(r"(?<![\w./@$-])[a-z][a-z0-9-]*-[0-9]+\.[a-z][a-z0-9-]*(?:\.[a-
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    written = {one.path: one for one in subject.containers}
-    values = [value for one in written.values() for _, value in _values(one) if "." in value and "-" in value]
-    if not any(_HOSTS.search(value) for value in values):
+    written = {one.path: list(_hosts(one)) for one in subject.containers}
+    if not any(written.values()):
         return
-    endpoints = {one.seen.host for one in subject.trainers}
+    endpoints = {one.seen.host for one in subject.trainers}  # unresolvable-endpoint speaks of those
+    if all(host in endpoints for hosts in written.values() for _, host in hosts):
+        return
     for path, _, _, pod in views(subject):
-        for where, value in _values(written[path]) if path in written else ():
-            for host in _HOSTS.findall(value):
-                if host not in endpoints and _served(subject, pod, host):  # the endpoint is unresolvable-endpoint's
-                    why = wrong(subject, pod, host, complete=False)
-                    if why is not None and why.certain:
-                        yield found_at(
-                            where,
-                            f"nothing answers to {host}: {why.reason}",
-                            f"write {why.right}" if why.right else "write the name of a pod that there is",
-                        )
+        for where, host in written.get(path, ()):
+            if host not in endpoints and _served(subject, pod, host):
+                why = wrong(subject, pod, host, complete=False)
+                if why is not None and why.certain:
+                    yield found_at(
+                        where,
+                        f"nothing answers to {host}: {why.reason}",
+                        f"write {why.right}" if why.right else "write the name of a pod that there is",
+                    )
+
+
+def _hosts(container: Container) -> Iterator[tuple[Path, str]]:
+    """The hosts that a container names, each with where that stands."""
+    for where, value in _values(container):
+        if "." in value and "-" in value:
+            yield from ((where, host) for host in _HOSTS.findall(value))
 
 
 def _values(container: Container) -> Iterator[tuple[Path, str]]:

@@ -58,12 +58,12 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
-    if count(found) < 2:
-        return
     first = found[0]
+    if first.seen.nodes != (1, 1) or count(found) < 2:
+        return
     shared = first.seen.backend != "static" and not first.local  # too-many-pods
     meant = subject.kind in (PYTORCHJOB, TRAINJOB) or _told(first)
-    if first.seen.nodes == (1, 1) and not first.standalone and not shared and meant and not _sweep(first):
+    if not first.standalone and not shared and meant and not _sweep(first):
         path = first.place("nnodes") if first.origin("nnodes") != "default" else first.line
         yield found_at(
             path,
