@@ -93,6 +93,8 @@ def _independent(
             continue
         if gone & _VOLUMES and not _VOLUMES.isdisjoint(one.path):
             continue  # a mount of a volume that was taken out
+        if "gpu" in gone and one.path == ("spec", "accelerator"):
+            continue  # an accelerator of which no node asks for one any more
         if (
             one.name in _OF_THEIR_OWN
             or (one.name in _ABSENT and one.path[:-1] not in beside)

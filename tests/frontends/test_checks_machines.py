@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ptcompile import compile
 from ptcompile.catalogue.shapes import MACHINES, Machine, left_for_pods
 from ptcompile.catalogue.vendors import ANYWHERE
 from ptcompile.findings.diagnostics import Problem
@@ -93,3 +94,10 @@ def test_vendors_with_one_dialect_are_judged_without_a_cloud() -> None:
     assert {name for name, clouds in MACHINES.items() if ANYWHERE in clouds} >= {"google-tpu-v6e", "aws-trainium2"}
     (found,) = told("accelerator: aws-trainium2\nresources: {gpu: 32}", None)
     assert "no machine with aws-trainium2 has more than 16 (trn2.48xlarge)" in found.message
+
+
+def test_a_refused_number_of_gpus_is_told_once() -> None:
+    """The second look at a spec, without what the first one refused, does not miss the GPUs."""
+    cluster = {"kind": "ClusterProfile", "apiVersion": "ptcompile/v1", "spec": {"cloud": "eks"}}
+    found = compile(making.smallest(H100 + "{gpu: 16, cpu: 400, memory: 3Ti}"), cluster=cluster).diagnostics
+    assert [one.name for one in found] == [FITS] * 3
