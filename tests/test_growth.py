@@ -62,7 +62,7 @@ LINEAR: list[tuple[Do, Callable[[int], str], int]] = [
     (lint, many.volumes, 50), (lint, many.containers, 30), (lint, many.tasks, 15), (lint, many.jobs, 15),
     (lint, many.services, 15), (lint, many.ignored, 60), (lint, many.wide_ignores, 60), (lint, many.bad_keys, 30),
     (lint, many.twice, 30), (lint, many.set_twice, 40), (lint, many.spec_env, 60), (lint, many.spec_bad, 60),
-    (lint, many.specs, 6), (lint, many.spec_bad_volumes, 30), (lint, many.spec_reserved, 25), (lint, many.lists, 30),
+    (lint, many.specs, 6), (lint, many.spec_bad_volumes, 30), (lint, many.spec_reserved, 25), (lint, many.lists, 120),
     (lint, many.comments, 300), (lint, many.templates, 15), (lint, many.unread, 30), (lint, many.aliases, 80),
     (lint, many.json_stream, 20), (lint, many.manifests, 6), (lint, many.manifest_env, 60),
     (lint, many.jobs_with_services, 12), (lint, many.jobs_without_subdomain, 12), (lint, many.pods_with_files, 20),

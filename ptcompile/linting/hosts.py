@@ -174,7 +174,7 @@ def _own(job: "Job", label: str) -> bool:
     """Whether a label is the host name of one of the job's pods."""
     numbers = {int(one) for one in label.split("-")[-2:] if one.isascii() and one.isdigit() and len(one) < 10}
     indexes = {0, *numbers}
-    return any(job.pod(role, i).hostname == label for role in job.roles for i in indexes if i < role.count)
+    return any(job.pod(role, i).hostname == label for role in job.roles_of(label) for i in indexes if i < role.count)
 
 
 def _pod(subject: Subject, job: "Job", name: _Name, complete: bool) -> Wrong | None:

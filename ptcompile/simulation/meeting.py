@@ -107,7 +107,7 @@ def resolve(job: Job, host: str, asking: Pod) -> str | None:
     """The pod or Service that a host name leads to from one of the job's pods, in words; None for nobody."""
     if host in LOCAL:
         return "each pod itself"
-    for role in job.roles:
+    for role in job.roles_of(host):
         for index in _indexes(host, role):
             pod = job.pod(role, index)
             if host in names(pod):
@@ -124,7 +124,7 @@ def resolve(job: Job, host: str, asking: Pod) -> str | None:
 def _is_of(job: Job, host: str) -> bool:
     """Whether a host name begins with that of one of the job's pods, resolvable or not."""
     label = host.partition(".")[0]
-    return any(job.pod(role, i).hostname == label for role in job.roles for i in _indexes(host, role))
+    return any(job.pod(role, i).hostname == label for role in job.roles_of(label) for i in _indexes(host, role))
 
 
 def names(pod: Pod) -> list[str]:

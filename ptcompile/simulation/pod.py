@@ -152,8 +152,30 @@ class _Fields(NamedTuple):
     """The releases in force."""
 
 
+def _stem(label: str) -> str:
+    """A host name without the indexes that end it: `train-node` of `train-node-0-3`."""
+    for _ in range(2):
+        head, dash, index = label.rpartition("-")
+        label = head if dash and index.isdigit() else label
+    return label
+
+
 class Job(_Fields):
     """One workload manifest and all that comes of it. The first two pods and the last of each role are built once."""
+
+    @cached_property
+    def _by_stem(self) -> dict[str, list[Role]]:
+        """The roles by what the host names of their pods begin with."""
+        found: dict[str, list[Role]] = {}
+        for role in self.roles:
+            if role.count:
+                found.setdefault(_stem(self.pod(role, 0).hostname or ""), []).append(role)
+        return found
+
+    def roles_of(self, host: str) -> list[Role]:
+        """The roles whose pods a host name may lead to, by its first label: found without asking every role."""
+        stems = self._by_stem
+        return [*stems.get(_stem(host.partition(".")[0]), ()), *stems.get("", ())]
 
     @cached_property
     def _built(self) -> dict[tuple[Role, int], Pod]:
@@ -223,9 +245,13 @@ class Job(_Fields):
             self._built[role, index] = Pod(role.pod(index), self)
         return self._built[role, index]
 
+    @cached_property
+    def _first_of_each(self) -> list[tuple[Role, Pod]]:
+        return [(role, self.pod(role, 0)) for role in self.roles if role.count > 0]
+
     def firsts(self) -> list[tuple[Role, Pod]]:
         """The first pod of each role that has any."""
-        return [(role, self.pod(role, 0)) for role in self.roles if role.count > 0]
+        return self._first_of_each
 
     def pods(self) -> Iterator[Pod]:
         """Every pod, in the order of the roles."""

@@ -40,9 +40,10 @@ from collections.abc import Iterator
 from typing import Final
 
 from ptcompile.findings.diagnostics import Edit, Fix, Path
-from ptcompile.kubernetes.untyped import Json, at, items, object_name, text
+from ptcompile.kubernetes.untyped import Json, at, items, namespace, object_name, text
 from ptcompile.linting.near import nearest
 from ptcompile.linting.rule import Found, Rule, found_at
+from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Container, Subject, Template
 
 _VOLUMES: Final = {
@@ -58,12 +59,25 @@ _ENV: Final = {
 }
 
 
+_MOST: Final = 256
+"""Names that one that is missing is compared with: of more, many are alike anyway."""
+
+
+def _names(stream: Stream) -> dict[tuple[str, str], frozenset[str]]:
+    """The names of the stream's objects that pods refer to, by namespace and kind."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for kind in ("PersistentVolumeClaim", "ConfigMap", "Secret"):
+        for one in stream.objects.of(("v1", kind)):
+            found.setdefault((namespace(one), kind), set()).add(object_name(one))
+    return {key: frozenset(names) for key, names in found.items()}
+
+
 def _check(subject: Subject) -> Iterator[Found]:
     for template in subject.templates:
         references = [*_volumes(template), *(one for container in template.containers for one in _env(container))]
         for path, kind, name in references:
-            known = {object_name(one) for one in subject.neighbours.of(("v1", kind))}
-            near = nearest(name, known) if name and known else None
+            known = subject.stream.once(_names).get((namespace(subject.manifest), kind), frozenset())
+            near = nearest(name, known) if 0 < len(known) <= _MOST and name not in known else None
             if near is not None and _digits(near) == _digits(name):
                 yield found_at(
                     path,
