@@ -14,12 +14,35 @@ HIDDEN = "***"
 _SECRET = Pattern(r"(?:^|_)(?:TOKEN|KEY)$|PASSWORD|PASSWD|SECRET", re.IGNORECASE)
 """Names that look like a secret's: *_TOKEN, *_KEY, *PASSWORD*, *PASSWD*, *SECRET*."""
 
+is_credential = Pattern(
+    r"(?:.*_)?(?:API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|SECRET|PASSWORD|PASSWD|AUTH_TOKEN|ACCESS_TOKEN|API_TOKEN)"
+    r"|(?:HF|HUGGINGFACE|HUGGING_FACE|HUGGING_FACE_HUB|GITHUB|GH|GITLAB|WANDB|NEPTUNE|NPM|SLACK|VAULT)_(?:TOKEN|KEY)",
+    re.IGNORECASE,
+).fullmatch
+"""Names that leave no doubt: SORT_KEY and EOS_TOKEN look like a secret's and are none."""
+
+_SWITCHES = frozenset({"true", "false", "none", "null"})
+_PART = r"(?:(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,8})\d{0,3}|\d{1,8})"
+_is_plain = Pattern(rf"{_PART}(?:[-_./: ]{_PART}){{0,5}}|</?[\w|. -]{{1,20}}>|\[[A-Z]{{1,10}}\]").fullmatch
+"""Words, numbers, and marks such as `</s>` and `[PAD]`: no credential is made like that but by hand."""
+
 _Value = TypeVar("_Value")
 
 
 def is_secret(name: str) -> bool:
     """Whether a variable's name says that its value is a secret."""
     return _SECRET.search(name) is not None
+
+
+def is_searched(name: str, value: str) -> bool:
+    """Whether the value of a secret's variable is hidden wherever it turns up, and not in its own place alone.
+
+    A switch is in every text. A plain word under a doubtful name (`SORT_KEY: train`) is too: to hide it would hide the
+    names of jobs and hosts.
+    """
+    if value.lower() in _SWITCHES:
+        return False
+    return is_credential(name) is not None or _is_plain(value) is None
 
 
 def masked(name: object, value: _Value) -> _Value | str:
