@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
+from ptcompile.kubernetes.credentials import is_credential
 from ptcompile.kubernetes.patterns import Pattern
 
 HIDDEN = "***"
@@ -13,13 +14,6 @@ HIDDEN = "***"
 
 _SECRET = Pattern(r"(?:^|_)(?:TOKEN|KEY)$|PASSWORD|PASSWD|SECRET", re.IGNORECASE)
 """Names that look like a secret's: *_TOKEN, *_KEY, *PASSWORD*, *PASSWD*, *SECRET*."""
-
-is_credential = Pattern(
-    r"(?:.*_)?(?:API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|SECRET|PASSWORD|PASSWD|AUTH_TOKEN|ACCESS_TOKEN|API_TOKEN)"
-    r"|(?:HF|HUGGINGFACE|HUGGING_FACE|HUGGING_FACE_HUB|GITHUB|GH|GITLAB|WANDB|NEPTUNE|NPM|SLACK|VAULT)_(?:TOKEN|KEY)",
-    re.IGNORECASE,
-).fullmatch
-"""Names that leave no doubt: SORT_KEY and EOS_TOKEN look like a secret's and are none."""
 
 _SWITCHES = frozenset({"true", "false", "none", "null"})
 _PART = r"(?:(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,8})\d{0,3}|\d{1,8})"
