@@ -79,7 +79,7 @@ def _places(spec: Spec) -> Iterator[Path]:
 def _may_go(word: str, block: Spec) -> bool:
     """Whether a word may be left out where this target writes the same.
 
-    Other targets restart otherwise without restartPolicy, and are chosen without `target` but where a runtime forces it.
+    Other targets restart otherwise without restartPolicy; without `target` another is chosen, but over a runtime.
     """
     if word == "target":
         return "runtimeRef" in block

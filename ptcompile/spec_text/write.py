@@ -22,6 +22,8 @@ _WORD: Final = 16
 """Characters of a word of a list that fills its lines."""
 _FULL: Final = _LINE - _WORD - 4
 """Columns that a collection may take to stand on one line; after them a list of words goes on in the next."""
+_UNBROKEN: Final = 1 << 30
+"""Columns of a text that has no end of line of its own."""
 _PLAIN: Final = re.compile(r"[\w./-][\w./:=@+-]*")
 """Texts that need no quotes wherever they stand, unless they are read as something else."""
 _INDENT: Final = 2
@@ -50,17 +52,11 @@ def write(document: Mapping[str, Any], comments: Mapping[Path, str] | None = Non
 class _Words(RoundTripEmitter):
     """Breaks lines between the items of a list on one line, and never within a text."""
 
-    def write_plain(self, text: str, split: bool = True) -> None:
-        """Write a text without quotes."""
-        super().write_plain(text, split=False)
-
-    def write_double_quoted(self, text: str, split: bool = True) -> None:
-        """Write a text in double quotes."""
-        super().write_double_quoted(text, split=False)
-
-    def write_single_quoted(self, text: str, split: bool = True) -> None:
-        """Write a text in single quotes."""
-        super().write_single_quoted(text, split=False)
+    def process_scalar(self) -> None:
+        """Write a text, on the line where it begins."""
+        width, self.best_width = self.best_width, _UNBROKEN
+        super().process_scalar()
+        self.best_width = width
 
 
 def _null(representer: Any, _value: None) -> Any:

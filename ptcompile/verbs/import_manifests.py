@@ -220,12 +220,12 @@ def _one(
 
 def _kept(objects: list[_Object], found: list[ImportedSpec], profile: ClusterProfile) -> tuple[Json, ...]:
     """The objects beside the jobs that no spec writes."""
+    others = [one.data for one in objects if kind_of(one.data) not in _READ]
     made = {
         (*kind_of(one), object_name(one))
-        for spec in found
+        for spec in (found if others else ())
         for one in compile.compile(spec.document, cluster=profile, lint=False).manifests
     }
-    others = [one.data for one in objects if kind_of(one.data) not in _READ]
     return tuple([one for one in others if (*kind_of(one), object_name(one)) not in made])
 
 
