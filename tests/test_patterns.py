@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.validate.structure_bounds import in_python
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ptcompile"
@@ -64,7 +65,7 @@ def _in(value: Any, depth: int) -> Iterator[tuple[re.Pattern[str], str]]:
 def _schemas() -> Iterator[tuple[str, str, int, str]]:
     for path in sorted((ROOT / "schemas").rglob("*.json")):
         for text in set(_patterns(json.loads(path.read_text(encoding="utf-8")))):
-            yield str(path.relative_to(ROOT)), text, 0, "search"
+            yield str(path.relative_to(ROOT)), in_python(text), 0, "search"
 
 
 def _patterns(value: Any) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
@@ -26,7 +26,8 @@ operator's chart. Without specs it is for PyTorchJobs.
 """
 _REQUIRES = """\
 Prints one line for each thing: its kind (kubernetes, operator, crd, runtime, namespace, object or resource), its name,
-its version where one is known, and why. Objects are those that the jobs name and do not make.
+its version where one is known, and why. Objects are those that the jobs name and do not make. Files of manifests, such
+as an MPIJob, are taken as well as specs.
 """
 
 
@@ -89,17 +90,25 @@ def requires(options: argparse.Namespace) -> int:
     check_target(options.target)
     findings = Findings(options.output_format)
     profile = findings.profile(options.cluster)
-    specs = _specs(options.paths, profile, options.target, findings) if profile is not None else []
+    from ptcompile.verbs import requires as verb
+
+    inputs, unreadable = files.read_all(options.paths)
+    findings.unreadable(unreadable)
+    streams = [verb.given_manifests(file.content, file.name) for file in inputs]
+    manifests = [one for stream in streams for one in stream or ()]
+    of_specs = [file for file, stream in zip(inputs, streams, strict=True) if stream is None]
+    specs = _compiled(of_specs, profile, options.target, findings) if profile is not None else []
     if profile is not None:
         _check_releases(specs, profile, options.target, options.cluster, findings)
     status = findings.finish()
     if status or profile is None:
         return status
-    if not specs:
+    if not specs and not manifests:
         return findings.no_jobs(options.paths)
-    from ptcompile.verbs import requires as verb
-
-    needed = (verb.requires(spec, target=options.target, cluster=profile) for spec in specs)
+    given: list[Spec | dict[str, Any]] = [*specs]
+    if manifests:
+        given.append({"apiVersion": "v1", "kind": "List", "items": manifests})
+    needed = (verb.requires(one, target=options.target, cluster=profile) for one in given)
     found = dict.fromkeys(one for each in needed for one in each.requirements)
     return files.write_stdout("".join(f"{one}\n" for one in found))
 
@@ -123,11 +132,15 @@ def _check_releases(
 
 def _specs(paths: list[str], profile: ClusterProfile, target: str | None, findings: Findings) -> list[Spec]:
     """Every job of the files that compiles; what stands in the way of the others becomes a finding."""
+    inputs, unreadable = files.read_all(paths)
+    findings.unreadable(unreadable)
+    return _compiled(inputs, profile, target, findings)
+
+
+def _compiled(inputs: list[files.File], profile: ClusterProfile, target: str | None, findings: Findings) -> list[Spec]:
     from ptcompile.documents import source
     from ptcompile.frontends.spec import read_spec
 
-    inputs, unreadable = files.read_all(paths)
-    findings.unreadable(unreadable)
     out = []
     for file in inputs:
         result = compile.compile(file.content, target=target, cluster=profile, filename=file.name, lint=False)

@@ -11,9 +11,10 @@ from ptcompile.flyte import amounts, foreign, images
 from ptcompile.flyte.amounts import Amounts
 from ptcompile.flyte.found import changed, not_whole, wrong
 from ptcompile.flyte.knobs import Knobs, named
+from ptcompile.torchrun import MEETING_SECONDS
 
 CONFIG: Path = ("task_config",)
-MEETING = {"timeout": 900, "join_timeout": 900}
+MEETING = {"timeout": MEETING_SECONDS, "join_timeout": MEETING_SECONDS}
 """Elastic's default rdzv_configs, and the spec's (flytekitplugins-kfpytorch 1.16)."""
 
 

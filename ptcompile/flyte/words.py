@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
+from ptcompile.torchrun import MEETING_SECONDS
+
 Amount = str | int | float | Sequence[str | int | float] | None
 """A quantity, or with `task(resources=...)` a pair (request, limit)."""
 
@@ -92,7 +94,9 @@ class Elastic:
     start_method: str = "spawn"
     monitor_interval: float = 5
     max_restarts: int = 0
-    rdzv_configs: Mapping[str, Any] = field(default_factory=lambda: {"timeout": 900, "join_timeout": 900})
+    rdzv_configs: Mapping[str, Any] = field(
+        default_factory=lambda: dict.fromkeys(("timeout", "join_timeout"), MEETING_SECONDS)
+    )
     increase_shared_mem: bool = True
     run_policy: RunPolicy | None = None
 

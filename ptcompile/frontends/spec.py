@@ -9,6 +9,7 @@ from ptcompile.findings.diagnostics import Problem
 from ptcompile.frontends.amounts import lowered, processes_per_node
 from ptcompile.frontends.roles import roles_of
 from ptcompile.job import model as ir
+from ptcompile.torchrun import MEETING_SECONDS
 from ptcompile.vocabulary import from_schema
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from ptcompile.vocabulary.model import Model
     from ptcompile.vocabulary.spec import Elastic, JobSpec, PodFields, RuntimeRef, Spec
 
-MEETING_SECONDS = 900
 """How long nodes wait for each other where the user says nothing: flytekitplugins-kfpytorch 1.16 `Elastic`."""
 
 _Model = TypeVar("_Model", bound="Model")
@@ -173,7 +173,8 @@ def _conf(elastic: Elastic | None, backend: str, *, waits: bool) -> dict[str, st
     if waits:
         seconds = {"timeout": MEETING_SECONDS, "join_timeout": MEETING_SECONDS}
         if backend == "c10d":
-            seconds["read_timeout"] = own.get("timeout", MEETING_SECONDS)
+            told = own.get("timeout", MEETING_SECONDS)
+            seconds["read_timeout"] = told if told is None or str(told).strip().isdigit() else MEETING_SECONDS
     return {key: str(value) for key, value in {**seconds, **own}.items() if value is not None}
 
 

@@ -16,6 +16,7 @@ from ptcompile.simulation.meeting import training
 from ptcompile.simulation.pod import Job
 from ptcompile.simulation.rendezvous import DEFAULTS, Rendezvous
 from ptcompile.simulation.shell import one_command
+from ptcompile.torchrun import conf_of
 
 _SWITCHES = frozenset({"standalone", "module"})
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
@@ -71,7 +72,7 @@ def _elastic(seen: Rendezvous, pods: int) -> dict[str, Any] | None:
         return None
     if interval != DEFAULTS["monitor-interval"] and not interval.isdigit():
         return None
-    conf = dict(pair.split("=", 1) for pair in options["rdzv-conf"].split(",") if "=" in pair)
+    conf = conf_of(options["rdzv-conf"])
     out: dict[str, Any] = {
         "nnodes": f"{nodes[0]}:{nodes[1]}" if nodes[0] < nodes[1] else None,
         "nprocPerNode": int(processes) if processes.isdigit() else processes,

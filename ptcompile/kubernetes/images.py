@@ -28,7 +28,7 @@ _hexadecimal = Pattern(r"[a-f0-9]{64}").fullmatch
 _DIGESTS: Final = {"sha256": 64, "sha384": 96, "sha512": 128}
 """Algorithms and how many hexadecimal digits each has."""
 
-_placeholder = Pattern(r"<[^<>]*>|\$\{[^{}]*\}|\$\([^()]*\)|\{\{.*?\}\}|\$[A-Za-z_]\w*", re.ASCII).search
+_placeholder = Pattern(r"<[^<>]*>|\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\$[A-Za-z_]\w*", re.ASCII).search
 
 
 def is_placeholder(image: str) -> bool:

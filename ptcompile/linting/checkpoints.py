@@ -8,7 +8,7 @@ from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.linting.subject import Container
 
 _OPTION = Pattern(
-    r"(?:^|[\s.])-{0,2}(?:[\w.-]*[._-])?(?:checkpoints?|ckpts?|snapshots?|save)"
+    r"(?:^|[\s.])-{0,2}(?:[\w.-]{0,64}[._-])?(?:checkpoints?|ckpts?|snapshots?|save)"
     r"(?:[_-]?(?:dir|path|folder|directory|root|to))?(?:=|\s+)[\"']?(/[\w./-]+)",
     2,  # re.IGNORECASE
 )

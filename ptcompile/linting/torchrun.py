@@ -9,6 +9,7 @@ from typing import Final
 from ptcompile.catalogue.rdzv_options import KNOWN, why_not_option
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.torchrun import option_name
 
 OPTIONS: Final = frozenset(
     {
@@ -25,14 +26,7 @@ SWITCHES: Final = ("standalone", "module", "no-python", "run-path", "virtual-loc
 """Options without a value. torchrun reads their variables with int()."""
 
 BACKENDS: Final = ("static", "c10d", "etcd", "etcd-v2")
-_SHORT: Final = {"-m": "module", "-r": "redirects", "-t": "tee", "-h": "help"}
 _HOST = Pattern(r"[\w.:-]+", re.ASCII)
-
-
-def option_name(word: str) -> str:
-    """The dashed name of the option that a word gives: `nproc-per-node` for `--nproc_per_node=8`."""
-    name = word.partition("=")[0]
-    return _SHORT.get(name, name.lstrip("-").replace("_", "-"))
 
 
 @lru_cache(maxsize=4)

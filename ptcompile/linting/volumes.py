@@ -9,9 +9,6 @@ from ptcompile.kubernetes.untyped import Json, at, text
 from ptcompile.linting.subject import Container, Template
 from ptcompile.memo import kept
 
-SHM = "/dev/shm"  # noqa: S108 - where a pod has it
-
-
 _normal = kept(64)(normpath)
 
 

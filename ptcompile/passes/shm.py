@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from ptcompile.job.model import Context, Job, PodTemplate, map_templates
 from ptcompile.job.pod_template import kept_empty
-
-PATH = "/dev/shm"  # noqa: S108
+from ptcompile.kubernetes.shared_memory import PATH
 
 
 def shm(job: Job, _context: Context) -> Job:

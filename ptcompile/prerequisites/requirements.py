@@ -50,7 +50,7 @@ def requires(spec: Spec, cluster: ClusterProfile, target: str | None = None) -> 
     out += [Requirement("namespace", name) for name in namespaces([spec])]
     pods = pods_of(spec, chosen, cluster)
     out += [Requirement("object", f"{kind}/{name}") for kind, name in _objects(pods, spec, chosen, cluster)]
-    out += [Requirement("resource", name, "", "on its nodes") for name in _devices(pods)]
+    out += [Requirement("resource", name, "", "on its nodes") for name in devices(pods)]
     return tuple(out)
 
 
@@ -107,7 +107,7 @@ def pods_of(spec: Spec, target: str, cluster: ClusterProfile) -> list[untyped.Js
 
 def software(target: str, cluster: ClusterProfile) -> list[Requirement]:
     """The operators of a target, with their CRDs."""
-    out = [requirement for one in _operators(target) for requirement in _of(one, cluster)]
+    out = [requirement for one in _operators(target) for requirement in software_of(one, cluster)]
     if target == "trainjob":
         out.append(Requirement("runtime", BUILT_IN, "", "a ClusterTrainingRuntime of Trainer's release"))
     return out
@@ -118,7 +118,7 @@ def queue_software(target: str, spec: Spec, cluster: ClusterProfile) -> list[Req
     if not queue_of(spec, cluster):
         return []
     system = queue_system(target, cluster)
-    return _of(BY_FOLDER[system], cluster)
+    return software_of(BY_FOLDER[system], cluster)
 
 
 def gang_software(spec: Spec, cluster: ClusterProfile) -> list[Requirement]:
@@ -127,7 +127,7 @@ def gang_software(spec: Spec, cluster: ClusterProfile) -> list[Requirement]:
     if placer == "none":
         return []
     if placer in BY_FOLDER:
-        return _of(BY_FOLDER[placer], cluster)
+        return software_of(BY_FOLDER[placer], cluster)
     operator = Requirement("operator", placer, "", "places the pods of a job together")
     return [operator, Requirement("crd", "podgroups.scheduling.x-k8s.io/v1alpha1", "", placer)]
 
@@ -166,7 +166,8 @@ def priority_classes(pods: Sequence[untyped.Json]) -> list[str]:
     return sorted(name for name in found if name and not name.startswith("system-"))
 
 
-def _of(one: Operator, cluster: ClusterProfile) -> list[Requirement]:
+def software_of(one: Operator, cluster: ClusterProfile) -> list[Requirement]:
+    """An operator in the release that the cluster runs, and its CRDs."""
     crds = (crd.format(kueue_api=kueue_api(cluster)) for crd in one.crds)
     operator = Requirement("operator", one.software, _version(cluster, one.version))
     return [operator, *(Requirement("crd", crd, "", one.software) for crd in crds)]
@@ -191,7 +192,7 @@ def _objects(
     return dict.fromkeys(out)
 
 
-def _devices(pods: Sequence[untyped.Json]) -> list[str]:
+def devices(pods: Sequence[untyped.Json]) -> list[str]:
     """Extended resources that nodes must offer."""
     words = ("initContainers", "containers")
     containers = (one for pod in pods for word in words for one in untyped.items(pod.get(word)))

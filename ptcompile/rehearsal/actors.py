@@ -7,10 +7,11 @@ from typing import NamedTuple
 
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.untyped import at, items, object_name, text
-from ptcompile.linting.torchrun import SWITCHES, option_name
+from ptcompile.linting.torchrun import SWITCHES
 from ptcompile.rehearsal.errors import RehearsalError
 from ptcompile.simulation.meeting import short_names, training
 from ptcompile.simulation.pod import Job, Pod
+from ptcompile.torchrun import conf_of, option_name
 
 SCRIPT = "stand_in.py"
 """The file in a pod's folder that trains, ours or the user's."""
@@ -187,7 +188,7 @@ def with_fields(value: str, actor: Actor, address: str) -> str:
 
 def scaled_conf(conf: str, by: float) -> str:
     """A --rdzv-conf whose waits are shorter by a factor, torchrun's own defaults among them; at least 1 second each."""
-    given = dict(pair.partition("=")[::2] for pair in conf.split(",") if pair)
+    given = conf_of(conf)
     waits = {"join_timeout": 600, "last_call_timeout": 30, "read_timeout": 60, "timeout": 600, "keep_alive_interval": 5}
     for name, default in waits.items():
         given[name] = str(max(1, round((atoi(given.get(name, "")) or default) / by)))

@@ -7,7 +7,8 @@ import os
 import re
 from typing import NamedTuple
 
-_ERROR = re.compile(r"^\s*((?:[\w.]*\.)?\w*(?:Error|Exception|Timeout)\w*: .+|torchrun: error: .+)$", re.MULTILINE)
+_LINE = re.compile(r"^[ \t]*(([\w.]{1,200}|torchrun: error): .+)$", re.MULTILINE)
+_NAMES = ("Error", "Exception", "Timeout", "torchrun: error")
 _SHOWN = 200
 """Characters of an error that are kept."""
 
@@ -62,7 +63,8 @@ def first_error(folder: str) -> str | None:
     """The first line of a pod's log that is an error."""
     try:
         with open(os.path.join(folder, "log"), encoding="utf-8", errors="replace") as file:
-            found = _ERROR.search(file.read())
+            lines = _LINE.finditer(file.read())
+            found = next((one for one in lines if any(name in one[2] for name in _NAMES)), None)
     except FileNotFoundError:
         return None
     return found[1].strip()[:_SHOWN] if found else None

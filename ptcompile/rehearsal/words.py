@@ -9,7 +9,7 @@ from ptcompile.simulation.faults import Fault, Kind
 
 _SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3600}
 _AGAIN = re.compile(r"(\d+)(?:@([\w.]+))?(?:,back=([\w.]+))?")
-_LATE = re.compile(r"(\d+)=([\w.]+)")
+_LATE = re.compile(r"(\d{1,9})=([\w.]+)")
 FORMS: Final[dict[Kind, str]] = {
     "late": "POD=TIME",
     "kill": "POD[@TIME][,back=TIME]",

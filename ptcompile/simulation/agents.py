@@ -9,6 +9,7 @@ from ptcompile.kubernetes.untyped import text
 from ptcompile.kubernetes.versions import OWN_STORE, SHARED_STORE, torch_of
 from ptcompile.simulation.meeting import Lead, Meeting, names, training
 from ptcompile.simulation.pod import Job, Pod
+from ptcompile.torchrun import conf_of
 
 _JOIN, _READ, _STATIC = 600, 60, 600
 """torchrun's own waits in seconds: join_timeout and read_timeout of c10d, timeout of a static rendezvous."""
@@ -48,7 +49,7 @@ def agents_of(job: Job, found: Meeting | None) -> Agents | None:
     seen = found.first
     if seen.backend not in ("static", "c10d") or seen.nodes is None or seen.nodes[1] < 2:
         return None
-    conf = dict(pair.strip().partition("=")[::2] for pair in seen.options.get("rdzv-conf", "").split(","))
+    conf = conf_of(seen.options.get("rdzv-conf", ""))
     static = seen.backend == "static"
     return Agents(
         backend=seen.backend,

@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 from ptcompile.kubernetes.wrappers import SHELLS, base, is_program, unwrapped
 from ptcompile.simulation import launchers, shell
+from ptcompile.torchrun import option_name
 
 Launcher = Literal["torchrun", "accelerate", "deepspeed", "composer", "mpirun", "tune", "command", "image"]
 """Who starts the processes: `command` is the command itself, `image` what nobody but the image knows."""
@@ -16,7 +17,6 @@ Launcher = Literal["torchrun", "accelerate", "deepspeed", "composer", "mpirun", 
 _MODULES = frozenset({"torch.distributed.run", "torch.distributed.launch"})
 _OTHERS: dict[str, Launcher] = {"accelerate": "accelerate", "mpirun": "mpirun", "mpiexec": "mpirun"}
 _FLAGS = frozenset({"standalone", "module", "no-python", "run-path", "use-env", "virtual-local-rank", "help"})
-_SHORT = {"-m": "module", "-r": "redirects", "-t": "tee", "-h": "help"}
 _PYTHON_WITH_VALUE = frozenset({"-X", "-W", "-Q", "--check-hash-based-pycs"})
 _EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
 
@@ -123,7 +123,7 @@ def _options(words: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
         if not word.startswith("-") or word == "-":
             break
         name, equals, value = word.partition("=")
-        name = _SHORT.get(name, name.lstrip("-").replace("_", "-"))
+        name = option_name(name)
         i += 1
         if name in _FLAGS:
             out[name] = "1"

@@ -104,7 +104,7 @@ def _statements(script: str) -> list[list[str]]:
 
 
 _MORE_THAN_ONE = re.compile(r"[;&|<>*?`\n~#]|\$[^\w{]|\$\{\w*[^\w}]")
-_SHELL = re.compile(r"(?:.*/)?(?:ba|da|z|a)?sh")
+_shell = re.compile(r"(?:.*/)?(?:ba|da|z|a)?sh").fullmatch
 _FLAGS = re.compile(r"-[ceux]*c[ceux]*")
 
 
@@ -113,7 +113,7 @@ def one_command(argv: Sequence[str]) -> list[str] | None:
 
     No pipe, list, redirection, pattern or substitution, and no variable that quotes keep as it is.
     """
-    if len(argv) != 3 or not _SHELL.fullmatch(argv[0]) or not _FLAGS.fullmatch(argv[1]):
+    if len(argv) != 3 or not _shell(argv[0]) or not _FLAGS.fullmatch(argv[1]):
         return None
     script = argv[2].replace("\\\n", " ").strip()
     if _MORE_THAN_ONE.search(script) or "\\" in script or ("'" in script and "$" in script):

@@ -22,11 +22,16 @@ _FORM = {
 """The commonest patterns of the CRDs, in words."""
 
 
+def in_python(pattern: str) -> str:
+    """A pattern of Go's syntax in Python's: `$` and `\\z` are the end of the text, and flags stand in front."""
+    text = pattern[:-1] + r"\Z" if pattern.endswith("$") and not pattern.endswith("\\$") else pattern
+    return re.sub(r"\A\^(\(\?[ims]+\))", r"\1^", text.replace("\\z", "\\Z"))
+
+
 def _search(pattern: str) -> Callable[[str], object] | None:
     """What looks for a pattern of Go's syntax; None where Python cannot read it."""
-    text = pattern[:-1] + r"\Z" if pattern.endswith("$") and not pattern.endswith("\\$") else pattern
     try:
-        return re.compile(text.replace("\\z", "\\Z"), re.ASCII).search
+        return re.compile(in_python(pattern), re.ASCII).search
     except re.error:
         return None
 

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import streams
+from ptcompile.kubernetes.untyped import Json, kind_of
+from ptcompile.operators.pods import RUNS_PODS
 from ptcompile.prerequisites.requirements import Requirement
 from ptcompile.prerequisites.requirements import requires as needs
 from ptcompile.verbs import compile
@@ -41,15 +43,29 @@ def requires(
 ) -> Requirements:
     """What the jobs of a stream need: software with its versions, CRDs, objects that they name, node resources.
 
-    Arguments as for `compile`. With an error in `diagnostics` there are no requirements: what does not compile needs
-    nothing. Raises nothing for what a user may have written.
+    Arguments as for `compile`. A stream of manifests without a spec among them is taken too, such as an MPIJob;
+    `target` does not matter to it. With an error in `diagnostics` there are no requirements: what does not compile
+    needs nothing. Raises nothing for what a user may have written.
     """
     profile, found = compile.read_cluster(cluster)
     if profile is None:
         return Requirements((), tuple(found))
+    if (manifests := given_manifests(spec, filename)) is not None:
+        from ptcompile.prerequisites import of_manifests
+
+        return Requirements(of_manifests.requires(manifests, profile), tuple(found))
     specs, told = jobs(spec, profile, target, filename)
     needed = dict.fromkeys(one for each in specs for one in needs(each, profile, target))
     return Requirements(tuple(needed), (*found, *told))
+
+
+def given_manifests(spec: str | bytes | Mapping[str, Any] | Spec, filename: str | None) -> list[Json] | None:
+    """The objects of a stream of manifests that has jobs and no spec of ours; None for any other stream."""
+    read = streams.read(spec, filename)
+    objects = [one for document in read.documents for _, one in streams.objects(document.data)]
+    ours = any(str(one.get("apiVersion")).startswith("ptcompile/") for one in objects)
+    runs = any(kind_of(one) in RUNS_PODS for one in objects)
+    return objects if runs and not ours and not read.problems else None
 
 
 def jobs(

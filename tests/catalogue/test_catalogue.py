@@ -62,7 +62,8 @@ def test_it_compiles_for_every_target_with_no_findings(name: str, cloud: str) ->
     for one, count in devices.items():
         for target in TARGETS:
             nodes = 1 if target == "pod" else 2
-            body = f"accelerator: {one}\nelastic: {{nnodes: {nodes}, nprocPerNode: auto}}\nresources: {{gpu: {count}}}"
+            amounts = f"{{gpu: {count}, cpu: 32, memory: 256Gi}}"
+            body = f"accelerator: {one}\nelastic: {{nnodes: {nodes}, nprocPerNode: auto}}\nresources: {amounts}"
             result = compile(making.smallest(body), target=target, cluster=profile)
             assert result.diagnostics == (), (one, target)
             assert result.manifests
@@ -115,8 +116,10 @@ def test_what_a_pod_gets(
     found = {one["key"]: one.get("values") for one in term.get("matchExpressions", [])}
     assert found == expressions
     assert {one["operator"] for one in term.get("matchExpressions", []) if "values" not in one} <= {"DoesNotExist"}
-    ours = [(one["key"], one.get("value")) for one in spec["tolerations"] if one["key"] != "flyte/gpu"]
-    assert ours == ([taint] if taint else [])
+    ours = [(one["key"], one.get("value")) for one in spec["tolerations"]]
+    own = (resource, None)  # the taint that carries the resource's own name
+    assert set(ours) == {own, *([taint] if taint else [])}
+    assert len(ours) == len(set(ours))
 
 
 def test_the_profile_s_own_entry_wins() -> None:

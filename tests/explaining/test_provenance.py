@@ -122,7 +122,7 @@ ROWS: list[tuple[str, str, str, str, list[str], list[str]]] = [
     # as it would be without the line: still the user's
     ("nodes: 2\nelastic: {monitorInterval: 5}", "job", "command[--monitor-interval]", "rendezvous",
      ["monitorInterval"], ["script"]),
-    ("nodes: 2\nelastic: {nprocPerNode: 2}", "job", "env.OMP_NUM_THREADS.value", "env", [], ["nprocPerNode", "script"]),
+    ("nodes: 2\nelastic: {nprocPerNode: 2}", "job", "env.OMP_NUM_THREADS.value", "env", [], ["nprocPerNode"]),
     ("nodes: 2", "job", "publishNotReadyAddresses", "target", [], ["nodes"]),
     ("sharedMemory: 8Gi", "pod", "sizeLimit", "shm", ["sharedMemory"], []),
     ("", "pod", "medium", "shm", [], []),

@@ -51,7 +51,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "B",
     ),
     "a Secret": (f"apiVersion: v1\nkind: Secret\ndata: {{a: 1, b: {SECRET}}}\nmetadata: {{}}\n", ""),
-    "JSON": (json.dumps({"apiVersion": "v1", "kind": "Pod", "env": {"A_KEY": SECRET}, "spec": {}}), "env"),
+    "JSON": (
+        json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "env": {"A_KEY": SECRET}, "spec": {}}),
+        "env",
+    ),
     "JSON on lines": (json.dumps({"kind": "Pod", "x": [{"name": "A_KEY", "value": SECRET}]}, indent=1), ""),
     "no YAML": (f"kind: Pod\nenv:\n- name: HF_TOKEN\n  value: {SECRET}\n bad\n", "yaml-syntax"),
     "no YAML, its quote": (f'env:\n  A_TOKEN: "{SECRET}\n  b: 1\n', "yaml-syntax"),

@@ -32,9 +32,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.kubernetes.shared_memory import PATH as SHM
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.linting.volumes import SHM, mounted_at
+from ptcompile.linting.volumes import mounted_at
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -62,7 +62,7 @@ _REFERENCE = Pattern(r"(?<!\$)\$\(([A-Z][A-Z0-9_]*)\)")
 _OPERATORS = Pattern(
     r"RANK|NODE_RANK|LOCAL_RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+|V[CK]_[A-Z0-9_]+"
 )
-_OF_SERVICES = Pattern(r"(\w+)_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP)\w*)?)")
+_of_services = Pattern(r"(\w+)_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT(?:_\d+_(?:TCP|UDP)\w*)?)").fullmatch
 _INDEX: Final = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 
 
@@ -120,7 +120,7 @@ def _named(subject: Subject, value: object, known: Collection[str]) -> list[str]
 
 def _of_a_service(subject: Subject, name: str) -> bool:
     """Whether the kubelet may set a variable for a Service of the namespace."""
-    match = _OF_SERVICES.fullmatch(name)
+    match = _of_services(name)
     if match is None or _OPERATORS.fullmatch(name):
         return False
     service = match[1].lower().replace("_", "-")

@@ -51,6 +51,7 @@ from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import is_int
 from ptcompile.linting.trainers import Trainer, count
+from ptcompile.torchrun import conf_of
 
 _DEFAULT = 60
 """Seconds of read_timeout where nothing is said."""
@@ -62,7 +63,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         if first is None or count(found) < 2:
             continue
         conf = first.options["rdzv-conf"]
-        wanted = _values(conf)["timeout"]
+        wanted = conf_of(conf)["timeout"]
         path = first.place("rdzv-conf")
         edit = first.change("rdzv-conf", f"{conf},read_timeout={wanted}")
         yield found_at(
@@ -74,14 +75,10 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _is_unread(one: Trainer) -> bool:
-    values = _values(one.options.get("rdzv-conf", ""))
+    values = conf_of(one.options.get("rdzv-conf", ""))
     wanted = values.get("timeout", "")
     unread = one.seen.backend == "c10d" and not one.local and "read_timeout" not in values
     return unread and is_int(wanted) and int(wanted) != _DEFAULT
-
-
-def _values(conf: str) -> dict[str, str]:
-    return {key.strip(): value.strip() for key, _, value in (pair.partition("=") for pair in conf.split(","))}
 
 
 RULE = Rule("unread-timeout", _check, severity="warning", stage="run", authority="torchrun")

@@ -34,10 +34,10 @@ from collections.abc import Iterator
 from posixpath import normpath
 
 from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.kubernetes.shared_memory import PATH as SHM
 from ptcompile.kubernetes.untyped import at, text
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.linting.volumes import SHM
 
 
 def _check(subject: Subject) -> Iterator[Found]:

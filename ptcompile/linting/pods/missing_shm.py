@@ -35,6 +35,7 @@ from collections.abc import Iterator
 from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.kubernetes.shared_memory import PATH as SHM
 from ptcompile.kubernetes.untyped import at, items, text
 from ptcompile.linting.amounts import accelerators
 from ptcompile.linting.commands import endless, trains
@@ -48,8 +49,6 @@ _TORCH = Pattern(rf"torch|lightning|deepspeed|megatron|nemo|{_SCRIPT}", re.IGNOR
 _NAME = "dshm"
 _LEAST = 1 << 30
 """Bytes of memory of which half is worth having."""
-
-SHM = "/dev/shm"  # noqa: S108 - where a pod has it
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -34,10 +34,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.kubernetes.shared_memory import PATH as SHM
 from ptcompile.kubernetes.untyped import text
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.linting.volumes import SHM, in_memory, mounted_at, place, volume_of
+from ptcompile.linting.volumes import in_memory, mounted_at, place, volume_of
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -33,10 +33,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix
+from ptcompile.kubernetes.shared_memory import PATH as SHM
 from ptcompile.kubernetes.untyped import at, mapping
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.linting.volumes import SHM, mounted_at, volume_of
+from ptcompile.linting.volumes import mounted_at, volume_of
 
 
 def _check(subject: Subject) -> Iterator[Found]:

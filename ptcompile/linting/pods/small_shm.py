@@ -35,10 +35,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.shared_memory import PATH as SHM
 from ptcompile.kubernetes.untyped import at
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.linting.volumes import SHM, in_memory, mounted_at, volume_of
+from ptcompile.linting.volumes import in_memory, mounted_at, volume_of
 
 _DEFAULT = 64 * 2**20
 

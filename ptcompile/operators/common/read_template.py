@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from ptcompile.kubernetes.shared_memory import PATH as _SHM
 from ptcompile.kubernetes.untyped import Json, at, items, mapping, text
 from ptcompile.operators.common.read import MAIN, Pods, given
 
@@ -18,7 +19,6 @@ _CONTROLLERS = frozenset({"hostname", "subdomain"})
 """What names the pods, and so is the operator's to say where one makes them."""
 _HALVES = ("requests", "limits")
 _PLAIN = ("cpu", "memory", "gpu", "ephemeral-storage")
-_SHM = "/dev/shm"  # noqa: S108 - compared with, never written to
 
 
 def pod_words(pods: Pods, gpu: str, *, shm: bool = True) -> dict[str, Any]:

@@ -1,0 +1,79 @@
+"""What manifests that are there already need of a cluster."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ptcompile
+from tests.cli.running import here
+from tests.conftest import GOOD, Case
+from tests.operators.mpijob.test_pods import mpijob
+
+
+def said(source: Any, **options: Any) -> list[str]:
+    found = ptcompile.requires(source, **options)
+    assert found.ok
+    return [f"{one.kind} {one.name} {one.version}".strip() for one in found.requirements]
+
+
+def test_an_mpijob() -> None:
+    worker = {"resources": {"limits": {"nvidia.com/gpu": 8, "rdma/hca": 1}}, "envFrom": [{"secretRef": {"name": "s3"}}]}
+    manifest = mpijob(worker=worker)
+    manifest["metadata"]["labels"] = {"kueue.x-k8s.io/queue-name": "team"}
+    assert said(manifest) == [
+        "kubernetes kubernetes 1.30",
+        "operator mpi-operator 0.8",
+        "crd mpijobs.kubeflow.org/v2beta1",
+        "operator kueue 0.19",
+        "crd clusterqueues.kueue.x-k8s.io/v1beta2",
+        "crd localqueues.kueue.x-k8s.io/v1beta2",
+        "crd workloads.kueue.x-k8s.io/v1beta2",
+        "namespace ml",
+        "object LocalQueue/team",
+        "object Secret/s3",
+        "resource nvidia.com/gpu",
+        "resource rdma/hca",
+    ]
+
+
+def test_what_the_stream_brings_is_not_needed() -> None:
+    claim = {"name": "data", "persistentVolumeClaim": {"claimName": "data"}}
+    pod = {"containers": [{"name": "main", "image": "i:1"}], "volumes": [claim]}
+    job = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "spec": pod}
+    brought = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "data"}, "spec": {}}
+    assert "object PersistentVolumeClaim/data" in said(job)
+    assert "object PersistentVolumeClaim/data" not in said(
+        {"apiVersion": "v1", "kind": "List", "items": [job, brought]}
+    )
+
+
+@pytest.mark.parametrize("case", GOOD, ids=lambda case: case.name)
+def test_manifests_need_what_their_spec_does(case: Case) -> None:
+    """But for what the spec alone can tell: how old a Kubernetes will do, and the schedulers of the profile."""
+    result = case.compile("jobset")
+    if not result.ok:
+        return
+    of_spec = ptcompile.requires(case.spec, target="jobset", cluster=case.cluster).requirements
+    of_manifests = ptcompile.requires(result.yaml(), cluster=case.cluster).requirements
+    assert _comparable(of_manifests) == _comparable(of_spec)
+
+
+def _comparable(found: tuple[ptcompile.Requirement, ...]) -> set[str]:
+    """Namespaces, resources and objects; queues and priorities are a scheduler's, which only a spec has."""
+    kinds = {"namespace", "resource", "object"}
+    return {
+        one.name for one in found if one.kind in kinds and not any(word in one.name for word in ("Queue/", "Priority"))
+    }
+
+
+def test_the_command_takes_manifests_and_specs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    case = next(one for one in GOOD if one.cluster is None)
+    (tmp_path / "job.yaml").write_text(case.compile("jobset").yaml(), encoding="utf-8")
+    (tmp_path / "spec.yaml").write_text(case.spec, encoding="utf-8")
+    ran = here(capsys, "requires", tmp_path / "job.yaml", tmp_path / "spec.yaml", "--target", "volcano")
+    assert ran.status == 0
+    assert "jobset" in ran.out
+    assert "volcano" in ran.out
