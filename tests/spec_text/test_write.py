@@ -44,7 +44,9 @@ def test_short_words_fill_their_lines_and_long_ones_have_one_each() -> None:
 
 def test_a_comment_is_behind_its_line_where_there_is_room() -> None:
     document = {"spec": {"image": "i:1", "args": ["a" * 40, "b" * 40], "env": {"A": "a" * 60, "B": "b" * 60}}}
-    said = {("spec", word): "a reason that is long enough" for word in ("image", "args", "env")}
+    said: dict[tuple[str | int, ...], str] = {
+        ("spec", word): "a reason that is long enough" for word in ("image", "args", "env")
+    }
     lines = write(document, said, ("proved",)).splitlines()
     assert lines[0] == "spec: # proved"
     assert lines[1] == "  image: i:1 # a reason that is long enough"
