@@ -10,8 +10,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from ptcompile.catalogue.rows import ALIASES, ROWS, Row, Whole
+from ptcompile.catalogue.rows import ALIASES, ROWS, Row
+from ptcompile.catalogue.shapes import MACHINES, Machines
 from ptcompile.catalogue.vendors import ANYWHERE, VENDORS, Taint
+
+
+class Whole(NamedTuple):
+    """A whole machine: its devices, and the devices of a fabric that come with them."""
+
+    devices: int
+    fabrics: Mapping[str, int]
 
 
 class Entry(NamedTuple):
@@ -38,7 +46,7 @@ def row_of(name: str) -> tuple[Row | None, str]:
 def find(name: str, cloud: str = ANYWHERE) -> Entry | None:
     """What a name means in a cloud; None where it is not known, not there, or without such a slice."""
     row, part = row_of(name)
-    if row is None or cloud not in row.nodes or (part and part not in row.slices) or name.endswith("/"):
+    if row is None or cloud not in row.nodes or (part and part not in row.slices_in(cloud)) or name.endswith("/"):
         return None
     vendor = VENDORS[row.vendor]
     dialect = vendor.dialects[cloud]
@@ -59,9 +67,27 @@ def find(name: str, cloud: str = ANYWHERE) -> Entry | None:
         processes=row.processes,
         one_drives_all=vendor.one_drives_all,
         env=vendor.env,
-        whole=None if part else row.whole.get(cloud),
-        sources=(dialect.source, vendor.source),
+        whole=None if part else whole(name, cloud),
+        sources=(dialect.source, vendor.source, *row.sources(cloud)),
     )
+
+
+def machines_of(name: str, cloud: str | None, *, largest: bool = True) -> Machines:
+    """The machines of an accelerator, or of a slice of it: the largest, or all; none where they are not known."""
+    base = name.partition("/")[0]
+    machines = MACHINES.get(ALIASES.get(base, base), {}).get(cloud or ANYWHERE, ())
+    most = max((one.devices for one in machines), default=0)
+    return tuple(one for one in machines if one.devices == most or not largest)
+
+
+def whole(name: str, cloud: str) -> Whole | None:
+    """A largest machine of an accelerator, with as many devices of a fabric as all that have it have."""
+    machines = machines_of(name, cloud)
+    fabrics = {fabric for one in machines for fabric in one.fabrics}
+    least = {
+        fabric: min(one.fabrics[fabric] for one in machines if fabric in one.fabrics) for fabric in sorted(fabrics)
+    }
+    return Whole(machines[0].devices, least) if machines else None
 
 
 def names(cloud: str = ANYWHERE, *, slices: bool = False) -> Iterator[str]:
@@ -69,4 +95,4 @@ def names(cloud: str = ANYWHERE, *, slices: bool = False) -> Iterator[str]:
     for name, row in ROWS.items():
         if cloud in row.nodes:
             yield name
-            yield from (f"{name}/{part}" for part in row.slices if slices)
+            yield from (f"{name}/{part}" for part in row.slices_in(cloud) if slices)

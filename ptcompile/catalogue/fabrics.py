@@ -22,6 +22,8 @@ class Fabric(NamedTuple):
     resources: Mapping[str, str] = _NOTHING
     counted: str | None = None
     """The resource whose amount is the machine's, so that the one in `resources` is only the least."""
+    counted_on: tuple[str, ...] | None = None
+    """The clouds where that is so; None for everywhere."""
     capabilities: tuple[str, ...] = ()
     env: Mapping[str, str] = _NOTHING
     annotations: Mapping[str, str] = _NOTHING
@@ -90,15 +92,18 @@ def _devices(*paths: str) -> str:
 
 FABRICS: dict[str, Fabric] = {
     "efa": Fabric(
-        source="https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html",
+        source="https://docs.aws.amazon.com/eks/latest/userguide/node-efa.html (2026)",
         resources={"vpc.amazonaws.com/efa": "1", "hugepages-2Mi": "5120Mi"},
         counted="vpc.amazonaws.com/efa",
         capabilities=("IPC_LOCK",),
         env={"FI_PROVIDER": "efa"},
     ),
     "infiniband": Fabric(
-        source="https://docs.coreweave.com: GPUDirect RDMA; https://learn.microsoft.com/azure/aks: InfiniBand",
+        source="coreweave/nccl-tests mpi-operator (2026-05-27): one rdma/ib is all HCAs of the node; "
+        "Azure/ai-infrastructure-on-azure infrastructure_references/aks (2026-04-22): one is one HCA, by SR-IOV",
         resources={"rdma/ib": "1"},
+        counted="rdma/ib",
+        counted_on=("aks",),
         capabilities=("IPC_LOCK",),
         env=_ON_ETH0,
     ),
@@ -110,18 +115,17 @@ FABRICS: dict[str, Fabric] = {
     ),
     "tcpx": Fabric(
         source="https://cloud.google.com/kubernetes-engine/docs/how-to/gpu-bandwidth-gpudirect-tcpx (A3 High), "
-        "GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpx",
+        "GoogleCloudPlatform/container-engine-accelerators gpudirect-tcpx/nccl-config.yaml (2026-06-02)",
         capabilities=("IPC_LOCK",),
         env={
             **_ON_ETH0,
             "LD_LIBRARY_PATH": _LIBRARIES,
             "NCCL_CROSS_NIC": "0",
-            "NCCL_ALGO": "Ring",
+            "NCCL_ALGO": "Ring,Tree",
             "NCCL_PROTO": "Simple",
             "NCCL_NSOCKS_PERTHREAD": "4",
             "NCCL_SOCKET_NTHREADS": "1",
-            "NCCL_MAX_NCHANNELS": "8",
-            "NCCL_MIN_NCHANNELS": "8",
+            "NCCL_BUFFSIZE": "4194304",
             "NCCL_DYNAMIC_CHUNK_SIZE": "524288",
             **_CHUNKS,
             "NCCL_NET_GDR_LEVEL": "PIX",
@@ -130,9 +134,9 @@ FABRICS: dict[str, Fabric] = {
             "NCCL_GPUDIRECTTCPX_CTRL_DEV": "eth0",
             "NCCL_GPUDIRECTTCPX_TX_BINDINGS": "eth1:8-21,112-125;eth2:8-21,112-125;"
             "eth3:60-73,164-177;eth4:60-73,164-177",
-            "NCCL_GPUDIRECTTCPX_RX_BINDINGS": "eth1:22-35,124-139;eth2:22-35,124-139;"
+            "NCCL_GPUDIRECTTCPX_RX_BINDINGS": "eth1:22-35,126-139;eth2:22-35,126-139;"
             "eth3:74-87,178-191;eth4:74-87,178-191",
-            "NCCL_GPUDIRECTTCPX_PROGRAM_FLOW_STEERING_WAIT_MICROS": "1000000",
+            "NCCL_GPUDIRECTTCPX_PROGRAM_FLOW_STEERING_WAIT_MICROS": "500000",
             "NCCL_GPUDIRECTTCPX_FORCE_ACK": "0",
             "NCCL_GPUDIRECTTCPX_TX_COMPLETION_NANOSLEEP": "1000",
             "NCCL_GPUDIRECTTCPX_UNIX_CLIENT_PREFIX": "/run/tcpx",

@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from math import isqrt, prod
 from typing import NamedTuple
 
 from ptcompile.catalogue.vendors import ANYWHERE
 
+_NONE: Mapping[str, tuple[str, ...]] = {}
 
-class Whole(NamedTuple):
-    """A whole machine: its devices, and the devices of a fabric that come with them."""
-
-    devices: int
-    fabrics: Mapping[str, int]
+MIG = "https://github.com/NVIDIA/gpu-operator assets/state-mig-manager/0400_configmap.yaml (2026-08)"
+_XPK = "https://github.com/AI-Hypercomputer/xpk src/xpk/core/system_characteristics.py (2026-06-25)"
+_KARPENTER = "https://github.com/aws/karpenter-provider-aws reference/instance-types.md (2026-08-21)"
+SOURCES = {
+    "gke": _XPK,
+    "eks": f"{_KARPENTER}; p3.* and dl1: kubernetes/autoscaler ec2_instance_types.go (2026-08-22); "
+    "trn2u: https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html (2026)",
+    "aks": "https://github.com/kubernetes/autoscaler cloudprovider/azure/azure_instance_types.go (2026-08-22)",
+    "nvidia": "https://github.com/NVIDIA/k8s-device-plugin docs/gpu-feature-discovery (2026-08-19)",
+    "amd": "https://github.com/ROCm/k8s-device-plugin cmd/k8s-node-labeller (2026-08-11)",
+    "gaudi": "https://docs.habana.ai/en/latest/Orchestration/Gaudi_Kubernetes (2026)",
+    "tpu": _XPK,
+    "neuron": f"{_KARPENTER}; https://github.com/aws-neuron/aws-neuron-sdk (2026-08-21)",
+}
+"""Where values are from and when that was looked at: by cloud, and by vendor where no cloud is named."""
 
 
 class Row(NamedTuple):
@@ -23,15 +35,37 @@ class Row(NamedTuple):
     slices: tuple[str, ...] = ()
     processes: int = 1
     """How many processes a device takes."""
-    whole: Mapping[str, Whole] = {}
+    refused: Mapping[str, tuple[str, ...]] = _NONE
+    """Slices that a cloud's device plugin does not make of it."""
+
+    def slices_in(self, cloud: str) -> tuple[str, ...]:
+        """The slices that a cloud's nodes can be cut in."""
+        return tuple(one for one in self.slices if one not in self.refused.get(cloud, ()))
+
+    def sources(self, cloud: str) -> tuple[str, ...]:
+        """Where the row's values for a cloud are from, each with the day it was looked at."""
+        profiles = (MIG,) if self.vendor == "nvidia" and self.slices else ()
+        return (SOURCES[cloud or self.vendor], *profiles)
 
 
 _AMPERE_40 = ("1g.5gb", "1g.10gb", "2g.10gb", "3g.20gb", "4g.20gb", "7g.40gb")
 _HOPPER_80 = ("1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb")
 _HOPPER_141 = ("1g.18gb", "1g.35gb", "2g.35gb", "3g.71gb", "4g.71gb", "7g.141gb")
+_HOPPER_94 = ("1g.12gb", "1g.24gb", "2g.24gb", "3g.47gb", "4g.47gb", "7g.94gb")
 _BLACKWELL = ("1g.23gb", "1g.45gb", "2g.45gb", "3g.90gb", "4g.90gb", "7g.180gb")
 _FLAT = ("1x1", "2x2", "2x4", "4x4", "4x8", "8x8", "8x16", "16x16")
-_TORUS = ("2x2x1", "2x2x2", "2x2x4", "2x4x4", "4x4x4", "4x4x8", "4x8x8", "8x8x8", "8x8x16", "8x16x16")
+
+
+def _torus(cubes: int) -> tuple[str, ...]:
+    """The topologies of up to so many cubes of 4x4x4: the parts of one, then multiples of 4, AxBxC with A<=B<=C."""
+    whole = [
+        (a, b, c)
+        for a in range(1, isqrt(cubes) + 1)
+        for b in range(a, isqrt(cubes // a) + 1)
+        for c in range(b, cubes // (a * b) + 1)
+    ]
+    whole.sort(key=lambda one: (prod(one), one))
+    return ("2x2x1", "2x2x2", "2x2x4", "2x4x4", *(f"{4 * a}x{4 * b}x{4 * c}" for a, b, c in whole))
 
 
 def _sizes(family: str, *sizes: str) -> tuple[str, ...]:
@@ -42,9 +76,8 @@ def _tpu(value: str, slices: tuple[str, ...]) -> Row:
     return Row("tpu", dict.fromkeys(("gke", ANYWHERE), (value,)), slices)
 
 
-def _trainium(machines: tuple[str, ...], cores: int, whole: Whole) -> Row:
-    clouds = ("eks", ANYWHERE)
-    return Row("neuron", dict.fromkeys(clouds, machines), processes=cores, whole=dict.fromkeys(clouds, whole))
+def _trainium(machines: tuple[str, ...], cores: int) -> Row:
+    return Row("neuron", dict.fromkeys(("eks", ANYWHERE), machines), processes=cores)
 
 
 _X = "xlarge"
@@ -58,12 +91,13 @@ ROWS: dict[str, Row] = {
     "nvidia-v100": Row("nvidia", {
         "gke": ("nvidia-tesla-v100",),
         "eks": (*_sizes("p3", "2xlarge", "8xlarge", "16xlarge"), "p3dn.24xlarge"),
-        "aks": ("Standard_ND40rs_v2",),
+        "aks": (*(f"Standard_NC{kind}_v3" for kind in ("6s", "12s", "24s", "24rs")), "Standard_ND40rs_v2"),
         ANYWHERE: tuple(f"Tesla-V100-{kind}" for kind in ("SXM2-16GB", "SXM2-32GB", "PCIE-16GB", "PCIE-32GB")),
     }),
     "nvidia-l4": Row("nvidia", {
         "gke": ("nvidia-l4",),
-        "eks": _sizes("g6", _X, *(f"{n}xlarge" for n in (2, 4, 8, 12, 16, 24, 48))),
+        "eks": (*_sizes("g6", _X, *(f"{n}xlarge" for n in (2, 4, 8, 12, 16, 24, 48))),
+                *_sizes("gr6", "4xlarge", "8xlarge")),
         ANYWHERE: ("NVIDIA-L4",),
     }),
     "nvidia-l40s": Row("nvidia", {
@@ -79,43 +113,53 @@ ROWS: dict[str, Row] = {
         "eks": ("p4d.24xlarge",),
         "aks": ("Standard_ND96asr_v4",),
         ANYWHERE: ("NVIDIA-A100-SXM4-40GB", "NVIDIA-A100-PCIE-40GB"),
-    }, _AMPERE_40, whole={"eks": Whole(8, {"efa": 4})}),
+    }, _AMPERE_40, refused={"gke": ("1g.10gb", "4g.20gb")}),
     "nvidia-a100-80gb": Row("nvidia", {
         "gke": ("nvidia-a100-80gb",),
         "eks": ("p4de.24xlarge",),
         "aks": (*(f"Standard_NC{n}ads_A100_v4" for n in (24, 48, 96)), "Standard_ND96amsr_A100_v4"),
         ANYWHERE: ("NVIDIA-A100-SXM4-80GB", "NVIDIA-A100-80GB-PCIe"),
-    }, _HOPPER_80, whole={"eks": Whole(8, {"efa": 4})}),
+    }, _HOPPER_80, refused={"gke": ("1g.20gb", "4g.40gb")}),
     "nvidia-h100": Row("nvidia", {
         "gke": ("nvidia-h100-80gb",),
         "eks": ("p5.48xlarge", "p5.4xlarge"),
-        "aks": ("Standard_ND96isr_H100_v5", "Standard_NC40ads_H100_v5", "Standard_NC80adis_H100_v5"),
-        ANYWHERE: ("NVIDIA-H100-80GB-HBM3", "NVIDIA-H100-PCIe", "NVIDIA-H100-NVL"),
-    }, _HOPPER_80, whole={"eks": Whole(8, {"efa": 32})}),
-    "nvidia-h100-mega": Row("nvidia", {"gke": ("nvidia-h100-mega-80gb",)}),  # A3 Mega, of TCPXO
+        "aks": ("Standard_ND96isr_H100_v5",),
+        ANYWHERE: ("NVIDIA-H100-80GB-HBM3", "NVIDIA-H100-PCIe"),
+    }, _HOPPER_80, refused={"gke": ("4g.40gb",)}),
+    "nvidia-h100-nvl": Row("nvidia", {
+        "aks": ("Standard_NC40ads_H100_v5", "Standard_NC80adis_H100_v5"),
+        ANYWHERE: ("NVIDIA-H100-NVL",),
+    }, _HOPPER_94),  # 94 GB: other MIG profiles than those of 80 GB
+    "nvidia-h100-mega": Row("nvidia", {
+        "gke": ("nvidia-h100-mega-80gb",),
+    }, _HOPPER_80, refused={"gke": ("4g.40gb",)}),  # A3 Mega, of TCPXO
     "nvidia-h200": Row("nvidia", {
         "gke": ("nvidia-h200-141gb",),
         "eks": ("p5e.48xlarge", "p5en.48xlarge"),
         "aks": ("Standard_ND96isr_H200_v5",),
         ANYWHERE: ("NVIDIA-H200", "NVIDIA-H200-NVL"),
-    }, _HOPPER_141, whole={"eks": Whole(8, {"efa": 16})}),  # p5en has 16, p5e 32: what both have
+    }, _HOPPER_141),
     "nvidia-b200": Row("nvidia", {
         "gke": ("nvidia-b200",),
         "eks": ("p6-b200.48xlarge",),
         ANYWHERE: ("NVIDIA-B200",),
-    }, _BLACKWELL, whole={"eks": Whole(8, {"efa": 8})}),
-    "amd-mi300x": Row("amd", {"aks": ("Standard_ND96isr_MI300X_v5",), ANYWHERE: ("AMD_Instinct_MI300X_OAM",)}),
-    "intel-gaudi": Row("gaudi", {"eks": ("dl1.24xlarge",), ANYWHERE: ()}, whole={"eks": Whole(8, {"efa": 4})}),
+    }, _BLACKWELL),
+    "amd-mi300x": Row("amd", {
+        "aks": ("Standard_ND96isr_MI300X_v5", "Standard_ND96is_MI300X_v5"),
+        ANYWHERE: tuple(f"AMD_Instinct_MI300X{kind}" for kind in ("_OAM", "", "_HF", "_VF")),
+    }),
+    "intel-gaudi": Row("gaudi", {"eks": ("dl1.24xlarge",), ANYWHERE: ()}),
     "intel-gaudi2": Row("gaudi", {ANYWHERE: ()}),
     "intel-gaudi3": Row("gaudi", {ANYWHERE: ()}),
-    "google-tpu-v4": _tpu("tpu-v4-podslice", _TORUS),
+    "google-tpu-v4": _tpu("tpu-v4-podslice", _torus(64)),
     "google-tpu-v5e": _tpu("tpu-v5-lite-podslice", _FLAT),
-    "google-tpu-v5p": _tpu("tpu-v5p-slice", _TORUS),
+    "google-tpu-v5p": _tpu("tpu-v5p-slice", _torus(140)),
     "google-tpu-v6e": _tpu("tpu-v6e-slice", _FLAT),
-    "aws-trainium1": _trainium(("trn1.32xlarge", "trn1n.32xlarge", "trn1.2xlarge"), 2, Whole(16, {"efa": 8})),
-    "aws-trainium2": _trainium(("trn2.48xlarge", "trn2u.48xlarge"), 4, Whole(16, {"efa": 16})),
+    "aws-trainium1": _trainium(("trn1.32xlarge", "trn1n.32xlarge", "trn1.2xlarge"), 2),
+    "aws-trainium2": _trainium(("trn2.48xlarge", "trn2u.48xlarge"), 4),
 }  # fmt: skip
-"""EFA counts are those of the network cards of a whole instance (EC2 user guide, accelerated computing)."""
+"""`refused` is what GoogleCloudPlatform/container-engine-accelerators has no parts for (pkg/gpu/nvidia/mig,
+2026-06-11): 4g.20gb and 4g.40gb, 1g.10gb on an A100 of 40 GB, 1g.20gb on other than an H100."""
 
 ALIASES = {
     "nvidia-tesla-t4": "nvidia-t4",

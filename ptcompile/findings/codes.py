@@ -63,6 +63,8 @@ CODES: dict[str, str] = {
     "uncounted-gpus": "PTC144",
     "slots-differ-from-gpus": "PTC195",
     "launcher-without-gpus": "PTC196",
+    "fits-no-machine": "PTC198",
+    "takes-the-whole-machine": "PTC199",
     "several-mig-slices": "PTC164",
     # 2xx: scheduling, queues, topology
     "host-network-dns": "PTC201",

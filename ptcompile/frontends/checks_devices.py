@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _NPROC: Path = ("spec", "elastic", "nprocPerNode")
 _ACCELERATOR: Path = ("spec", "accelerator")
+_SHOWN = 12
+"""Slices that a message lists: a TPU has hundreds of topologies."""
 
 
 class _Node(NamedTuple):
@@ -46,8 +48,10 @@ def unknown(name: str, cluster: ClusterProfile) -> Problem:
         message = f"{base!r} is told by a cloud's labels alone"
         return bad(_ACCELERATOR, message, f"add spec.cloud to the profile: {clouds}")
     if row is not None:
-        help = f"its slices are {', '.join(row.slices)}" if row.slices else f"write {base}"
-        return bad(_ACCELERATOR, f"{base!r} has no slice {part!r}", help)
+        slices, where = row.slices_in(cloud), f" on {cloud}" if part in row.slices else ""
+        shown = (*slices[:_SHOWN], "...") if len(slices) > _SHOWN else slices
+        help = f"its slices are {', '.join(shown)}" if slices else f"write {base}"
+        return bad(_ACCELERATOR, f"{base!r} has no slice {part!r}{where}", help)
     message = f"{name!r} is not in the catalogue of the profile {cluster.metadata.name!r}, and not built in"
     near, known = _near(name, own, cloud), ", ".join([*sorted(own), *accelerators.names(cloud)])
     return bad(_ACCELERATOR, message, f"did you mean {' or '.join(near)}?" if near else f"there are {known}")

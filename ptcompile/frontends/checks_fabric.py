@@ -43,6 +43,23 @@ def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: Cluster
             help = f"write resources.devices[{counted}], or name a whole node's accelerator"
             yield _run(at, message, help)
             return
+        if counted and not said and job.accelerator and job.accelerator not in cluster.spec.accelerators:
+            yield from _unlike(job.accelerator, job.fabric, counted, cluster)
+            return
+
+
+def _unlike(accelerator: str, fabric: str, counted: str, cluster: ClusterProfile) -> Iterator[Problem]:
+    """Machines of one accelerator with different numbers of the fabric's devices: the job asks for the least."""
+    from ptcompile.catalogue.accelerators import machines_of
+
+    most = machines_of(accelerator, cluster.spec.cloud)
+    counts = {one.name: one.fabrics[fabric] for one in most if fabric in one.fabrics}
+    least = min(counts.values(), default=0)
+    if more := {name: count for name, count in counts.items() if count > least}:
+        name, count = next(iter(more.items()))
+        message = f"{least} {counted} a node, and {name} has {count}: a job there runs at part of its bandwidth"
+        help = f"for {name} write resources.devices[{counted}]: {count} and its node.kubernetes.io/instance-type"
+        yield _run(("spec", "fabric"), message, f"{help}; for the others write {least}")
 
 
 def partial(job: Job, data: Mapping[str, Any]) -> Iterator[Problem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from math import prod
@@ -31,7 +32,9 @@ def test_every_row_is_somewhere_and_its_vendor_speaks_there() -> None:
     for name, row in ROWS.items():
         assert row.nodes, name
         assert row.nodes.keys() <= VENDORS[row.vendor].dialects.keys(), name
-        assert row.whole.keys() <= row.nodes.keys(), name
+        assert row.refused.keys() <= row.nodes.keys(), name
+        assert {one for refused in row.refused.values() for one in refused} <= set(row.slices), name
+        assert all(re.search(r"\(20\d\d", source) for cloud in row.nodes for source in row.sources(cloud)), name
         assert len(set(row.slices)) == len(row.slices), name
         assert names.is_dns_label(name), name
     assert {ALIASES[alias] for alias in ALIASES} <= ROWS.keys()
@@ -58,11 +61,12 @@ def test_an_entry_is_well_formed(name: str, cloud: str) -> None:
 @pytest.mark.parametrize(("name", "cloud"), PLACES)
 def test_it_compiles_for_every_target_with_no_findings(name: str, cloud: str) -> None:
     profile = {"kind": "ClusterProfile", "apiVersion": "ptcompile/v1", "spec": {"cloud": cloud or None}}
-    devices = {name: 8, **{f"{name}/{part}": _chips(part) for part in ROWS[name].slices[:1]}}
+    most = max((one.devices for one in accelerators.machines_of(name, cloud)), default=8)
+    devices = {name: min(most, 8), **{f"{name}/{part}": _chips(part) for part in ROWS[name].slices[:1]}}
     for one, count in devices.items():
         for target in TARGETS:
             nodes = 1 if target == "pod" else 2
-            amounts = f"{{gpu: {count}, cpu: 32, memory: 256Gi}}"
+            amounts = f"{{cpu: 16, memory: 32Gi, gpu: {count}}}"
             body = f"accelerator: {one}\nelastic: {{nnodes: {nodes}, nprocPerNode: auto}}\nresources: {amounts}"
             result = compile(making.smallest(body), target=target, cluster=profile)
             assert result.diagnostics == (), (one, target)
@@ -75,7 +79,9 @@ def _chips(part: str) -> int:
 
 
 def pod(body: str, cloud: str | None) -> dict[str, Any]:
-    made: dict[str, Any] = making.manifest(making.smallest(body), "pod", making.profile({"cloud": cloud}))["spec"]
+    made: dict[str, Any] = making.manifest(
+        making.smallest(body), "pod", making.profile({"cloud": cloud, "gpu": {"tolerations": []}})
+    )["spec"]
     return made
 
 
@@ -94,7 +100,8 @@ def pod(body: str, cloud: str | None) -> dict[str, Any]:
          {"nvidia.com/gpu.product": ["NVIDIA-A100-SXM4-40GB", "NVIDIA-A100-PCIE-40GB"]}, ("nvidia.com/gpu", None)),
         ("nvidia-a100-80gb", "eks", "nvidia.com/gpu", {"node.kubernetes.io/instance-type": ["p4de.24xlarge"]},
          ("nvidia.com/gpu", None)),
-        ("amd-mi300x", "aks", "amd.com/gpu", {"node.kubernetes.io/instance-type": ["Standard_ND96isr_MI300X_v5"]},
+        ("amd-mi300x", "aks", "amd.com/gpu",
+         {"node.kubernetes.io/instance-type": ["Standard_ND96isr_MI300X_v5", "Standard_ND96is_MI300X_v5"]},
          ("sku", "gpu")),
         ("google-tpu-v6e/2x2", "gke", "google.com/tpu",
          {"cloud.google.com/gke-tpu-accelerator": ["tpu-v6e-slice"], "cloud.google.com/gke-tpu-topology": ["2x2"]},
@@ -108,18 +115,34 @@ def test_what_a_pod_gets(
     name: str, cloud: str | None, resource: str, expressions: dict[str, Any], taint: tuple[str, str | None] | None
 ) -> None:
     count = 4 if name.startswith("google") else 1
-    spec = pod(f"accelerator: {name}\nresources: {{gpu: {count}}}", cloud)
-    assert spec["containers"][0]["resources"]["limits"] == {resource: str(count)}
+    spec = pod(f"accelerator: {name}\nresources: {{cpu: 4, memory: 16Gi, gpu: {count}}}", cloud)
+    assert spec["containers"][0]["resources"]["limits"] == {"cpu": "4", "memory": "16Gi", resource: str(count)}
     (term,) = (
         spec.get("affinity", {}).get("nodeAffinity", {}).get(REQUIRED, {"nodeSelectorTerms": [{}]})["nodeSelectorTerms"]
     )
     found = {one["key"]: one.get("values") for one in term.get("matchExpressions", [])}
     assert found == expressions
     assert {one["operator"] for one in term.get("matchExpressions", []) if "values" not in one} <= {"DoesNotExist"}
-    ours = [(one["key"], one.get("value")) for one in spec["tolerations"]]
-    own = (resource, None)  # the taint that carries the resource's own name
-    assert set(ours) == {own, *([taint] if taint else [])}
-    assert len(ours) == len(set(ours))
+    ours = [(one["key"], one.get("value")) for one in spec.get("tolerations", [])]
+    assert ours == ([taint] if taint else [])
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        # xpk, generate_tpu_topologies: multiples of 4, in order, up to 140 cubes (v4: 64)
+        ("google-tpu-v5p/4x4x12", True),
+        ("google-tpu-v5p/8x8x12", True),
+        ("google-tpu-v5p/12x12x12", True),
+        ("google-tpu-v5p/16x20x28", True),  # 4*5*7 = 140
+        ("google-tpu-v5p/16x24x24", False),  # 4*6*6 = 144
+        ("google-tpu-v5p/12x4x4", False),
+        ("google-tpu-v4/16x16x16", True),
+        ("google-tpu-v4/16x16x20", False),
+    ],
+)
+def test_topologies_of_a_torus(name: str, known: bool) -> None:
+    assert (accelerators.find(name, "gke") is not None) is known
 
 
 def test_the_profile_s_own_entry_wins() -> None:
@@ -133,11 +156,16 @@ def test_the_profile_s_own_entry_wins() -> None:
 @pytest.mark.parametrize(
     ("name", "cloud", "message", "help"),
     [
-        ("nvidia-h10", None, "not built in", "did you mean nvidia-h100?"),
+        ("nvidia-h10", None, "not built in", "did you mean nvidia-h100 or nvidia-h100-nvl?"),
         ("H200", None, "not built in", "did you mean nvidia-h200?"),
         ("trainium", "eks", "not built in", "did you mean aws-trainium1 or aws-trainium2?"),
         ("nvidia-h100/1g.10gbb", "eks", "has no slice", "its slices are 1g.10gb"),
         ("nvidia-a100-40gb/1g.6gb", None, "has no slice '1g.6gb'", "its slices are 1g.5gb, 1g.10gb"),
+        # container-engine-accelerators, pkg/gpu/nvidia/mig: no valid partition size, and 7 parts where a card gives 4
+        ("nvidia-a100-80gb/4g.40gb", "gke", "has no slice '4g.40gb' on gke", "its slices are 1g.10gb, 2g.20gb"),
+        ("nvidia-a100-40gb/1g.10gb", "gke", "has no slice '1g.10gb' on gke", "its slices are 1g.5gb, 2g.10gb"),
+        ("nvidia-h100-nvl/1g.10gb", "aks", "has no slice '1g.10gb'", "its slices are 1g.12gb"),  # 94 GB
+        ("google-tpu-v5p/4x4x6", "gke", "has no slice '4x4x6'", "its slices are 2x2x1, 2x2x2"),
         ("nvidia-t4/1g.5gb", None, "has no slice '1g.5gb'", "write nvidia-t4"),
         ("nvidia-t4/", "gke", "has no slice ''", "write nvidia-t4"),
         ("google-tpu-v5e", "eks", "'google-tpu-v5e' is not on eks", "it is known on gke"),
@@ -158,6 +186,7 @@ def test_it_costs_nothing_where_nothing_is_named() -> None:
     code = (
         "import sys; from ptcompile import compile\n"
         f"compile({making.smallest('resources: {{gpu: 8}}')!r})\n"
-        "print({'accelerators', 'fabrics'} & {m.rpartition('ptcompile.catalogue.')[2] for m in sys.modules})"
+        "heavy = {'accelerators', 'fabrics', 'rows', 'shapes'}\n"
+        "print(heavy & {m.rpartition('ptcompile.catalogue.')[2] for m in sys.modules})"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "set()\n"

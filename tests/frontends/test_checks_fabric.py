@@ -57,3 +57,30 @@ def test_a_number_of_devices_that_nobody_said(body: str, profile: str, said: boo
     cluster = making.profile(yaml.safe_load(profile))
     problems = making.compiled(making.smallest(f"fabric: efa\n{body}"), "job", cluster).problems
     assert [one.name for one in problems] == (["partial-fabric"] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [
+        ("resources: {gpu: 8}\naccelerator: nvidia-h200", "16 vpc.amazonaws.com/efa a node, and p5e.48xlarge has 32"),
+        (
+            "resources: {gpu: 16}\naccelerator: aws-trainium1",
+            "trn1n.32xlarge has 16",
+        ),
+        ("resources: {gpu: 8, devices: {vpc.amazonaws.com/efa: 32}}\naccelerator: nvidia-h200", None),
+        ("resources: {gpu: 8}\naccelerator: nvidia-b200", None),
+    ],
+)
+def test_machines_with_different_numbers(body: str, told: str | None) -> None:
+    problems = making.compiled(
+        making.smallest(f"fabric: efa\n{body}"), "job", making.profile({"cloud": "eks"})
+    ).problems
+    assert [one.name for one in problems] == (["partial-fabric"] if told else [])
+    assert all(told and told in one.message for one in problems)
+
+
+@pytest.mark.parametrize(("cloud", "said"), [("aks", True), (None, False)])
+def test_infiniband_is_counted_on_aks_alone(cloud: str | None, said: bool) -> None:
+    body = "fabric: infiniband\naccelerator: nvidia-h100\nresources: {gpu: 4}"
+    problems = making.compiled(making.smallest(body), "job", making.profile({"cloud": cloud})).problems
+    assert [one.name for one in problems] == (["partial-fabric"] if said else [])

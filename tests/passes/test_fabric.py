@@ -83,6 +83,33 @@ def test_as_many_devices_as_the_machine_has(
     assert run("efa", limits, profile, accelerator=accelerator).main.resources.limits[EFA] == count
 
 
+@pytest.mark.parametrize(
+    ("accelerator", "gpus", "cloud", "count"),
+    [
+        ("nvidia-h100", "8", "aks", "8"),  # Azure's SR-IOV plugin: an HCA for each
+        ("nvidia-v100", "8", "aks", "1"),
+        ("nvidia-h100", "4", "aks", "1"),
+        ("nvidia-h100", "8", None, "1"),  # CoreWeave: all of the node's
+    ],
+)
+def test_hcas_are_counted_on_aks(accelerator: str, gpus: str, cloud: str | None, count: str) -> None:
+    limits = {**SIZED, "nvidia.com/gpu": gpus}
+    template = run("infiniband", limits, making.profile({"cloud": cloud}), accelerator=accelerator)
+    assert template.main.resources.limits["rdma/ib"] == count
+
+
+def test_no_two_interfaces_of_tcpx_share_a_cpu() -> None:
+    """A thread that sends and one that receives on the same CPU: what overlapping bindings were."""
+    env = FABRICS["tcpx"].env
+    for interface in range(4):
+        cpus: list[int] = []
+        for way in ("TX", "RX"):
+            ranges = env[f"NCCL_GPUDIRECTTCPX_{way}_BINDINGS"].split(";")[interface].partition(":")[2]
+            for first, _, last in (one.partition("-") for one in ranges.split(",")):
+                cpus += range(int(first), int(last) + 1)
+        assert len(cpus) == len(set(cpus))
+
+
 def test_the_job_s_own_count_stands() -> None:
     template = run("efa", {**SIZED, "nvidia.com/gpu": "8", EFA: "2"}, EKS, accelerator="nvidia-h100")
     assert template.main.resources.limits[EFA] == "2"

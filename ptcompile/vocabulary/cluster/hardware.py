@@ -55,7 +55,7 @@ def fabric_amounts(
 def counted(profile: ClusterProfile, name: str | None) -> str | None:
     """The resource of a fabric of which each machine has its own number, where the profile does not give it."""
     own = profile.spec.fabrics.get(name or "")
-    return None if own and own.resources else counted_resource(name or "")
+    return None if own and own.resources else counted_resource(name or "", profile.spec.cloud)
 
 
 def is_accelerator(profile: ClusterProfile, resource: str) -> bool:
@@ -150,8 +150,11 @@ def built_in_fabric(name: str) -> Fabric | None:
     )
 
 
-def counted_resource(fabric: str) -> str | None:
-    """The resource of a built-in fabric of which a machine has its own number, such as that of EFA."""
+def counted_resource(fabric: str, cloud: str | None) -> str | None:
+    """The resource of a built-in fabric of which a machine of a cloud has its own number, such as that of EFA."""
     from ptcompile.catalogue.fabrics import FABRICS
 
-    return FABRICS[fabric].counted if fabric in FABRICS else None
+    known = FABRICS.get(fabric)
+    if known is None or (known.counted_on is not None and cloud not in known.counted_on):
+        return None
+    return known.counted

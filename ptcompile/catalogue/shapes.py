@@ -1,0 +1,180 @@
+"""The machines that carry an accelerator in a cloud, and how much of each is left for pods.
+
+Sources, as of the day behind each:
+- EKS: aws/karpenter-provider-aws, reference/instance-types.md (2026-08-21); p3.* and dl1: kubernetes/autoscaler,
+  cloudprovider/aws/ec2_instance_types.go (2026-08-22). EFA counts are those of the network cards of an instance.
+- AKS: kubernetes/autoscaler, cloudprovider/azure/azure_instance_types.go (2026-08-22); InfiniBand counts, one HCA for
+  each `rdma/ib`: Azure/ai-infrastructure-on-azure (2026-04-22).
+- GKE: https://docs.cloud.google.com/compute/docs/accelerator-optimized-machines and, for TPU hosts, plan-tpus and
+  dstackai/gpuhunt (2026-06). N1 machines take T4 and V100 in many combinations, and TPU v4 hosts have no public
+  memory size: neither has a row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from ptcompile.catalogue.vendors import ANYWHERE
+
+_NO_FABRIC: Mapping[str, int] = {}
+
+
+class Machine(NamedTuple):
+    """One machine type."""
+
+    name: str
+    devices: int
+    cpu: int
+    """vCPUs."""
+    memory: int
+    """In GiB."""
+    fabrics: Mapping[str, int] = _NO_FABRIC
+    """How many devices of a fabric it has, by the fabric's name."""
+
+
+Machines = tuple[Machine, ...]
+_EFA = {"efa": 1}
+
+
+def _series(family: str, memory: int) -> Machines:
+    """The sizes that g5, g6 and g6e share: `memory` GiB a vCPU; EFA from 8xlarge on."""
+    sizes = ((1, 1), (2, 1), (4, 1), (8, 1), (16, 1), (12, 4), (24, 4), (48, 8))
+    wide = {24: 2, 48: 4} if family == "g6e" else {}
+    return tuple(
+        Machine(
+            f"{family}.{'' if size == 1 else size}xlarge",
+            devices,
+            4 * size,
+            4 * size * memory,
+            {"efa": wide.get(size, 1)} if size >= 8 else _NO_FABRIC,
+        )
+        for size, devices in sizes
+    )
+
+
+def _nd(name: str, memory: int, cpu: int = 96) -> Machine:
+    return Machine(f"Standard_{name}", 8, cpu, memory, {"infiniband": 8})
+
+
+_TRN1 = (
+    Machine("trn1.2xlarge", 1, 8, 32),
+    Machine("trn1.32xlarge", 16, 128, 512, {"efa": 8}),
+    Machine("trn1n.32xlarge", 16, 128, 512, {"efa": 16}),
+)
+_TRN2 = (Machine("trn2.48xlarge", 16, 192, 2048, {"efa": 16}), Machine("trn2u.48xlarge", 16, 192, 2048, {"efa": 16}))
+_V5E = tuple(Machine(f"ct5lp-hightpu-{n}t", n, cpu, memory) for n, cpu, memory in ((1, 24, 48), (4, 112, 192),
+                                                                                   (8, 224, 384)))  # fmt: skip
+_V5P = (Machine("ct5p-hightpu-4t", 4, 208, 448),)
+_V6E = tuple(Machine(f"ct6e-standard-{n}t", n, cpu, memory) for n, cpu, memory in ((1, 44, 448), (4, 180, 720),
+                                                                                   (8, 180, 1440)))  # fmt: skip
+
+MACHINES: dict[str, dict[str, Machines]] = {
+    "nvidia-t4": {
+        "eks": (
+            *(Machine(f"g4dn.{n}xlarge" if n > 1 else "g4dn.xlarge", 1, 4 * n, 16 * n, _EFA if n >= 8 else _NO_FABRIC)
+              for n in (1, 2, 4, 8, 16)),
+            Machine("g4dn.12xlarge", 4, 48, 192, _EFA),
+            Machine("g4dn.metal", 8, 96, 384, _EFA),
+        ),
+        "aks": tuple(Machine(f"Standard_NC{cpu}as_T4_v3", 4 if cpu == 64 else 1, cpu, memory)
+                     for cpu, memory in ((4, 28), (8, 56), (16, 110), (64, 440))),
+    },
+    "nvidia-v100": {
+        "eks": (
+            Machine("p3.2xlarge", 1, 8, 61), Machine("p3.8xlarge", 4, 32, 244), Machine("p3.16xlarge", 8, 64, 488),
+            Machine("p3dn.24xlarge", 8, 96, 768, _EFA),
+        ),
+        "aks": (
+            Machine("Standard_NC6s_v3", 1, 6, 112), Machine("Standard_NC12s_v3", 2, 12, 224),
+            Machine("Standard_NC24s_v3", 4, 24, 448), Machine("Standard_NC24rs_v3", 4, 24, 448),
+            Machine("Standard_ND40rs_v2", 8, 40, 672, {"infiniband": 1}),
+        ),
+    },
+    "nvidia-l4": {
+        "gke": tuple(Machine(f"g2-standard-{cpu}", {24: 2, 48: 4, 96: 8}.get(cpu, 1), cpu, 4 * cpu)
+                     for cpu in (4, 8, 12, 16, 32, 24, 48, 96)),
+        "eks": (*_series("g6", 4), Machine("gr6.4xlarge", 1, 16, 128), Machine("gr6.8xlarge", 1, 32, 256, _EFA)),
+    },
+    "nvidia-l40s": {"eks": _series("g6e", 8)},
+    "nvidia-a10g": {"eks": _series("g5", 4)},
+    "nvidia-a100-40gb": {
+        "gke": (
+            *(Machine(f"a2-highgpu-{n}g", n, 12 * n, 85 * n) for n in (1, 2, 4, 8)),
+            Machine("a2-megagpu-16g", 16, 96, 1360),
+        ),
+        "eks": (Machine("p4d.24xlarge", 8, 96, 1152, {"efa": 4}),),
+        "aks": (_nd("ND96asr_v4", 900),),
+    },
+    "nvidia-a100-80gb": {
+        "gke": tuple(Machine(f"a2-ultragpu-{n}g", n, 12 * n, 170 * n) for n in (1, 2, 4, 8)),
+        "eks": (Machine("p4de.24xlarge", 8, 96, 1152, {"efa": 4}),),
+        "aks": (
+            *(Machine(f"Standard_NC{24 * n}ads_A100_v4", n, 24 * n, 220 * n) for n in (1, 2, 4)),
+            _nd("ND96amsr_A100_v4", 1800),
+        ),
+    },
+    "nvidia-h100": {
+        "gke": (
+            *(Machine(f"a3-highgpu-{n}g", n, 26 * n, 234 * n) for n in (1, 2, 4, 8)),
+            Machine("a3-edgegpu-8g", 8, 208, 1872),
+        ),
+        "eks": (Machine("p5.48xlarge", 8, 192, 2048, {"efa": 32}), Machine("p5.4xlarge", 1, 16, 256, _EFA)),
+        "aks": (_nd("ND96isr_H100_v5", 1900),),
+    },
+    "nvidia-h100-nvl": {
+        "aks": (Machine("Standard_NC40ads_H100_v5", 1, 40, 320), Machine("Standard_NC80adis_H100_v5", 2, 80, 640)),
+    },
+    "nvidia-h100-mega": {"gke": (Machine("a3-megagpu-8g", 8, 208, 1872),)},
+    "nvidia-h200": {
+        "gke": (Machine("a3-ultragpu-8g", 8, 224, 2952),),
+        "eks": (
+            Machine("p5e.48xlarge", 8, 192, 2048, {"efa": 32}), Machine("p5en.48xlarge", 8, 192, 2048, {"efa": 16}),
+        ),
+        "aks": (_nd("ND96isr_H200_v5", 1850),),
+    },
+    "nvidia-b200": {
+        "gke": (Machine("a4-highgpu-8g", 8, 224, 3968),),
+        "eks": (Machine("p6-b200.48xlarge", 8, 192, 2048, {"efa": 8}),),
+    },
+    "amd-mi300x": {
+        "aks": (_nd("ND96isr_MI300X_v5", 1850), Machine("Standard_ND96is_MI300X_v5", 8, 96, 1850)),
+    },
+    "intel-gaudi": {"eks": (Machine("dl1.24xlarge", 8, 96, 768, {"efa": 4}),)},
+    "google-tpu-v5e": dict.fromkeys(("gke", ANYWHERE), _V5E),
+    "google-tpu-v5p": dict.fromkeys(("gke", ANYWHERE), _V5P),
+    "google-tpu-v6e": dict.fromkeys(("gke", ANYWHERE), _V6E),
+    "aws-trainium1": dict.fromkeys(("eks", ANYWHERE), _TRN1),
+    "aws-trainium2": dict.fromkeys(("eks", ANYWHERE), _TRN2),
+}  # fmt: skip
+"""By the accelerator's name and the cloud."""
+
+
+def left_for_pods(machine: Machine, cloud: str | None) -> tuple[int, int]:
+    """What the kubelet leaves of a machine before any DaemonSet: cores in thousandths, and memory in MiB, at most.
+
+    GKE and EKS keep 6% of the first core, 1% of the second, 0.5% of the next two and 0.25% of the others; AKS 6%, 4%,
+    2% and 1%. Memory: GKE and AKS keep a share by size, GKE after what its image takes (cluster-autoscaler,
+    gce_reserved.go); EKS 255 MiB and 11 MiB a pod. EKS's instances lose up to 7.5% more to the hypervisor, which is not
+    in here, since it is not documented (cloudpilot-ai/karpenter-provider-gcp, aws/karpenter-provider-aws,
+    Azure/karpenter-provider-azure, 2026-08).
+    """
+    first, second, next_two, others = (60, 40, 20, 10.0) if cloud == "aks" else (60, 10, 5, 2.5)
+    reserved = first + second + 2 * next_two + max(machine.cpu - 4, 0) * others
+    memory = machine.memory * 1024
+    if cloud == "gke":
+        kept = _share(memory) + 100 + memory / 64 + 80 + min(memory * 0.00175, 248)
+    elif cloud == "aks":
+        kept = _share(memory) + 750
+    else:
+        kept = 255 + 11 * 29 + 100.0  # 29 pods are those of the smallest instances
+    return int(machine.cpu * 1000 - reserved), int(memory - kept)
+
+
+def _share(memory: int) -> float:
+    """The MiB of memory that GKE and AKS keep: 25% of 4 GiB, 20% of the next 4, 10% of 8, 6% of 112, 2% of the rest."""
+    kept, below = 0.0, 0
+    for upto, share in ((4, 0.25), (8, 0.2), (16, 0.1), (128, 0.06)):
+        kept += max(min(memory, upto * 1024) - below, 0) * share
+        below = upto * 1024
+    return kept + max(memory - below, 0) * 0.02

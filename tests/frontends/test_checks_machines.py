@@ -1,0 +1,95 @@
+"""Whether a node fits a machine of its cloud: every machine that is known, at its size and one above."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptcompile.catalogue.shapes import MACHINES, Machine, left_for_pods
+from ptcompile.catalogue.vendors import ANYWHERE
+from ptcompile.findings.diagnostics import Problem
+from tests import making
+
+SHAPES = [(name, cloud, one) for name, clouds in MACHINES.items() for cloud, all in clouds.items() for one in all]
+FITS, TAKES = "fits-no-machine", "takes-the-whole-machine"
+
+
+def told(body: str, cloud: str | None) -> list[Problem]:
+    problems = making.compiled(making.smallest(body), "job", making.profile({"cloud": cloud})).problems
+    return [one for one in problems if one.name in {FITS, TAKES}]
+
+
+def asking(name: str, machine: Machine, **more: object) -> str:
+    amounts = {"cpu": 1, "memory": "1Gi", "gpu": machine.devices, **more}
+    pin = f"nodeSelector: {{node.kubernetes.io/instance-type: {machine.name}}}"
+    return f"accelerator: {name}\n{pin}\nresources: {{{', '.join(f'{k}: {v}' for k, v in amounts.items())}}}"
+
+
+@pytest.mark.parametrize(("name", "cloud", "machine"), SHAPES, ids=lambda one: getattr(one, "name", str(one)))
+def test_every_machine_is_held_to_its_size(name: str, cloud: str, machine: Machine) -> None:
+    where = cloud or None
+    cpu, memory = left_for_pods(machine, where)
+    assert told(asking(name, machine, cpu=f"{cpu}m", memory=f"{memory}Mi"), where) == []
+    for word, all_of_it, one_more in (
+        ("gpu", machine.devices, machine.devices + 1),
+        ("cpu", machine.cpu, machine.cpu + 1),
+        ("memory", f"{machine.memory}Gi", f"{machine.memory + 1}Gi"),
+    ):
+        found = told(asking(name, machine, **{word: all_of_it}), where)
+        assert [(one.name, one.severity) for one in found] == ([] if word == "gpu" else [(TAKES, "warning")])
+        (found_one,) = told(asking(name, machine, **{word: one_more}), where)
+        assert (found_one.name, found_one.severity, found_one.path) == (FITS, "error", ("spec", "resources", word))
+        assert f"({machine.name})" in found_one.message
+
+
+H100 = "accelerator: nvidia-h100\nresources: "
+TOO_MANY = "spec.resources.gpu: 16: no machine with nvidia-h100 on eks has more than 8 (p5.48xlarge)"
+
+
+@pytest.mark.parametrize(
+    ("body", "cloud", "messages"),
+    [
+        (H100 + "{gpu: 16, cpu: 400, memory: 3Ti}", "eks",
+         [TOO_MANY,
+          "spec.resources.cpu: 400: no machine with nvidia-h100 on eks has more than 192 vCPUs (p5.48xlarge)",
+          "spec.resources.memory: 3Ti: no machine with nvidia-h100 on eks has more than 2048Gi (p5.48xlarge)"]),
+        ("accelerator: nvidia-a100-40gb\nresources: {gpu: 16, cpu: 250, memory: 3Ti}", "eks",
+         ["spec.resources.gpu: 16: no machine with nvidia-a100-40gb on eks has more than 8 (p4d.24xlarge)",
+          "spec.resources.cpu: 250: no machine with nvidia-a100-40gb on eks has more than 96 vCPUs (p4d.24xlarge)",
+          "spec.resources.memory: 3Ti: no machine with nvidia-a100-40gb on eks has more than 1152Gi (p4d.24xlarge)"]),
+        ("accelerator: nvidia-a100-40gb\nresources: {gpu: 16}", "gke", []),  # a2-megagpu-16g
+        (H100 + "{gpu: 16}", None, []),  # who knows which machine
+        ("accelerator: nvidia-t4\nresources: {gpu: 16}", "gke", []),  # N1: any combination
+        ("accelerator: nvidia-a100-40gb/1g.5gb\nresources: {gpu: 16}", "eks", []),  # seven a card
+        ("accelerator: nvidia-a100-40gb/1g.5gb\nresources: {gpu: 1, cpu: 97}", "eks", ["spec.resources.cpu: 97: "]),
+        ("accelerator: google-tpu-v5e/4x4\nelastic: {nnodes: 1}\nresources: {gpu: 16}", "gke",
+         ["spec.resources.gpu: 16: no machine with google-tpu-v5e/4x4 on gke has more than 8 (ct5lp-hightpu-8t)"]),
+        (H100 + "{devices: {nvidia.com/gpu: 9}}", "eks", ["spec.resources.devices[nvidia.com/gpu]: 9: "]),
+        (H100 + "{gpu: 1, limits: {memory: 3Ti}}", "eks", ["spec.resources.limits.memory: 3Ti: "]),
+        (H100 + "{gpu: 8, requests: {cpu: 8}, limits: {cpu: 500}}", "eks", []),  # limits may be above the node
+        # the smaller machine has no room for the GPUs, and the larger is meant
+        (H100 + "{gpu: 1, cpu: 100}", "eks", []),
+        (H100 + "{gpu: 8}\nmaster: {}\nworker: {replicas: 2, resources: {gpu: 9}}", "eks",
+         ["spec.worker.resources.gpu: 9: "]),
+    ],
+)  # fmt: skip
+def test_what_is_said(body: str, cloud: str | None, messages: list[str]) -> None:
+    found = [one.message for one in told(body, cloud)]
+    assert len(found) == len(messages)
+    assert all(said.startswith(wanted) for said, wanted in zip(found, messages, strict=True))
+
+
+def test_a_profile_s_default_is_told_at_the_accelerator() -> None:
+    profile = making.profile({"cloud": "eks", "defaults": {"requests": {"cpu": "200"}}})
+    problems = making.compiled(making.smallest(H100 + "{gpu: 8}"), "job", profile).problems
+    assert [(one.name, one.path) for one in problems if one.name == FITS] == [(FITS, ("spec", "accelerator"))]
+
+
+def test_the_profile_s_own_entry_is_not_judged() -> None:
+    own = making.profile({"cloud": "eks", "accelerators": {"nvidia-h100": {"nodeLabels": {"card": "mine"}}}})
+    assert not making.compiled(making.smallest(H100 + "{gpu: 16}"), "job", own).problems
+
+
+def test_vendors_with_one_dialect_are_judged_without_a_cloud() -> None:
+    assert {name for name, clouds in MACHINES.items() if ANYWHERE in clouds} >= {"google-tpu-v6e", "aws-trainium2"}
+    (found,) = told("accelerator: aws-trainium2\nresources: {gpu: 32}", None)
+    assert "no machine with aws-trainium2 has more than 16 (trn2.48xlarge)" in found.message
