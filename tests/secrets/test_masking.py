@@ -52,7 +52,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "a Secret": (f"apiVersion: v1\nkind: Secret\ndata: {{a: 1, b: {SECRET}}}\nmetadata: {{}}\n", ""),
     "JSON": (
-        json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "env": {"A_KEY": SECRET}, "spec": {}}),
+        json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "env": {"A_KEY": SECRET}}),
         "env",
     ),
     "JSON on lines": (json.dumps({"kind": "Pod", "x": [{"name": "A_KEY", "value": SECRET}]}, indent=1), ""),
