@@ -4,6 +4,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from typing import NamedTuple, TextIO
 
 from ptcompile.documents.source import MAX_STREAM
@@ -122,22 +123,36 @@ def _is_stream(path: str) -> bool:
 
 
 def _beside(path: str, text: str) -> tuple[str, str]:
-    """Write a text beside its place; the temporary file, and where it is to go."""
+    """Write a text beside its place; the temporary file, and where it is to go.
+
+    Its name cannot be foreseen and nothing of that name is opened: in a shared folder a link may lie in wait there.
+    """
     place = os.path.realpath(path) if path else path
     if os.path.isdir(place) or not path:
         raise IsADirectoryError(0, "is a directory" if path else "no file name")
     os.makedirs(os.path.dirname(place) or ".", exist_ok=True)
-    temporary = f"{place}.{os.getpid()}.tmp"
+    temporary = os.path.join(os.path.dirname(place), f".ptcompile-{os.urandom(8).hex()}.tmp")
+    file = open(temporary, "x", encoding="utf-8", newline="\n")  # noqa: SIM115 - what was not made is not removed
     try:
-        with open(temporary, "w", encoding="utf-8", newline="\n") as file:
+        with file:
             file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
         if os.path.exists(place):
-            os.chmod(temporary, stat.S_IMODE(os.stat(place).st_mode))
+            _like(place, temporary)
     except OSError:
-        if os.path.exists(temporary):
-            os.unlink(temporary)
+        os.unlink(temporary)
         raise
     return temporary, place
+
+
+def _like(place: str, temporary: str) -> None:
+    """Give a file the owner, as far as that is allowed, and the permissions of another one, without setuid."""
+    there = os.stat(place)
+    if hasattr(os, "chown"):
+        with suppress(OSError):
+            os.chown(temporary, there.st_uid, there.st_gid)
+    os.chmod(temporary, there.st_mode & 0o777)
 
 
 def write_stdout(text: str) -> int:

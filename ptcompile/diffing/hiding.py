@@ -14,7 +14,7 @@ from ptcompile.simulation.hidden import without
 
 def hidden(manifest: Json) -> Json:
     """The object with its secrets hidden; itself where it has none."""
-    found = [path for path, _ in places(manifest)]
+    found = [secret.path for secret in places(manifest)]
     if not found:
         return manifest
     out = copy.deepcopy(manifest)

@@ -30,9 +30,27 @@ _KINDS: dict[str, Kind] = {
 
 def changes(before: Json, after: Json) -> tuple[Change, ...]:
     """Every difference between two objects of one kind, in the order of their paths; secrets hidden."""
-    from deepdiff import DeepDiff  # a fifth of a second: only for those who compare
-
     one, other = normal(before), normal(after)
+    found = () if _alike(one, other) else _found(one, other, before, after)
+    return tuple(
+        sorted((*found, *_moved(one, other, ())), key=lambda change: [_sortable(part) for part in change.path])
+    )
+
+
+def _alike(one: Any, other: Any) -> bool:
+    """Whether two values are the same, type by type."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_alike(value, other[key]) for key, value in one.items())
+    if isinstance(one, list):
+        return len(one) == len(other) and all(map(_alike, one, other))
+    return bool(one == other)
+
+
+def _found(one: Json, other: Json, before: Json, after: Json) -> list[Change]:
+    from deepdiff import DeepDiff  # a fifth of a second: only where something differs
+
     found = DeepDiff(
         one,
         other,
@@ -42,14 +60,12 @@ def changes(before: Json, after: Json) -> tuple[Change, ...]:
         zip_ordered_iterables=max(_longest(one), _longest(other)) > LONG,
     )
     shown = normal(hidden(before)), normal(hidden(after))
-    out = [
+    return [
         change
         for kind, levels in found.items()
         for level in levels
         for change in _change(_KINDS[kind], level.path(output_format="list"), one, other, shown)
     ]
-    out += _moved(one, other, ())
-    return tuple(sorted(out, key=lambda change: [_sortable(part) for part in change.path]))
 
 
 def _longest(value: Any) -> int:

@@ -10,7 +10,7 @@ from ptcompile.frontends.checks import blocks
 from ptcompile.frontends.checks_endings import endings_of
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.job.model import Context
-from ptcompile.operators.targets import target_named
+from ptcompile.operators.targets import default_target, target_named
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -23,8 +23,9 @@ def manifests(spec: Json, cluster: ClusterProfile) -> tuple[Json, ...] | None:
     read, _ = read_spec(spec)
     if read is None or any(one.severity == "error" for one in endings_of(read.spec, blocks(read.spec))):
         return None
-    target = target_named(read.spec.target or "job")
     job = lower(read, cluster)
+    named = read.spec.target
+    target = target_named(named) if named is not None else default_target(job, cluster)
     if any(one.severity == "error" for one in target.unsupported(job, cluster)):
         return None
     done, _ = passes.run(job, Context(cluster, target))

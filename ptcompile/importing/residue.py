@@ -55,6 +55,8 @@ def all_gaps(made: Sequence[Json], manifest: Json, read: Read) -> list[Gap]:
 
 def gaps(ours: Json, theirs: Json) -> list[Gap]:
     """Every difference between two objects, but for fields that are at their default."""
+    if ours == theirs:
+        return []
     one, other = normal(ours), normal(theirs)
     return list(_gaps(one, other, (), one, other))
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 Path = tuple[str, ...]
 
 _TRIED = (
+    "target",
     "nodes",
     "masterPort",
     "names",
@@ -76,7 +77,12 @@ def _places(spec: Spec) -> Iterator[Path]:
 
 
 def _may_go(word: str, block: Spec) -> bool:
-    """Whether a word may be left out where this target writes the same: other targets restart otherwise without it."""
+    """Whether a word may be left out where this target writes the same.
+
+    Other targets restart otherwise without restartPolicy; without `target` another is chosen, but over a runtime.
+    """
+    if word == "target":
+        return "runtimeRef" in block
     return word in block and (word != "restartPolicy" or block[word] == "Never")
 
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.linting.oversized import oversized
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject
@@ -98,7 +99,7 @@ def run(
     Who asks for every object of a stream makes one `Stream` of it: else its order is found again each time. `every`
     asks the rules that cannot find anything too, by the object's words: that changes nothing but the time it takes.
 
-    Total: any data, never an exception.
+    A container whose references stand for too much is found whatever the rules. Total: any data, never an exception.
     """
     stream = others if isinstance(others, Stream) else Stream(others)
     subject = Subject(manifest, versions=versions, stream=stream)
@@ -121,3 +122,5 @@ def run(
                     on_key=found.on_key,
                     fix=found.fix,
                 )
+    if only is None or "too-large" in only:
+        yield from oversized(manifest)

@@ -23,8 +23,9 @@ ANSWERS: Final[dict[str, Answer]] = {
     ),
     "too-large": Answer(
         "A file, a document or a number of documents is above what is read: 64 MiB a file, 3 MiB and 100,000 values a "
-        "document, 10,000 documents a file.",
-        "split it",
+        "document, 10,000 documents a file; 128 KiB that references such as $(X) put into a container's variables, its "
+        "command line or its script.",
+        "split it; mount a long value as a file",
     ),
     "too-deep": Answer("Collections stand in one another more than 100 levels deep.", "write it flatter"),
     "too-many-aliases": Answer(

@@ -43,8 +43,10 @@ def default_target(job: Job, cluster: ClusterProfile) -> Target:
 
     Neither needs an operator in the cluster. What a Pod does only roughly, such as outlive its node, a Job does; what
     a Job cannot express and a JobSet can, such as roles beside the trainers, is a JobSet. A job with a queue goes to
-    Volcano where the cluster's queues are its.
+    Volcano where the cluster's queues are its. A job over a runtime of Trainer's is a TrainJob.
     """
+    if job.runtime is not None:
+        return target_named("trainjob")
     if queue_of(job, cluster) and cluster.spec.queue_system == "volcano":
         return target_named("volcano")
     pod = target_named("pod")

@@ -9,12 +9,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ptcompile.documents.source import read
 from ptcompile.findings.diagnostics import Path, Problem, Span, field_path
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.secrets.names import HIDDEN, is_secret
+from ptcompile.secrets.names import HIDDEN, is_searched, is_secret
 
 if TYPE_CHECKING:
     from ptcompile.documents.source import Document
@@ -30,35 +30,46 @@ _mentioned = Pattern(r"_TOKEN|_KEY|PASSWORD|SECRET", re.IGNORECASE)
 _DATA: Final = ("data", "stringData", "binaryData")
 
 
-def places(data: object) -> Iterator[tuple[Path, str]]:
-    """Where secrets stand in a document, and what they are."""
+class Place(NamedTuple):
+    """One secret of a document."""
+
+    path: Path
+    value: str
+    searched: bool
+    """Whether it is hidden wherever it turns up (`names.is_searched`)."""
+
+
+def places(data: object) -> Iterator[Place]:
+    """The secrets of a document."""
     stack: list[tuple[Path, object]] = [((), data)]
     while stack:
         path, box = stack.pop()
         if isinstance(box, Mapping):
-            for at, value in _secret_values(path[-1:], box):
+            for at, name, value in _secret_values(path[-1:], box):
                 if isinstance(value, str | int | float) and not isinstance(value, bool) and value != "":
-                    yield (*path, *at), str(value)
+                    yield Place((*path, *at), str(value), name is None or is_searched(name, str(value)))
         inner = box.items() if isinstance(box, Mapping) else enumerate(box) if isinstance(box, list) else ()
         stack += [((*path, key), value) for key, value in inner if isinstance(value, Mapping | list)]
 
 
-def _secret_values(last: Path, box: Mapping[Any, Any]) -> Iterator[tuple[Path, object]]:
+def _secret_values(last: Path, box: Mapping[Any, Any]) -> Iterator[tuple[Path, str | None, object]]:
+    """Path, name and value of what this mapping holds; without a name where it is in a Secret."""
     name = box.get("name")
     if isinstance(name, str) and is_secret(name):
-        yield ("value",), box.get("value")
+        yield ("value",), name, box.get("value")
     if last == ("env",):
-        yield from (((key,), value) for key, value in box.items() if is_secret(str(key)))
+        yield from (((key,), str(key), value) for key, value in box.items() if is_secret(str(key)))
     kind = box.get("kind")
     for part in _DATA if kind in ("Secret", "ConfigMap") else ():
         values = box.get(part)
         if isinstance(values, Mapping):
-            yield from (((part, key), v) for key, v in values.items() if kind == "Secret" or is_secret(str(key)))
+            named = ((key, None if kind == "Secret" else str(key), value) for key, value in values.items())
+            yield from (((part, key), name, v) for key, name, v in named if name is None or is_secret(name))
 
 
 def hide_of(objects: Iterable[object]) -> Hide | None:
     """What hides the secrets of these objects in a text; None where they have none."""
-    return hiding(secret for one in objects for _, secret in places(one))
+    return hiding(secret.value for one in objects for secret in places(one) if secret.searched)
 
 
 def hiding(secrets: Iterable[str]) -> Hide | None:
@@ -103,8 +114,9 @@ def _size(secrets: Iterable[str], text: str, at: int) -> int:
 def masked_problem(problem: Problem, document: Document, path: Path) -> Problem:
     """A finding without the secrets of its document. `path` is the finding's from the document's root."""
     if document.secrets is None:
-        found = dict(places(document.data))
-        document.secrets = found, hiding(found.values())
+        secrets = list(places(document.data))
+        hide = hiding(secret.value for secret in secrets if secret.searched)
+        document.secrets = {secret.path: secret.value for secret in secrets}, hide
     found, hide = document.secrets
     if not found:
         return problem
@@ -113,7 +125,7 @@ def masked_problem(problem: Problem, document: Document, path: Path) -> Problem:
     start = start if problem.message.startswith(start) else ""
 
     def shown(text: str) -> str:
-        if here is not None and len(here) < SHORTEST:
+        if here is not None:
             text = re.sub(rf"(?<!\w){re.escape(here)}(?!\w)", lambda _: HIDDEN, text)
         return hide(text) if hide else text
 
@@ -139,9 +151,10 @@ def masked_lines(text: str) -> list[str]:
         root = document.span(())
         if root is not None:
             readable[root.line - 1 : root.end_line] = [True] * (root.end_line - root.line + 1)
-        for path, secret in places(document.data):
-            secrets.append(secret)
-            _cover(lines, document.span(path))
+        for secret in places(document.data):
+            if secret.searched:
+                secrets.append(secret.value)
+            _cover(lines, document.span(secret.path))
     hide = hiding(secrets)
     if hide is not None:
         lines = [_aligned(line, hide) for line in lines]

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
+from ptcompile.kubernetes.credentials import is_credential
 from ptcompile.kubernetes.patterns import Pattern
 
 HIDDEN = "***"
@@ -14,12 +15,28 @@ HIDDEN = "***"
 _SECRET = Pattern(r"(?:^|_)(?:TOKEN|KEY)$|PASSWORD|PASSWD|SECRET", re.IGNORECASE)
 """Names that look like a secret's: *_TOKEN, *_KEY, *PASSWORD*, *PASSWD*, *SECRET*."""
 
+_SWITCHES = frozenset({"true", "false", "none", "null"})
+_PART = r"(?:(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,8})\d{0,3}|\d{1,8})"
+_is_plain = Pattern(rf"{_PART}(?:[-_./: ]{_PART}){{0,5}}|</?[\w|. -]{{1,20}}>|\[[A-Z]{{1,10}}\]").fullmatch
+"""Words, numbers, and marks such as `</s>` and `[PAD]`: no credential is made like that but by hand."""
+
 _Value = TypeVar("_Value")
 
 
 def is_secret(name: str) -> bool:
     """Whether a variable's name says that its value is a secret."""
     return _SECRET.search(name) is not None
+
+
+def is_searched(name: str, value: str) -> bool:
+    """Whether the value of a secret's variable is hidden wherever it turns up, and not in its own place alone.
+
+    A switch is in every text. A plain word under a doubtful name (`SORT_KEY: train`) is too: to hide it would hide the
+    names of jobs and hosts.
+    """
+    if value.lower() in _SWITCHES:
+        return False
+    return is_credential(name) is not None or _is_plain(value) is None
 
 
 def masked(name: object, value: _Value) -> _Value | str:

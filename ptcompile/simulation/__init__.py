@@ -12,7 +12,7 @@ from ptcompile.simulation.pod import Job, Pod
 from ptcompile.simulation.podgroup import POD_GROUPS
 from ptcompile.simulation.world import Pods, World, joined
 
-__all__ = ["Job", "Pod", "Pods", "World", "joined", "simulate"]
+__all__ = ["Job", "Pod", "Pods", "World", "job_of", "joined", "simulate"]
 
 _ASIDE = frozenset(
     {
@@ -50,7 +50,7 @@ def simulate(
     skipped: list[str] = []
     for one in objects:
         if kind_of(one) in RUNS_PODS:
-            jobs.append(_job(one, given, versions or Versions(), target))
+            jobs.append(job_of(one, given, versions or Versions(), target))
         elif kind_of(one) not in _ASIDE:
             skipped.append(f"{text(one.get('kind')) or 'a document without kind'}/{object_name(one)}".rstrip("/"))
     return World(tuple(jobs), tuple(skipped))
@@ -64,5 +64,6 @@ def _flat(documents: Iterable[Json]) -> Iterator[Json]:
             yield document
 
 
-def _job(manifest: Json, given: Objects, versions: Versions, target: str | None) -> Job:
+def job_of(manifest: Json, given: Objects, versions: Versions, target: str | None) -> Job:
+    """One job among the objects of its stream."""
     return Job(manifest, expand(manifest, versions=versions, others=given), given, target, versions)

@@ -8,7 +8,7 @@ from typing import Any
 from ptcompile.kubernetes.untyped import text
 from ptcompile.operators.common.expansion import env_entry
 from ptcompile.secrets.masking import Hide, hiding
-from ptcompile.secrets.names import is_secret, masked
+from ptcompile.secrets.names import is_searched, is_secret, masked
 from ptcompile.simulation.pod import Job, Pod
 
 
@@ -28,7 +28,8 @@ def hiding_of(pods: Iterable[Pod]) -> Hide | None:
     secrets: dict[str, None] = {}
     for pod in pods:
         for container in pod.containers:
-            secrets.update(dict.fromkeys(value for name, value in _literals(container.env) if is_secret(name)))
+            literals = _literals(container.env)
+            secrets.update({value: None for name, value in literals if is_secret(name) and is_searched(name, value)})
     return hiding(secrets) if secrets else None
 
 

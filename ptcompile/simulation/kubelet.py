@@ -7,12 +7,17 @@ from collections.abc import Mapping
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.untyped import Json, at, items, mapping, text
 from ptcompile.operators.common.expansion import ContainerView, PodView, env_entry, reference
+from ptcompile.simulation.budget import Budget
 
 
-def expand_vars(text: str, env: Mapping[str, str]) -> str:
-    """`$(X)` replaced by the value of X. An unknown name stays as it is, `$$` becomes `$`."""
+def expand_vars(text: str, env: Mapping[str, str], budget: Budget | None = None) -> str:
+    """`$(X)` replaced by the value of X. An unknown name stays as it is, `$$` becomes `$`.
+
+    A text that exceeds the budget stays as it is written.
+    """
     if "$" not in text:
         return text
+    budget = budget or Budget()
     out: list[str] = []
     start = 0
     while (dollar := text.find("$", start)) >= 0 and dollar + 1 < len(text):
@@ -21,7 +26,10 @@ def expand_vars(text: str, env: Mapping[str, str]) -> str:
         end = text.find(")", dollar + 2) if following == "(" else -1
         if end >= 0:
             name = text[dollar + 2 : end]
-            out.append(env.get(name, f"$({name})"))
+            value = env.get(name)
+            if value is not None and not budget.allows(len(value), text):
+                return text
+            out.append(f"$({name})" if value is None else value)
             start = end + 1
         else:
             out.append("$" if following == "$" else "$" + following)
@@ -30,33 +38,36 @@ def expand_vars(text: str, env: Mapping[str, str]) -> str:
     return "".join(out)
 
 
-def environment(container: ContainerView, pod: PodView) -> dict[str, str]:
+def environment(container: ContainerView, pod: PodView, budget: Budget | None = None) -> dict[str, str]:
     """The values that the container's processes see, in the order written; of two with one name the last one stands.
 
     A reference sees only what stands before it. A value that no manifest holds (a Secret's, a pod's IP) reads
     `<source>`, for example `<secret:hf/token>`.
     """
+    budget = budget or Budget()
     out: dict[str, str] = {}
     for entry in container.env:
         name = text(entry.get("name"))
-        value = _value(entry, pod, out)
+        value = _value(entry, pod, out, budget)
         out.pop(name, None)
         out[name] = value
     return out
 
 
-def _value(entry: Json, pod: PodView, env: Mapping[str, str]) -> str:
+def _value(entry: Json, pod: PodView, env: Mapping[str, str], budget: Budget) -> str:
     if written := text(entry.get("value")):
-        return expand_vars(written, env)
+        return expand_vars(written, env, budget)
     source = mapping(entry.get("valueFrom"))
     known = None if entry.get("value") or "fieldRef" in source else reference(source)
     if known is not None:  # Volcano gives each pod two of these for every task
         return f"<{known}>"
     shown = env_entry(entry)
     if "value" in shown:
-        return expand_vars(shown["value"], env)
+        return expand_vars(shown["value"], env, budget)
     if "fieldRef" in shown:
-        return _field(shown["fieldRef"], pod)
+        path = shown["fieldRef"]
+        value = _field(path, pod)
+        return value if budget.allows(len(value), path) else f"<{path}>"
     return f"<{next(iter(source), '')}>"
 
 
@@ -72,12 +83,15 @@ def _field(path: str, pod: PodView) -> str:
     return f"<{path}>"
 
 
-def command_line(container: ContainerView, env: Mapping[str, str]) -> tuple[list[str] | None, list[str] | None]:
+def command_line(
+    container: ContainerView, env: Mapping[str, str], budget: Budget | None = None
+) -> tuple[list[str] | None, list[str] | None]:
     """Command and args with `$(X)` replaced; None where the image's own are used."""
+    budget = budget or Budget()
     command, args = container.command, container.args
     return (
-        None if command is None else [expand_vars(word, env) for word in command],
-        None if args is None else [expand_vars(word, env) for word in args],
+        None if command is None else [expand_vars(word, env, budget) for word in command],
+        None if args is None else [expand_vars(word, env, budget) for word in args],
     )
 
 

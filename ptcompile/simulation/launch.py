@@ -9,6 +9,7 @@ from typing import Final, Literal, NamedTuple
 
 from ptcompile.kubernetes.wrappers import SHELLS, base, is_program, unwrapped
 from ptcompile.simulation import launchers, shell
+from ptcompile.simulation.budget import Budget
 from ptcompile.torchrun import option_name
 
 Launcher = Literal["torchrun", "accelerate", "deepspeed", "composer", "mpirun", "tune", "command", "image"]
@@ -34,10 +35,12 @@ class Launch(NamedTuple):
     """What stands behind `torchrun`, word by word: options as they are given, the script and its arguments."""
 
 
-def of_container(command: Sequence[str], args: Sequence[str], env: Mapping[str, str]) -> Launch:
+def of_container(
+    command: Sequence[str], args: Sequence[str], env: Mapping[str, str], budget: Budget | None = None
+) -> Launch:
     """The launch of a container. Without a command the image's own gets the arguments (Kubernetes 1.36), and nobody
     else knows what that is; but an image may have none, and what begins with a program is then the command line."""
-    found = read([*command, *args], env)
+    found = read([*command, *args], env, budget)
     if command or found.launcher != "command" or found.in_shell or _is_program(args[0]):
         return found
     return Launch("image", entry=tuple(args), env=env)
@@ -48,7 +51,7 @@ def _is_program(word: str) -> bool:
     return word.startswith("/") or is_program(word)
 
 
-def read(argv: Sequence[str], env: Mapping[str, str], *, depth: int = 0) -> Launch:
+def read(argv: Sequence[str], env: Mapping[str, str], budget: Budget | None = None, *, depth: int = 0) -> Launch:
     """The launch of a command line. The last launcher of a shell script counts: what stands before prepares."""
     if not argv:
         return Launch("image", env=env)
@@ -57,11 +60,14 @@ def read(argv: Sequence[str], env: Mapping[str, str], *, depth: int = 0) -> Laun
     script = _script(argv)
     if script is None or depth > 3:
         return _plain(argv, env)
-    found = [read(words, own, depth=depth + 1) for words, own in shell.commands(script, env)]
-    known = [one for one in found if one.launcher != "command"] or found
-    if not known:
+    budget = budget or Budget()
+    last: Launch | None = None
+    for words, own in shell.commands(script, env, budget):
+        one = read(words, own, budget, depth=depth + 1)
+        if last is None or one.launcher != "command" or last.launcher == "command":
+            last = one
+    if last is None:
         return Launch("command", entry=tuple(argv), env=env, in_shell=True)
-    last = known[-1]
     return Launch(last.launcher, last.options, last.entry, last.env, in_shell=True, words=last.words)
 
 

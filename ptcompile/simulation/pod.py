@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
@@ -162,6 +162,12 @@ def _stem(label: str) -> str:
 
 class Job(_Fields):
     """One workload manifest and all that comes of it. The first two pods and the last of each role are built once."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled as what it is made of: roles build their pods by functions, which cannot be pickled."""
+        from ptcompile.simulation import job_of
+
+        return job_of, (self.manifest, self.given, self.versions, self.target)
 
     @cached_property
     def _by_stem(self) -> dict[str, list[Role]]:

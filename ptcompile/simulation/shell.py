@@ -7,10 +7,12 @@ that no manifest sets, and `$(command)`, stay as they are written.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.simulation.budget import Budget
 
 MAX_SCRIPT: Final = 1 << 16
 """Longer scripts are not read."""
@@ -34,10 +36,18 @@ _assignment = Pattern(r"[A-Za-z_]\w*=").match
 _SKIPPED = frozenset({"exec", "time", "nohup", "command", "env", "then", "do", "else", "{", "("})
 
 
-def expand(text: str, env: Mapping[str, str]) -> str:
-    """`$X` and its like replaced by what the environment says, `$(hostname)` by the name of the host."""
+def expand(text: str, env: Mapping[str, str], budget: Budget) -> str:
+    """`$X` and its like replaced by what the environment says, `$(hostname)` by the name of the host.
+
+    What exceeds the budget stays as it is written.
+    """
+    written = text
+
+    def within(match: re.Match[str], value: str) -> str:
+        return value if budget.allows(len(value), written) else match[0]
+
     if "HOSTNAME" in env and "hostname" in text:
-        text = _hostname.sub(lambda _: env["HOSTNAME"], text)
+        text = _hostname.sub(lambda match: within(match, env["HOSTNAME"]), text)
     if "$" not in text:
         return text
 
@@ -46,15 +56,14 @@ def expand(text: str, env: Mapping[str, str]) -> str:
         value = env.get(name or bare)
         if value is None or (not value and default is not None):
             return match[0] if default is None else default
-        return value.rpartition("-")[2] if tail else value
+        return within(match, value.rpartition("-")[2] if tail else value)
 
     return _variable.sub(replace, text)
 
 
-def commands(script: str, env: Mapping[str, str]) -> list[tuple[list[str], dict[str, str]]]:
+def commands(script: str, env: Mapping[str, str], budget: Budget) -> Iterator[tuple[list[str], dict[str, str]]]:
     """The simple commands of a script in order, each with the environment that it finds."""
     seen = dict(env)
-    out: list[tuple[list[str], dict[str, str]]] = []
     for words in _statements(script[:MAX_SCRIPT]):
         own: dict[str, str] = {}
         rest = [*words]
@@ -62,13 +71,11 @@ def commands(script: str, env: Mapping[str, str]) -> list[tuple[list[str], dict[
             word = rest.pop(0)
             if _assignment(word):
                 name, _, value = word.partition("=")
-                own[name] = expand(value, {**seen, **own})
+                own[name] = expand(value, ChainMap(own, seen), budget)
         if rest:
-            found = {**seen, **own}
-            out.append(([expand(word, seen) for word in rest], found))
+            yield [expand(word, seen, budget) for word in rest], {**seen, **own}
         else:
             seen.update(own)
-    return out
 
 
 def separated(script: str) -> list[tuple[list[str], str]]:

@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple, overload
+from typing import Any, Final, NamedTuple, overload
 
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.operators.pods import Role
@@ -11,6 +11,8 @@ from ptcompile.simulation.pod import RANDOM, Job, Pod
 
 WIDE = 4096
 """In JSON, a world with more pods is folded."""
+LARGE: Final = 1 << 26
+"""So is one whose pods have more characters than this in their variables and command lines: 64 MiB."""
 FOLDED = 64
 """Of a role with more pods than this, a folded world has the first eight and the last two."""
 
@@ -50,11 +52,18 @@ class Pods(Sequence[Pod]):
 
     def folded(self) -> Iterator[Pod]:
         """Every pod of a small world; of a large one's wide roles the first eight and the last two."""
-        most = FOLDED if self.total > WIDE else WIDE
+        most = FOLDED if self.total > WIDE or self._written() > LARGE else WIDE
         for job in self.jobs:
             for role in job.roles:
                 indexes = range(role.count) if role.count <= most else (*range(8), role.count - 2, role.count - 1)
                 yield from (job.pod(role, i) for i in indexes)
+
+    def _written(self) -> int:
+        """About how many characters the variables and command lines of all pods have: each as its role's first."""
+        firsts = ((role.count, pod) for job in self.jobs for role, pod in job.firsts())
+        return sum(
+            count * sum(map(len, (*pod.env.values(), *(pod.command or ()), *(pod.args or ())))) for count, pod in firsts
+        )
 
     def named(self, name: str) -> list[Pod]:
         """The pods of this name, with or without its random part, found without building all of them."""
@@ -105,8 +114,8 @@ class World(NamedTuple):
     def to_dict(self, *, all_pods: bool = False) -> dict[str, Any]:
         """The JSON form (schemas/world.schema.json).
 
-        In a world of more than 4096 pods, roles with more than 64 are written as their first eight pods and last two,
-        unless `all_pods` asks for all.
+        In a world of more than 4096 pods, or of more than 64 MiB of variables, roles with more than 64 are written as
+        their first eight pods and last two, unless `all_pods` asks for all.
         """
         from ptcompile.simulation.as_json import world_to_dict
 

@@ -107,15 +107,29 @@ def _logic(schema: Schema) -> Check:
     def check(value: Any) -> Found:
         nonlocal valid
         if valid is None:
-            from jsonschema import Draft4Validator
-
-            valid = Draft4Validator(schema).is_valid
+            valid = _validity(schema)
         if valid(value):
             return None
         words = " and ".join(key for key in LOGIC if key in schema)
         return [_invalid(value, f"must validate {words} of the CRD's schema")]
 
     return check
+
+
+def _validity(schema: Schema) -> Callable[[Any], bool]:
+    from jsonschema import Draft4Validator
+    from referencing.exceptions import Unresolvable
+    from referencing.jsonschema import EMPTY_REGISTRY  # without it, jsonschema fetches remote references
+
+    validator = Draft4Validator(schema, registry=EMPTY_REGISTRY)
+
+    def valid(value: Any) -> bool:
+        try:
+            return validator.is_valid(value)
+        except Unresolvable:
+            return False  # the API server rejects a CRD with a $ref, so no object of it exists
+
+    return valid
 
 
 def _invalid(value: Any, why: str) -> Fault:

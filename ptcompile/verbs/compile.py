@@ -25,6 +25,10 @@ class CompileError(Exception):
         self.diagnostics = diagnostics
         super().__init__("\n".join(f"{d.code} {d.message}" for d in diagnostics if d.severity == "error"))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickled with its findings: an exception is rebuilt from its text otherwise, and a process pool hangs."""
+        return type(self), (self.diagnostics,), self.__dict__
+
 
 class Result(NamedTuple):
     """What compiling gave: manifests as plain data, and everything there is to say about them.

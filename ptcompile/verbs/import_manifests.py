@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import streams
-from ptcompile.about import __version__
 from ptcompile.documents import emit
 from ptcompile.findings.diagnostics import Diagnostic, Path, Problem, Span
 from ptcompile.kubernetes.untyped import kind_of, object_name
@@ -54,8 +53,8 @@ class ImportedSpec(NamedTuple):
 
         proof = "same world" if self.same_world else "not the same world"
         proof += ", same manifest" if self.same_manifest else ""
-        head = [f"Imported from {self.origin} by ptcompile {__version__}: {proof}."]
-        head += [f"Differs: {text}" for text in self.differences]
+        head = [f"imported from {self.origin}: {proof}"]
+        head += [f"differs: {text}" for text in self.differences]
         return write(self.document, self.comments, tuple(head))
 
 
@@ -221,12 +220,12 @@ def _one(
 
 def _kept(objects: list[_Object], found: list[ImportedSpec], profile: ClusterProfile) -> tuple[Json, ...]:
     """The objects beside the jobs that no spec writes."""
+    others = [one.data for one in objects if kind_of(one.data) not in _READ]
     made = {
         (*kind_of(one), object_name(one))
-        for spec in found
+        for spec in (found if others else ())
         for one in compile.compile(spec.document, cluster=profile, lint=False).manifests
     }
-    others = [one.data for one in objects if kind_of(one.data) not in _READ]
     return tuple([one for one in others if (*kind_of(one), object_name(one)) not in made])
 
 

@@ -11,7 +11,7 @@ from ptcompile.verbs import compile
 
 if TYPE_CHECKING:
     from ptcompile.documents.source import Document
-    from ptcompile.findings.diagnostics import Diagnostic, Path
+    from ptcompile.findings.diagnostics import Diagnostic, Path, Problem
     from ptcompile.simulation.world import World
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
@@ -33,6 +33,7 @@ def simulate(
     what a user may have written: what is wrong with the text or with a spec is in `World.diagnostics`.
     """
     from ptcompile.kubernetes.versions import Versions
+    from ptcompile.linting.oversized import oversized
     from ptcompile.simulation import World, joined
     from ptcompile.simulation import simulate as simulated
 
@@ -44,7 +45,9 @@ def simulate(
     documents, found = _documents(source, filename)
     beside = objects_of(others)
     specs = [one for one in documents if _is_ours(one.data)]
-    manifests = [one.data for one in documents if not _is_ours(one.data)]
+    plain = [one for one in documents if not _is_ours(one.data)]
+    manifests = [one.data for one in plain]
+    found += [_stamped(problem, one, filename) for one in plain for problem in oversized(one.data)]
     given = Objects(manifests, beside)
     worlds = [simulated(manifests, versions=versions, others=beside)]
     for spec in specs:
@@ -92,7 +95,8 @@ def _compiled(
 
     Where none can, the findings of the target that `compile` would have taken.
     """
-    from ptcompile.compiling.compiler import compile_document
+    from ptcompile.compiling.compiler import compile_document, traced
+    from ptcompile.linting.oversized import oversized
     from ptcompile.operators.targets import TARGETS
     from ptcompile.simulation import World, joined
     from ptcompile.simulation import simulate as simulated
@@ -100,12 +104,18 @@ def _compiled(
 
     cluster = profile or default_cluster()
     worlds: list[World] = []
+    large: list[tuple[dict[str, Any], Problem]] = []
     for name in [target] if target is not None else list(TARGETS):
         manifests = compile_document(spec.data, cluster, name).manifests
         if manifests:
             worlds.append(simulated(manifests, versions=cluster.versions(), others=beside, target=name))
+            large += [(one, problem) for one in manifests for problem in oversized(one)]
     if not worlds:
         problems = compile_document(spec.data, cluster, target).problems
-        found = (streams.stamp(one, spec.document, filename, spec.under, spec.data) for one in problems)
-        return World(diagnostics=tuple(found))
-    return joined(worlds)
+        return World(diagnostics=tuple(_stamped(one, spec, filename) for one in problems))
+    found = tuple(_stamped(one, spec, filename) for one in traced(large, spec.data))
+    return joined([World(diagnostics=found), *worlds])
+
+
+def _stamped(problem: Problem, one: _Object, filename: str | None) -> Diagnostic:
+    return streams.stamp(problem, one.document, filename, one.under, one.data)

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from ptcompile.documents.emit import emit
 from ptcompile.documents.reader import fast
 from ptcompile.documents.reader.events import parse
+from ptcompile.documents.reader.json_stream import read_json
 from ptcompile.documents.source import from_data, read
 from ptcompile.findings.codes import CODES
 from tests import kubectl, recorded
@@ -279,3 +280,14 @@ def test_the_corpus_in_several_styles() -> None:
             source = read(text)
             assert not source.problems
             assert json.dumps(source.documents[0].data) == expected
+
+
+def test_a_json_stream_takes_no_square_of_its_size() -> None:
+    def seconds(count: int) -> float:
+        text = ('{"kind": "Pod", "metadata": {"name": "' + "x" * 200 + '"}}\n') * count
+        before = time.process_time()
+        assert len(read_json(text)[0]) == count
+        return time.process_time() - before
+
+    few = min(seconds(1500) for _ in range(3))
+    assert min(seconds(12_000) for _ in range(2)) < 20 * few, "eight times the work; a square would be 64 times"

@@ -211,7 +211,6 @@ def test_a_runtime_s_trainjob_says_only_what_it_says() -> None:
     }
     spec = words(manifest)
     assert spec == {
-        "target": "trainjob",
         "runtimeRef": {"name": "my-runtime"},
         "nodes": 2,
         "elastic": {"nprocPerNode": 4},

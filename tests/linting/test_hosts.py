@@ -143,6 +143,12 @@ def test_a_job_without_its_service(host: str, severity: str | None) -> None:
     assert found(JOB % ("", 4, host)) == ([severity] if severity else [])
 
 
+def test_a_subdomain_that_is_called_as_the_namespace() -> None:
+    """`train-0.train` then reads as a Service of that namespace, and there is none."""
+    assert found(JOB % (", namespace: train", 4, "train-0.train")) == ["warning"]
+    assert found(JOB % (", namespace: research", 4, "train-0.train")) == []
+
+
 @pytest.mark.parametrize(
     ("host", "severity"),
     [

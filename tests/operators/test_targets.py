@@ -11,7 +11,7 @@ import pytest
 from ptcompile.findings.diagnostics import field_path
 from ptcompile.operators.targets import TARGETS, default_target, target_named
 from tests import making
-from tests.making import DEFAULT_CLUSTER, compiled, smallest
+from tests.making import DEFAULT_CLUSTER, compiled, smallest, text
 
 REFUSED = {
     "pod": ["nodes: 2", "runPolicy: {suspend: true}", "restartPolicy: ExitCode"],
@@ -57,6 +57,12 @@ def test_the_spec_s_own_target_and_the_caller_s_over_it() -> None:
 def test_the_default_needs_no_operator() -> None:
     assert default_target(making.job(replicas=2), DEFAULT_CLUSTER) is target_named("job")
     assert default_target(making.job(), DEFAULT_CLUSTER) is target_named("pod")
+
+
+def test_a_job_over_a_runtime_is_a_trainjob() -> None:
+    for words in ("runtimeRef: {name: ours}", "runtimeRef: {name: ours}\nqueue: research"):
+        made = compiled(text(words)).manifests
+        assert [one["kind"] for one in made] == ["TrainJob"]
 
 
 @pytest.mark.parametrize(

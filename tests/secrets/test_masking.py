@@ -52,7 +52,9 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "a Secret": (f"apiVersion: v1\nkind: Secret\ndata: {{a: 1, b: {SECRET}}}\nmetadata: {{}}\n", ""),
     "JSON": (
-        json.dumps({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "env": {"A_KEY": SECRET}}),
+        json.dumps(
+            {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p"}, "env": {"A_KEY": SECRET}, "spec": {}}
+        ),
         "env",
     ),
     "JSON on lines": (json.dumps({"kind": "Pod", "x": [{"name": "A_KEY", "value": SECRET}]}, indent=1), ""),
@@ -121,7 +123,7 @@ def test_places_know_every_form() -> None:
             {"secretName": "no", "volumes": [{"name": "secrets", "secret": {"secretName": "no"}}]},
         ],
     }
-    assert sorted(value for _, value in places(data)) == ["1", "2", "3", "4", "5"]
+    assert sorted(one.value for one in places(data)) == ["1", "2", "3", "4", "5"]
 
 
 def _json(world: ptcompile.World | ptcompile.Difference | Explanation) -> str:
@@ -187,3 +189,38 @@ def test_the_command_line_echoes_no_secret(tmp_path: Path, capsys: pytest.Captur
 @pytest.mark.parametrize("line", ["HF_TOKEN: " + "x" * 50_000, "value" * 20_000, "_KEY" * 20_000, "a" * 100_000])
 def test_long_lines_are_no_trouble(line: str) -> None:
     assert len(masked_lines(f"# A_KEY\n{line}\n: [")) == 3
+
+
+FALSE = """\
+apiVersion: ptcompile/v1
+kind: TrainingJob
+metadata: {name: train}
+spec:
+  image: ghcr.io/acme/train:2.1
+  script: train.py
+  nodes: 2
+  resources: {cpu: 32, memory: 256Gi, gpu: 8}
+  env: {SORT_KEY: train, USE_SECRETS: "false", PARTITION_KEY: "8"}
+"""
+
+
+def test_a_plain_word_under_a_doubtful_name_hides_no_names() -> None:
+    world = ptcompile.simulate(FALSE)
+    told = world.to_dict()
+    assert {job["name"] for job in told["jobs"]} == {"train"}
+    assert all(pod["name"].startswith("train") for pod in told["pods"])
+    assert {pod["env"][key] for pod in told["pods"] for key in ("SORT_KEY", "USE_SECRETS", "PARTITION_KEY")} == {"***"}
+    shown = [line for line in overview(world).splitlines() if "***" in line.replace("*****", "")]
+    assert shown
+    assert all(line.split()[0].lstrip("+") in ("SORT_KEY", "USE_SECRETS", "PARTITION_KEY") for line in shown)
+    explained = json.dumps(ptcompile.explain(FALSE).to_dict())
+    assert "train.py" in explained
+    assert "***.py" not in explained
+    assert "***-0" not in explained
+
+
+def test_a_finding_at_a_doubtful_secret_hides_its_value() -> None:
+    text = FALSE.replace("SORT_KEY: train", "SORT_KEY: 4096")
+    shown = renderer("full")(ptcompile.lint(text, filename="f").diagnostics, {"f": text})
+    assert "SORT_KEY" in shown
+    assert "4096" not in shown

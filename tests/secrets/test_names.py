@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.secrets.names import HIDDEN, masked, secret_paths, without_secrets
+from ptcompile.secrets.names import HIDDEN, is_searched, masked, secret_paths, without_secrets
 
 NAMES: list[tuple[str, bool]] = [
     ("HF_TOKEN", True),
@@ -51,3 +51,28 @@ def test_plain_data_and_the_paths_in_it() -> None:
     assert hidden["containers"][0]["env"] == [{"name": "B_KEY", "value": HIDDEN}, {"name": "Y", "value": "d"}]
     assert (hidden["labels"], hidden["API_KEY"]) == (data["labels"], data["API_KEY"])
     assert list(secret_paths(data)) == [("env", "HF_TOKEN"), ("containers", 0, "env", 0, "value")]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "searched"),
+    [
+        ("SORT_KEY", "train", False),
+        ("CACHE_KEY", "llama-7", False),
+        ("PARTITION_KEY", "gpt2", False),
+        ("MAX_TOKEN", "4096", False),
+        ("EOS_TOKEN", "</s>", False),
+        ("PAD_TOKEN", "[PAD]", False),
+        ("USE_SECRETS", "false", False),
+        ("HF_TOKEN", "true", False),
+        ("SORT_KEY", "a1b2c3d4e5f6", True),
+        ("SORT_KEY", "hf_AAAABBBBCCCC", True),
+        ("SORT_KEY", "987654321012", True),
+        ("SORT_KEY", "x" * 17, True),
+        ("HF_TOKEN", "train", True),
+        ("DB_PASSWORD", "summer", True),
+        ("WANDB_API_KEY", "1234", True),
+    ],
+)
+def test_what_is_hidden_wherever_it_turns_up(name: str, value: str, searched: bool) -> None:
+    assert is_searched(name, value) is searched
+    assert masked(name, value) == HIDDEN  # in its own place always

@@ -152,3 +152,11 @@ def test_operators_differ_by_version() -> None:
     old = simulate([pytorchjob()], versions=Versions(training_operator=(1, 6))).pods[0].env
     assert "PET_NNODES" not in old  # kubeflow.md 1.5 history
     assert old["PYTHONUNBUFFERED"] == "0"
+
+
+def test_pods_that_many_ask_for_are_built_once() -> None:
+    job = only(simulate([pytorchjob()]))
+    worker = job.roles[-1]
+    assert worker.count == 3
+    assert all(job.pod(worker, i) is job.pod(worker, i) for i in range(3))
+    assert [job.pod(worker, i).index for i in range(3)] == [0, 1, 2]

@@ -30,18 +30,13 @@ Source: Kubernetes 1.36, Secrets: good practices.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
+from ptcompile.kubernetes.credentials import is_credential
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
-_is_name = Pattern(
-    r"(?:.*_)?(?:API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|SECRET|PASSWORD|PASSWD|AUTH_TOKEN|ACCESS_TOKEN|API_TOKEN)"
-    r"|(?:HF|HUGGINGFACE|HUGGING_FACE|HUGGING_FACE_HUB|GITHUB|GH|GITLAB|WANDB|NEPTUNE|NPM|SLACK|VAULT)_(?:TOKEN|KEY)",
-    re.IGNORECASE,
-).fullmatch
 _FORM = Pattern(
     r"\b(?:hf_[A-Za-z0-9]{30,}|gh[pousr]_[A-Za-z0-9]{30,}|glpat-[\w-]{20,}|A[KS]IA[A-Z0-9]{16}|sk-[A-Za-z0-9_-]{20,}"
     r"|xox[bap]-[\w-]{20,})\b|-----BEGIN [A-Z ]*PRIVATE KEY"
@@ -58,7 +53,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     for container in subject.containers:
         for entry in container.env:
             value = (entry.value or "")[:_MOST]
-            named = _is_name(entry.name) is not None and _is_secret(value)
+            named = is_credential(entry.name) is not None and _is_secret(value)
             if named or (len(value) >= _FORM_LEAST and _FORM.search(value)):
                 path = (*entry.path, "value")
                 yield found_at(

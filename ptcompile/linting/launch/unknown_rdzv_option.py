@@ -45,9 +45,10 @@ def _check(subject: Subject) -> Iterator[Found]:
         conf = one.options.get("rdzv-conf", "")
         if not one.torchrun or not known(conf) or one.seen.backend not in BACKENDS:
             continue  # a backend of somebody's own has options of its own
-        if why_not_conf(conf, one.seen.backend):
+        names = unknown_conf(conf)
+        if not names or why_not_conf(conf, one.seen.backend):  # bad-rdzv-conf
             continue
-        for name in unknown_conf(conf):
+        for name in names:
             path = one.place("rdzv-conf")
             near = suggest(name, KNOWN)
             yield found_at(

@@ -45,12 +45,16 @@ Volcano 1.16, svc plugin; Kubernetes 1.36, DNS for Pods.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from ptcompile.linting.hosts import wrong
 from ptcompile.linting.parties import MEETING, allies
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer, count
+
+if TYPE_CHECKING:
+    from ptcompile.simulation.rendezvous import Rendezvous
 
 _MET_AT_A_POD = ("static", "c10d", "env")
 """Backends whose endpoint is one of the pods that meet."""
@@ -66,11 +70,9 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
     seen, total = first.seen, count(found)
     if first.local or seen.backend not in _MET_AT_A_POD or not seen.nodes or seen.nodes[1] < 2:
         return
-    if first.pod.job.pod(first.role, first.role.count - 1).rendezvous.host != seen.host:  # own-host-endpoint
-        return
     alone = subject.kind not in MEETING or not allies(subject, first)
     why = wrong(subject, first.pod, seen.host, complete=alone and total == seen.nodes[1] and total > 1)
-    if why is not None:
+    if why is not None and _last(first).host == seen.host:  # own-host-endpoint
         path = first.place("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
         yield found_at(
             path,
@@ -78,6 +80,11 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
             f"write {why.right}" if why.right else "give the pods names that resolve, with a headless Service",
             severity=None if why.certain else "warning",
         )
+
+
+def _last(one: Trainer) -> Rendezvous:
+    """How the last pod of a role meets the others."""
+    return one.pod.job.pod(one.role, one.role.count - 1).rendezvous
 
 
 RULE = Rule("unresolvable-endpoint", _check, severity="error", stage="run", authority="torchrun")

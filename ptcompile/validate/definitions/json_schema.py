@@ -11,9 +11,24 @@ from ptcompile.findings.diagnostics import Path, Problem, field_path
 def json_schema_problems(manifest: Mapping[str, Any], schema: Mapping[str, Any], filename: str) -> Iterator[Problem]:
     """What a JSON Schema has against a manifest. A null is an unset field, as everywhere in Kubernetes."""
     from jsonschema.validators import validator_for
+    from referencing.exceptions import Unresolvable
+    from referencing.jsonschema import EMPTY_REGISTRY  # without it, jsonschema fetches remote references
 
-    validator = validator_for(schema)(schema)
-    for error in sorted(validator.iter_errors(_without_nulls(manifest)), key=lambda one: [str(p) for p in one.path]):
+    validator = validator_for(schema)(schema, registry=EMPTY_REGISTRY)
+    try:
+        errors = sorted(validator.iter_errors(_without_nulls(manifest)), key=lambda one: [str(p) for p in one.path])
+    except Unresolvable as missing:
+        yield Problem(
+            "unread-rule",
+            (),
+            f"the JSON Schema in {filename} was not applied: it refers to {missing.ref}, which is not in the file",
+            "put what it refers to under its definitions",
+            severity="warning",
+            stage="style",
+            authority="ptcompile",
+        )
+        return
+    for error in errors:
         path: Path = tuple(error.absolute_path)
         name, on_key = "invalid-value", False
         if error.validator == "type":

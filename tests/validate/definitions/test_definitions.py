@@ -178,6 +178,36 @@ def test_a_json_schema_in_kubeconforms_layouts(name: str, tmp_path: Path) -> Non
     assert found(thing(size="x"), tmp_path) == [("wrong-type", "spec.size")]
 
 
+@pytest.fixture
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*asked: object, **_: object) -> None:
+        pytest.fail(f"a connection is opened: {asked}")
+
+    monkeypatch.setattr("urllib.request.urlopen", refuse)
+
+
+@pytest.mark.usefixtures("no_network")
+@pytest.mark.parametrize(
+    "ref", ["http://127.0.0.1:9/x.json", "file:///etc/hostname", "other.json", "#/definitions/none"]
+)
+def test_a_json_schema_that_refers_to_another_place_is_told(ref: str, tmp_path: Path) -> None:
+    schema = {"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"spec": {"$ref": ref}}}
+    (tmp_path / "thing-example-v1.json").write_text(json.dumps(schema), encoding="utf-8")
+    report = ptcompile.lint(thing(), schemas=[tmp_path])
+    assert [(d.name, d.severity) for d in report.diagnostics] == [("unread-rule", "warning")]
+    assert ref.rpartition("/")[2] in report.diagnostics[0].message
+
+
+@pytest.mark.usefixtures("no_network")
+@pytest.mark.parametrize("ref", ["http://127.0.0.1:9/x.json", "file:///etc/hostname", "#/definitions/none"])
+def test_a_crd_of_the_stream_fetches_nothing(ref: str, tmp_path: Path) -> None:
+    definition = crd()
+    schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    schema["properties"] = {"spec": {**SPEC, "anyOf": [{"$ref": ref}]}}
+    (tmp_path / "c.yaml").write_text(json.dumps(definition), encoding="utf-8")
+    assert found(thing(), tmp_path) == [("invalid-value", "spec")]
+
+
 @pytest.mark.parametrize("content", ["a: b", "{", "[]"])
 def test_a_file_without_a_definition_is_a_mistake(content: str, tmp_path: Path) -> None:
     for name in ("x.yaml", "y.json"):

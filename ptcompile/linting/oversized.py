@@ -1,0 +1,96 @@
+"""Containers whose references stand for more than is written out, as findings (`simulation.budget` has the limit)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ptcompile.findings.diagnostics import Path, Problem, field_path
+from ptcompile.kubernetes.untyped import Json, at, items, kind_of, mapping, text
+from ptcompile.operators.common.templates import listed, templates_of
+
+_KEYS = ("initContainers", "containers")
+_Fields = dict[str, dict[str, str]]
+"""Labels and annotations of a template: a field reference may put one into a variable."""
+
+
+def oversized(manifest: Json) -> Iterator[Problem]:
+    """One finding for each part of a container, env, command line or script, that exceeds the budget.
+
+    Containers are read as they are written: the few hundred characters that an operator adds decide nothing.
+    """
+    for found in templates_of(kind_of(manifest), manifest):
+        template = mapping(found.template)
+        fields = {
+            key: {name: text(value) for name, value in at(template, "metadata", key).items()}
+            for key in ("labels", "annotations")
+        }
+        for key in _KEYS:
+            for i, spec in listed(at(template, "spec").get(key)):
+                if _may_exceed(spec, fields):
+                    yield from _of_container((*found.path, "spec", key, i), spec, fields)
+
+
+def _may_exceed(spec: Json, fields: _Fields) -> bool:
+    """Whether it is worth a look: four references double 4 KiB to no more than 64 KiB; most have less."""
+    entries = items(spec.get("env"))
+    texts = [text(entry.get("value")) for entry in entries]
+    texts += [text(word) for key in ("command", "args") for word in _list(spec.get(key))]
+    references = sum(one.count("$") for one in texts) + sum("valueFrom" in entry for entry in entries)
+    size = sum(map(len, (*texts, *(one for values in fields.values() for one in values.values()))))
+    return references > 4 or (references > 0 and size > 4096)
+
+
+def _of_container(path: Path, spec: Json, fields: _Fields) -> Iterator[Problem]:
+    from ptcompile.operators.common.expansion import ContainerView, PodView
+    from ptcompile.simulation import kubelet
+    from ptcompile.simulation.budget import Budget
+    from ptcompile.simulation.launch import of_container
+
+    container = ContainerView("", False, spec)
+    pod = PodView("", "", 0, {}, labels=fields["labels"], annotations=fields["annotations"])
+    of_env, of_words, of_script = Budget(), Budget(), Budget()
+    env = kubelet.environment(container, pod, of_env)
+    command, args = kubelet.command_line(container, env, of_words)
+    of_container(command or (), args or (), env, of_script)
+    if of_env.refused is not None:
+        yield _problem((*path, *_entry(spec, of_env.refused)), "variables")
+    if of_words.refused is not None:
+        yield _problem((*path, *_word(spec, of_words.refused)), "command line")
+    if of_script.refused is not None:
+        yield _problem((*path, *_word(spec, of_script.refused)), "script")
+
+
+def _entry(spec: Json, refused: str) -> Path:
+    for i, one in listed(spec.get("env")):
+        if text(one.get("value")) == refused:
+            return "env", i, "value"
+        if at(one, "valueFrom", "fieldRef").get("fieldPath") == refused:
+            return "env", i, "valueFrom", "fieldRef", "fieldPath"
+    return ("env",)
+
+
+def _word(spec: Json, refused: str) -> Path:
+    """Where a text stands in command and args: as a word of its own, or else within one."""
+    words = [(key, i, text(word)) for key in ("command", "args") for i, word in enumerate(_list(spec.get(key)))]
+    same = ((key, i) for key, i, word in words if word == refused)
+    inside = ((key, i) for key, i, word in words if refused in word)
+    return next(same, None) or next(inside, None) or ("command" if spec.get("command") else "args",)
+
+
+def _list(value: object) -> Sequence[object]:
+    return value if isinstance(value, list) else ()
+
+
+def _problem(path: Path, what: str) -> Problem:
+    from ptcompile.simulation.budget import EXPANDED
+
+    return Problem(
+        "too-large",
+        path,
+        f"{field_path(path)}: with its references replaced, the container's {what} exceeds {EXPANDED >> 10} KiB: "
+        "from here on references are left as they are written",
+        f"mount what is long as a file: Linux hands a program no value longer than {EXPANDED >> 10} KiB",
+        severity="warning",
+        stage="run",
+        authority="ptcompile",
+    )

@@ -1,0 +1,72 @@
+"""How results are written: beside their place, under a name that cannot be foreseen, then moved."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from ptcompile.cli.files import UsageError, write_files
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Path:
+    path = tmp_path / "victim.txt"
+    path.write_text("mine")
+    return path
+
+
+def test_a_link_at_a_temporary_name_is_not_followed(
+    tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "urandom", lambda size: b"\1" * size)
+    trap = tmp_path / f".ptcompile-{'01' * 8}.tmp"
+    trap.symlink_to(victim)
+    with pytest.raises(UsageError, match=r"o\.yaml: file exists"):
+        write_files({str(tmp_path / "o.yaml"): "a: 1\n"})
+    assert victim.read_text() == "mine"
+    assert trap.is_symlink(), "what was not made here is not removed"
+    assert not (tmp_path / "o.yaml").exists()
+
+
+def test_two_runs_take_two_names(tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / f"o.yaml.{os.getpid()}.tmp").symlink_to(victim)
+    seen: list[str] = []
+    replace = os.replace
+
+    def watched(source: str, place: str) -> None:
+        seen.append(source)
+        replace(source, place)
+
+    monkeypatch.setattr(os, "replace", watched)
+    for text in ("a: 1\n", "a: 2\n"):
+        write_files({str(tmp_path / "o.yaml"): text})
+    assert len(set(seen)) == 2
+    assert (tmp_path / "o.yaml").read_text() == "a: 2\n"
+    assert victim.read_text() == "mine"
+    assert not list(tmp_path.glob(".ptcompile-*"))
+
+
+def test_permissions_are_kept_and_setuid_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "o.yaml"
+    path.write_text("a: 1\n")
+    path.chmod(0o4640)
+    write_files({str(path): "a: 2\n"})
+    assert path.stat().st_mode & 0o7777 == 0o640
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="root alone gives files away")
+def test_the_owner_stays(tmp_path: Path) -> None:
+    path = tmp_path / "o.yaml"
+    path.write_text("a: 1\n")
+    os.chown(path, 1234, 1234)
+    write_files({str(path): "a: 2\n"})
+    assert (path.stat().st_uid, path.stat().st_gid) == (1234, 1234)
+
+
+def test_nothing_is_left_behind_where_one_file_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(UsageError, match="is a directory"):
+        write_files({str(tmp_path / "a.yaml"): "a: 1\n", str(tmp_path / "folder"): "b: 1\n"})
+    assert [one.name for one in tmp_path.iterdir()] == ["folder"]

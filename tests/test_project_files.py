@@ -1,0 +1,195 @@
+"""CONTRIBUTING, CHANGELOG, SECURITY, the stability policy, issue forms and workflows say what is so."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ptcompile.about import __version__
+from ptcompile.documents.reader.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES
+from ptcompile.documents.source import MAX_DOCUMENTS, MAX_STREAM
+from ptcompile.findings.codes import CODES
+from ptcompile.kubernetes.versions import Version, Versions
+from ptcompile.rehearsal.actors import MOST_PODS
+from tests.conftest import ROOT
+
+GITHUB = ROOT / ".github"
+DOCUMENTS = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/stability.md")
+WITH_PATHS = (*DOCUMENTS, "benchmarks/README.md")
+FORMS = sorted(path for path in (GITHUB / "ISSUE_TEMPLATE").iterdir() if path.name != "config.yml")
+WORKFLOWS = sorted((GITHUB / "workflows").iterdir())
+AVOIDED = r"\b(mend(s|ed|ing)?|nobody|beside the|stands? (in|for|at|by)|is no [a-z]|own mind)\b"
+"""Words of the old style, which CONTRIBUTING tells people not to write."""
+
+
+def _text(name: str) -> str:
+    return (ROOT / name).read_text(encoding="utf-8")
+
+
+def _paths(text: str) -> set[str]:
+    """What looks like a path of the repository between backticks or behind `](`. `NAME` is the reader's to fill in,
+    and `ptcompile/v1` is an apiVersion.
+    """
+    known = "|".join(re.escape(one.name) for one in ROOT.iterdir() if one.is_dir())
+    quoted = re.findall(rf"(?<=[`\s(])((?:{known})/[\w./-]+)(?=[`\s)#,;:])", text)
+    linked = [target for target in re.findall(r"\]\(([^)#]+)", text) if "://" not in target]
+    return {path.rstrip(".") for path in (*quoted, *linked) if not re.search(r"NAME|^ptcompile/v\d", path)}
+
+
+def _anchors(text: str) -> set[str]:
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def _rows(name: str, marker: str) -> list[list[str]]:
+    """The rows of the table between two comments, without its head."""
+    text = _text(name).split(f"<!-- {marker} -->")[1].split(f"<!-- /{marker} -->")[0]
+    return [[cell.strip() for cell in row.strip("|").split("|")] for row in text.strip().splitlines()[2:]]
+
+
+def test_the_paths_are_recognized() -> None:
+    found = _paths(
+        "see `ptcompile/cli/`, [it](docs/x.md#y) and `tests/passes/test_NAME.py`; `ptcompile/v1`, `.ci/run` (golden/a)."
+    )
+    assert found == {"ptcompile/cli/", "docs/x.md", ".ci/run", "golden/a"}
+
+
+@pytest.mark.parametrize("name", WITH_PATHS)
+def test_every_path_named_exists(name: str) -> None:
+    folder = (ROOT / name).parent
+    paths = _paths(_text(name))
+    assert len(paths) > 1
+    assert [path for path in sorted(paths) if not ((ROOT / path).exists() or (folder / path).exists())] == []
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_every_link_to_a_section_leads_to_one(name: str) -> None:
+    folder = (ROOT / name).parent
+    for target, anchor in re.findall(r"\]\(([^):#]*)#([^)]+)\)", _text(name)):
+        document = folder / target if target else ROOT / name
+        assert anchor in _anchors(document.read_text(encoding="utf-8")), f"{target}#{anchor}"
+
+
+def test_the_layout_names_every_package() -> None:
+    rows = re.findall(r"^\| `ptcompile/(\w+)/` \|", _text("CONTRIBUTING.md"), re.MULTILINE)
+    packages = [path.parent.name for path in (ROOT / "ptcompile").glob("*/__init__.py")]
+    assert sorted(rows) == sorted(packages)
+
+
+def test_the_readme_and_contributing_name_the_same_commands() -> None:
+    commands = [
+        line for line in _text("CONTRIBUTING.md").splitlines() if line.startswith(("python -m pip", "python -m pytest"))
+    ]
+    assert len(commands) == 2
+    assert commands[1] in _text("README.md").splitlines()
+
+
+def test_every_script_of_ci_is_explained() -> None:
+    named = set(re.findall(r"^\| `(\.ci/\w+)` \|", _text("CONTRIBUTING.md"), re.MULTILINE))
+    assert named == {f".ci/{path.name}" for path in (ROOT / ".ci").iterdir()}
+
+
+def test_the_newest_entry_of_the_changelog_is_this_version_or_unreleased() -> None:
+    entries = re.findall(r"^## \[([\d.]+)\] - (.+)$", _text("CHANGELOG.md"), re.MULTILINE)
+    version, date = entries[0]
+    assert date == "unreleased" or (version == __version__ and re.fullmatch(r"\d{4}-\d\d-\d\d", date))
+    assert __version__ in dict(entries)
+    numbers = [tuple(map(int, entry.split("."))) for entry, _ in entries]
+    assert numbers == sorted(numbers, reverse=True)
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_codes_that_are_named_have_that_name(name: str) -> None:
+    text = _text(name)
+    for rule, code in re.findall(r"`([\w-]+)` \((PTC\d+)\)", text):
+        assert CODES[rule] == code
+    assert set(re.findall(r"PTC\d{3}", text)) <= set(CODES.values())
+
+
+def test_security_tells_the_limits_of_the_code() -> None:
+    limits = {row[0]: row[1] for row in _rows("SECURITY.md", "limits")}
+    assert limits == {
+        "a file": f"{MAX_STREAM >> 20} MiB",
+        "documents in a file": f"{MAX_DOCUMENTS:,}",
+        "a document": f"{MAX_DOCUMENT >> 20} MiB",
+        "values in a document, aliases expanded": f"{MAX_VALUES:,}",
+        "nesting": f"{MAX_DEPTH} levels",
+        "pods of a rehearsal": str(MOST_PODS),
+    }
+
+
+@pytest.mark.parametrize(
+    ("software", "newest"),
+    [
+        ("Kubernetes", Versions().kubernetes),
+        ("training-operator (PyTorchJob v1)", Versions().training_operator),
+        ("Kubeflow Trainer (TrainJob)", Versions().trainer),
+        ("JobSet", Versions().jobset),
+        ("Volcano", Versions().volcano),
+        ("Kueue", Versions().kueue),
+        ("KAI Scheduler", Versions().kai),
+        ("mpi-operator (MPIJob v2beta1)", Versions().mpi_operator),
+        ("PyTorch (torchrun)", Versions().torch),
+    ],
+)
+def test_the_newest_supported_version_is_the_newest_that_is_known(software: str, newest: Version) -> None:
+    rows = [line.split(" | ") for line in _text("docs/stability.md").splitlines() if line.startswith(f"| {software} |")]
+    assert [row[1].split()[-1] for row in rows] == [".".join(map(str, newest))]
+
+
+def test_the_oldest_python_is_that_of_the_project() -> None:
+    oldest = tomllib.loads(_text("pyproject.toml"))["project"]["requires-python"].removeprefix(">=")
+    assert f"CPython {oldest} or newer" in _text("docs/stability.md")
+    assert f'python-version: "{oldest}"' in _text(".github/workflows/ci.yml")
+
+
+@pytest.mark.parametrize("name", DOCUMENTS)
+def test_the_documents_keep_to_the_style_of_english(name: str) -> None:
+    text = re.sub(r"<!-- now and better -->.*?<!-- /now and better -->", "", _text(name), flags=re.DOTALL)
+    assert [found.group() for found in re.finditer(AVOIDED, text)] == []
+    assert re.search(AVOIDED, "why, and how to mend it")
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.stem)
+def test_a_form_is_one_that_github_shows(form: Path) -> None:
+    data: dict[str, Any] = yaml.safe_load(form.read_text(encoding="utf-8"))
+    assert set(data) == {"name", "description", "title", "labels", "body"}
+    fields = [field for field in data["body"] if field["type"] != "markdown"]
+    assert {field["type"] for field in fields} <= {"textarea", "input", "dropdown"}
+    assert len({field["id"] for field in fields}) == len(fields)
+    assert len({field["attributes"]["label"] for field in fields}) == len(fields)
+    assert "version" in {field["id"] for field in fields}
+    for field in fields:
+        assert ("options" in field["attributes"]) == (field["type"] == "dropdown")
+
+
+def test_the_forms_have_the_names_that_people_are_told() -> None:
+    names = {yaml.safe_load(form.read_text(encoding="utf-8"))["name"] for form in FORMS}
+    assert names == {"A real server disagrees", "False alarm", "Bug"}
+    told = " ".join((_text("CONTRIBUTING.md") + _text("SECURITY.md")).split())
+    assert '"A real server disagrees"' in told
+    assert '"False alarm"' in told
+
+
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda workflow: workflow.stem)
+def test_a_workflow_reads_only_and_holds_no_secrets(workflow: Path) -> None:
+    text = workflow.read_text(encoding="utf-8")
+    data: dict[str, Any] = yaml.safe_load(text)
+    assert data["permissions"] == {"contents": "read"}
+    assert "secrets." not in text
+    for job in data["jobs"].values():
+        assert "permissions" not in job
+        assert job["timeout-minutes"] <= 60
+        checkouts = [step for step in job["steps"] if step.get("uses", "").startswith("actions/checkout@")]
+        assert all(step["with"]["persist-credentials"] is False for step in checkouts)
+
+
+def test_workflows_call_scripts_that_can_be_run() -> None:
+    called = {name for workflow in WORKFLOWS for name in re.findall(r"run: (\.ci/\w+)", workflow.read_text("utf-8"))}
+    assert called == {".ci/run", ".ci/flyte"}
+    assert all((ROOT / name).stat().st_mode & 0o100 for name in called)
