@@ -174,6 +174,14 @@ ANSWERS: Final[dict[str, Answer]] = {
         "A pod asks for several MIG slices, and CUDA shows a process the first alone.",
         "ask for one slice a node, and for more nodes",
     ),
+    "fits-no-machine": Answer(
+        "A node asks for more than any machine with that accelerator has in that cloud: its pods stay pending.",
+        "ask for what the machine named in the message has, or use more nodes",
+    ),
+    "takes-the-whole-machine": Answer(
+        "A node asks for all of a machine's CPU or memory, of which the kubelet and the system keep a part.",
+        "ask for no more than the number in the message, which is what pods can have",
+    ),
     "queued-differently": Answer(
         "An operator or a queue system means something else by a queue, a gang or a topology than the spec does.",
         "take what the help names, or live with what the message says",
