@@ -43,6 +43,11 @@ def profiles(given: source.Source) -> Sequence[source.Document]:
     return [one for one in given.documents if one.data.get("kind") == "ClusterProfile"] or given.documents
 
 
+def is_ours(data: Mapping[str, Any]) -> bool:
+    """Whether a document is of ptcompile's own API: a TrainingJob or a ClusterProfile."""
+    return str(data.get("apiVersion")).startswith("ptcompile/")
+
+
 def nothing() -> Problem:
     """What is said of a stream without documents."""
     return Problem("no-documents", (), "there is no document here", "write one", authority="ptcompile")

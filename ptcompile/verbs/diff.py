@@ -99,7 +99,7 @@ def _read(
 
 
 def _is_ours(data: Mapping[str, Any]) -> bool:
-    return str(data.get("apiVersion")).startswith("ptcompile/") and data.get("kind") != "ClusterProfile"
+    return streams.is_ours(data) and data.get("kind") != "ClusterProfile"
 
 
 def _target(other: _Read) -> str | None:

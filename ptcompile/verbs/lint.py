@@ -187,7 +187,7 @@ def _of_the_text(read: Source, unchecked: list[str]) -> Iterator[Problem]:
     lists = [one for one in read.problems if one.name == "not-a-mapping" and "is a list" in one.message]
     if lists and not read.documents:
         unchecked += ["a list"] * len(lists)
-    ours = any(str(one.data.get("apiVersion")).startswith("ptcompile/") for one in read.documents)
+    ours = any(streams.is_ours(one.data) for one in read.documents)
     theirs = bool(read.text and read.documents) and all(foreign(one.data) for one in read.documents)
     for problem in read.problems:
         if (theirs and problem.name in _OF_KUBERNETES) or (not read.documents and problem in lists):
@@ -236,7 +236,7 @@ def _judge(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterab
             definitions=asked.definitions,
         )
         return [*refused, *_secured(manifest, others, asked), *_advised(manifest, refused, others, asked)]
-    if not str(manifest.get("apiVersion")).startswith("ptcompile/"):
+    if not streams.is_ours(manifest):
         from ptcompile.validate.kinds import misplaced
 
         return misplaced(manifest, asked.versions.kubernetes)

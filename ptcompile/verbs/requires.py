@@ -63,7 +63,7 @@ def given_manifests(spec: str | bytes | Mapping[str, Any] | Spec, filename: str 
     """The objects of a stream of manifests that has jobs and no spec of ours; None for any other stream."""
     read = streams.read(spec, filename)
     objects = [one for document in read.documents for _, one in streams.objects(document.data)]
-    ours = any(str(one.get("apiVersion")).startswith("ptcompile/") for one in objects)
+    ours = any(map(streams.is_ours, objects))
     runs = any(kind_of(one) in RUNS_PODS for one in objects)
     return objects if runs and not ours and not read.problems else None
 
