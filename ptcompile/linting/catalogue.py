@@ -1,4 +1,4 @@
-"""Every code there is: the rules with their pages, and the answers that are no rules; for people and for the README."""
+"""Every code there is: the rules with their pages, and the answers that are no rules; for people and for documents."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def as_dicts() -> list[dict[str, str]]:
 
 
 def as_markdown() -> str:
-    """The table of the README."""
+    """The rules as a table in Markdown."""
     rows = ["| Code | Rule | Severity | Stage | Who says so | What |", "|---|---|---|---|---|---|"]
     for rule in sorted(every_rule(), key=_code):
         title = page(rule).title.replace("|", "\\|").replace("\n", " ")
