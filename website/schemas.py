@@ -1,0 +1,111 @@
+"""The pages of the spec, the profile and the JSON forms, made from their JSON Schemas."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+from ptcompile.verbs.schema import SCHEMAS, schema
+
+Schema = dict[str, Any]
+
+_OWN: Final = {
+    "spec": ("Spec", "Writing specs", "../guide/spec.md"),
+    "cluster": ("Cluster profile", "Clusters and profiles", "../guide/clusters.md"),
+}
+
+
+def pages() -> dict[str, str]:
+    """`reference/spec.md`, `reference/cluster.md` and `reference/json.md`."""
+    found = {f"reference/{name}.md": _vocabulary(name) for name in _OWN}
+    return {**found, "reference/json.md": _forms()}
+
+
+def _vocabulary(name: str) -> str:
+    title, guide, link = _OWN[name]
+    found = schema(name)
+    head = (
+        f"# {title}\n\n{found['description']} [{guide}]({link}) explains the ideas. Unknown fields are errors. "
+        f"`ptcompile schema {name}` prints the JSON Schema this page is made from."
+    )
+    order = sorted(found["$defs"], key=lambda one: (one not in ("JobSpec", "ProfileSpec"), one))
+    parts = [_object(found["title"], found, 2), *(_object(one, found["$defs"][one], 2) for one in order)]
+    return "\n\n".join([head, *parts]) + "\n"
+
+
+def _forms() -> str:
+    parts = [
+        "# JSON forms\n\nEach has a `version`, which changes when a field is removed, renamed or retyped; fields may be "
+        "added at any time ([stability](../stability.md)). `ptcompile schema NAME` prints the schema."
+    ]
+    for name in SCHEMAS:
+        if name not in _OWN:
+            found = schema(name)
+            defined = found.get("$defs", {}).items()
+            parts += [_object(name, found, 2, name), *(_object(f"{name} {k}", v, 3, name) for k, v in defined)]
+    return "\n\n".join(parts) + "\n"
+
+
+def _object(title: str, found: Schema, level: int, prefix: str = "") -> str:
+    """A heading, the description, and a table of the fields; references lead to headings that begin with `prefix`."""
+    parts = [f"{'#' * level} {title}", _text(found.get("description", ""))]
+    rows = list(_rows(found, prefix))
+    if rows:
+        parts.append("\n".join(["| Field | Type | Default | Meaning |", "|---|---|---|---|", *rows]))
+    elif "type" in found or "enum" in found:
+        parts.append(f"Type: {_type(found, prefix)}.")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _rows(found: Schema, prefix: str) -> Iterator[str]:
+    required = set(found.get("required", ())) if "$schema" not in found or "spec" in found["properties"] else set()
+    for name, any_field in found.get("properties", {}).items():
+        field: Schema = {} if isinstance(any_field, bool) else any_field
+        default = "required" if name in required and "default" not in field else _default(field)
+        yield f"| `{name}` | {_type(field, prefix)} | {default} | {_text(field.get('description', ''))} |"
+
+
+def _default(field: Schema) -> str:
+    return f"`{json.dumps(field['default'])}`" if field.get("default") not in (None, [], {}) else ""
+
+
+def _type(field: Schema, prefix: str) -> str:
+    """The type in words, with links to the objects of the same page."""
+    return " or ".join(dict.fromkeys(_types(field, prefix))) or "anything"
+
+
+def _types(field: Schema | bool, prefix: str) -> Iterator[str]:
+    if not isinstance(field, dict):
+        yield "anything"
+    elif "$ref" in field:
+        name = field["$ref"].rpartition("/")[2]
+        yield f"[{name}](#{f'{prefix}-{name}'.strip('-').lower()})"
+    elif "const" in field:
+        yield f"`{json.dumps(field['const'])}`"
+    elif "enum" in field:
+        yield ", ".join(f"`{one}`" for one in field["enum"] if one is not None)
+    elif "anyOf" in field or "oneOf" in field:
+        for one in field.get("anyOf") or field["oneOf"]:
+            yield from _types(one, prefix)
+    elif isinstance(field.get("type"), list):
+        yield from (_word(one) for one in field["type"])
+    elif field.get("type") == "array":
+        yield f"list of {_type(field.get('items', {}), prefix)}"
+    elif isinstance(field.get("additionalProperties"), dict):
+        yield f"mapping to {_type(field['additionalProperties'], prefix)}"
+    elif "type" in field:
+        yield _word(field["type"])
+
+
+def _word(name: str) -> str:
+    return {"object": "mapping", "array": "list"}.get(name, name)
+
+
+def _text(text: str) -> str:
+    """A description as a cell of a table."""
+    parts = text.replace("\n", " ").split("`")
+    plain = [
+        "".join(f"\\{c}" if c in "|*_<[" else c for c in part) if at % 2 == 0 else part for at, part in enumerate(parts)
+    ]
+    return "`".join(plain)
