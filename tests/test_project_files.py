@@ -111,6 +111,35 @@ def test_codes_that_are_named_have_that_name(name: str) -> None:
     assert set(re.findall(r"PTC\d{3}", text)) <= set(CODES.values())
 
 
+def test_the_guide_installs_this_version() -> None:
+    versions = set(re.findall(r"(?:ptcompile==|rev: v)([\d.]+)", _text("docs/guide/ci.md")))
+    assert versions == {__version__}
+
+
+def test_what_is_published_names_its_authors_and_addresses() -> None:
+    project = tomllib.loads(_text("pyproject.toml"))["project"]
+    assert project["authors"]
+    assert set(project["urls"]) == {"Documentation", "Changelog", "Source"}
+
+
+SHEETS = r"(?<![\w/-])[a-z_]+\.md\b"
+"""Names of documents without a folder: of no use to somebody who has the package alone."""
+
+
+def test_no_source_of_the_package_names_a_document_that_a_reader_does_not_have() -> None:
+    paths = [path for path in (ROOT / "ptcompile").rglob("*.py") if path.name != "about.py"]
+    named = {(path.name, word) for path in paths for word in re.findall(SHEETS, path.read_text(encoding="utf-8"))}
+    assert named == set()
+    assert re.findall(SHEETS, "(Volcano 1.16, sheet.md 3.1)") == ["sheet.md"]
+
+
+def test_every_page_of_facts_that_is_named_exists() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "ptcompile").rglob("*.py"))
+    named = set(re.findall(r"facts/([a-z-]+)", text))
+    assert {"torchrun", "volcano"} & named
+    assert [name for name in sorted(named) if not (ROOT / "docs" / "facts" / f"{name}.md").exists()] == []
+
+
 def test_security_tells_the_limits_of_the_code() -> None:
     limits = {row[0]: row[1] for row in _rows("SECURITY.md", "limits")}
     assert limits == {
@@ -182,8 +211,10 @@ def test_a_workflow_reads_only_and_holds_no_secrets(workflow: Path) -> None:
     data: dict[str, Any] = yaml.safe_load(text)
     assert data["permissions"] == {"contents": "read"}
     assert "secrets." not in text
-    for job in data["jobs"].values():
-        assert "permissions" not in job
+    for name, job in data["jobs"].items():
+        publishes = (workflow.stem, name) == ("docs", "publish")
+        assert job.get("permissions") == ({"pages": "write", "id-token": "write"} if publishes else None)
+        assert not publishes or "refs/heads/main" in job["if"]
         assert job["timeout-minutes"] <= 60
         checkouts = [step for step in job["steps"] if step.get("uses", "").startswith("actions/checkout@")]
         assert all(step["with"]["persist-credentials"] is False for step in checkouts)
@@ -191,5 +222,5 @@ def test_a_workflow_reads_only_and_holds_no_secrets(workflow: Path) -> None:
 
 def test_workflows_call_scripts_that_can_be_run() -> None:
     called = {name for workflow in WORKFLOWS for name in re.findall(r"run: (\.ci/\w+)", workflow.read_text("utf-8"))}
-    assert called == {".ci/run", ".ci/flyte", ".ci/torch"}
+    assert called == {".ci/run", ".ci/flyte", ".ci/torch", ".ci/docs"}
     assert all((ROOT / name).stat().st_mode & 0o100 for name in called)

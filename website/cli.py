@@ -11,11 +11,11 @@ from ptcompile.cli import _parser
 
 def page() -> str:
     """Every command with its usage, its options and the text below them."""
-    os.environ["COLUMNS"] = "110"  # argparse wraps usage lines to it
+    os.environ["COLUMNS"] = "84"  # argparse wraps usage lines to it
     parser = _parser("")
     head = (
-        "# Command line\n\nThe first word may be a command; without one it is `compile`. Results go to standard output, "
-        "everything for people to standard error.\n\n"
+        "# Command line\n\nThe first word may be a command; without one it is `compile`. Results go to standard "
+        "output, everything for people to standard error.\n\n"
         "| Exit status | Meaning |\n|---|---|\n| 0 | clean |\n| 1 | findings, or a spec that does not compile |\n"
         "| 2 | wrong usage, unreadable input, or a fault of ptcompile |"
     )

@@ -59,11 +59,9 @@ def _of_rule(rule: Rule) -> Iterator[str]:
     yield _prose(text.title)
     yield "\n".join(
         [
-            "| | | |",
-            "|---|---|---|",
-            f"| Severity | {rule.severity} | {_SEVERITIES[rule.severity]} |",
-            f"| Stage | {rule.stage} | {_STAGES[rule.stage]} |",
-            f"| Who says so | {rule.authority} | |",
+            f"- Severity **{rule.severity}**: {_SEVERITIES[rule.severity]}",
+            f"- Stage **{rule.stage}**: {_STAGES[rule.stage]}",
+            f"- Authority: **{rule.authority}**",
         ]
     )
     yield f"## What\n\n{_sentence(text.what)}"

@@ -23,7 +23,7 @@ def pages() -> dict[str, str]:
 
 
 def relinked(markdown: str, page: str) -> str:
-    """The text of a page with links to files of the repository turned into links to their page, or to the repository."""
+    """The text of a page; its links to files of the repository lead to their page, or to the repository."""
     name = next((one for one, path in _PAGES.items() if path == page), f"docs/{page}")
     return _LINK.sub(lambda found: _target(found[1], name, page), markdown)
 

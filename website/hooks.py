@@ -1,4 +1,4 @@
-"""What MkDocs asks while it builds the site: the pages that are made from the code, and the guides that are not listed."""
+"""What MkDocs asks while it builds the site: pages that are made from the code, and guides that are not listed."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def page() -> str:
     return "\n\n".join(
         [
             "# Python",
-            "[Guide](../guide/python.md). The names below are all that is public; every one is imported from `ptcompile`.",
+            "[Guide](../guide/python.md). These names are all that is public; every one is imported from `ptcompile`.",
             "## Functions",
             *(f"::: ptcompile.{name}" for name in functions),
             "## Results",

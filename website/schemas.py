@@ -15,6 +15,8 @@ _OWN: Final = {
     "cluster": ("Cluster profile", "Clusters and profiles", "../guide/clusters.md"),
 }
 
+_ROOTS: Final = {"spec": "TrainingJob", "cluster": "ClusterProfile"}
+
 
 def pages() -> dict[str, str]:
     """`reference/spec.md`, `reference/cluster.md` and `reference/json.md`."""
@@ -30,14 +32,14 @@ def _vocabulary(name: str) -> str:
         f"`ptcompile schema {name}` prints the JSON Schema this page is made from."
     )
     order = sorted(found["$defs"], key=lambda one: (one not in ("JobSpec", "ProfileSpec"), one))
-    parts = [_object(found["title"], found, 2), *(_object(one, found["$defs"][one], 2) for one in order)]
+    parts = [_object(_ROOTS[name], found, 2), *(_object(one, found["$defs"][one], 2) for one in order)]
     return "\n\n".join([head, *parts]) + "\n"
 
 
 def _forms() -> str:
     parts = [
-        "# JSON forms\n\nEach has a `version`, which changes when a field is removed, renamed or retyped; fields may be "
-        "added at any time ([stability](../stability.md)). `ptcompile schema NAME` prints the schema."
+        "# JSON forms\n\nEach has a `version`, which changes when a field is removed, renamed or retyped; fields "
+        "may be added at any time ([stability](../stability.md)). `ptcompile schema NAME` prints the schema."
     ]
     for name in SCHEMAS:
         if name not in _OWN:
@@ -88,7 +90,13 @@ def _types(field: Schema | bool, prefix: str) -> Iterator[str]:
     elif "anyOf" in field or "oneOf" in field:
         for one in field.get("anyOf") or field["oneOf"]:
             yield from _types(one, prefix)
-    elif isinstance(field.get("type"), list):
+    else:
+        yield from _plain(field, prefix)
+
+
+def _plain(field: Schema, prefix: str) -> Iterator[str]:
+    """Of a field with a `type`."""
+    if isinstance(field.get("type"), list):
         yield from (_word(one) for one in field["type"])
     elif field.get("type") == "array":
         yield f"list of {_type(field.get('items', {}), prefix)}"
