@@ -82,17 +82,17 @@ def _index(rules: dict[str, Rule]) -> str:
         "[Lint](../guide/lint.md) explains severity, stage and how to choose rules."
     ]
     for digit, title in FAMILIES.items():
-        rows = [_row(code, name, rules.get(name)) for name, code in sorted(CODES.items(), key=lambda item: item[1])]
-        rows = [row for row in rows if row.startswith(f"| [PTC{digit}")]
-        head = "| Code | Name | Severity | Stage | What |\n|---|---|---|---|---|"
+        named = sorted((code, name) for name, code in CODES.items() if code.startswith(f"PTC{digit}"))
+        rows = [_row(code, name, rules.get(name)) for code, name in named]
+        head = "| Code | Name | What |\n|---|---|---|"
         parts.append(f"## PTC{digit}: {title}\n\n{head}\n" + "\n".join(rows))
     return "\n\n".join(parts) + "\n"
 
 
 def _row(code: str, name: str, rule: Rule | None) -> str:
     title = _prose(page(rule).title if rule else ANSWERS[name].title).replace("|", "\\|").replace("\n", " ")
-    verdict = f"{rule.severity} | {rule.stage}" if rule else " | "
-    return f"| [{code}]({code}.md) | `{name}` | {verdict} | {title} |"
+    verdict = f" ({rule.severity}, {rule.stage})" if rule else ""
+    return f"| [{code}]({code}.md) | `{name}` | {title}{verdict} |"
 
 
 def _prose(text: str) -> str:
