@@ -10,7 +10,7 @@ import re
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
 
-_is_code = re.compile(r"PTC[0-9]{3}|[a-z]+(-[a-z0-9]+)+").fullmatch
+_is_code = re.compile(r"(?i:PTC)[0-9]{3}|[a-z]+(-[a-z0-9]+)+").fullmatch
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -31,7 +31,7 @@ def named(code_or_name: str) -> str | None:
     """The name behind a code or a name; None where there is none."""
     if code_or_name in CODES:
         return code_or_name
-    return next((name for name, code in CODES.items() if code == code_or_name), None)
+    return next((name for name, code in CODES.items() if code == code_or_name.upper()), None)
 
 
 def explained(name: str) -> str:
