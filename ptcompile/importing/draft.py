@@ -23,11 +23,11 @@ _IN_POD = {
     )},
     "podSecurityContext": "securityContext", "podLabels": "labels", "podAnnotations": "annotations",
 }  # fmt: skip
-"""Words of the job that roles beside the trainers inherit, by their fields of a pod template."""
+"""Words of the job that auxiliary roles inherit, by their fields of a pod template."""
 _IN_MAIN = ("imagePullPolicy", "workingDir", "envFrom", "volumeMounts", "securityContext")
 """The same of the container that trains."""
 _INHERITED_NOT = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})
-"""Words of the job that are not those of the roles beside the trainers."""
+"""Words of the job that are not those of the auxiliary roles."""
 
 
 def draft(manifest: Json, read: Read, gpu: str) -> Spec:

@@ -64,7 +64,7 @@ IMAGES: list[tuple[str, str]] = [
     ("acme/Train:1", "must have only lower case letters"),
     ("pytorch/pytorch:1.7.0-cuda11.0-cudnn8-runtime=", "the tag"),
     ("https://ghcr.io/acme/train:1", "the registry 'https:' is no host name"),
-    ("<image>", "a placeholder, and a spec is no template"),
+    ("<image>", "a placeholder, but a spec is not a template"),
     ("${IMAGE_URI}", "a placeholder"),
     ("{{.image.x}}", "a placeholder"),
     ("<训练镜像>", "a placeholder"),
