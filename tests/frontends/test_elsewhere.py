@@ -30,7 +30,7 @@ PLACES = [
     ("elastic: {gpu: 8}", "it is spec.resources.gpu"),
     ("elastic: {script: t.py}", "it is spec.script"),
     ("worker: {gpu: 8}", "it is spec.worker.resources.gpu"),
-    ("env: {A: {valueFrom: {}}}", "leave valueFrom out: A: {secretKeyRef: {name: ..., key: ...}}"),
+    ("env: {A: {valueFrom: {}}}", "omit valueFrom: A: {secretKeyRef: {name: ..., key: ...}}"),
     ("env: {A: {value: b}}", "write the value itself: A: value"),
     ("roles: {loader: {script: t.py}}", "write command: torchrun starts only the nodes of the job"),
     ("nods: 4", "did you mean nodes?"),
