@@ -6,31 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
+from ptcompile.job.pod_words import in_holder
 from ptcompile.job.queues import KAI_PRIORITY, KAI_QUEUE, KUEUE_PRIORITY, KUEUE_QUEUE
 from ptcompile.kubernetes.merge_keys import MERGE_KEYS
 
-_CONTAINER = {
-    "image": "image",
-    "imagePullPolicy": "imagePullPolicy",
-    "command": "command",
-    "args": "args",
-    "workingDir": "workingDir",
-    "envFrom": "envFrom",
-    "env": "env",
-    "resources": "resources",
-    "volumeMounts": "volumeMounts",
-    "securityContext": "securityContext",
-}
-_POD = {
-    **{
-        name: name
-        for name in (
-            "serviceAccountName", "schedulerName", "priorityClassName", "hostNetwork", "imagePullSecrets", "affinity",
-            "terminationGracePeriodSeconds", "nodeSelector", "tolerations", "volumes", "restartPolicy",
-        )
-    },
-    "securityContext": "podSecurityContext",
-}  # fmt: skip
+_CONTAINER = in_holder("main")
+_POD = {**in_holder("spec"), "restartPolicy": "restartPolicy"}
+_METADATA = in_holder("metadata")
 _TRAINER = {
     "image": ("image",),
     "command": ("command",),
@@ -211,10 +193,8 @@ def _candidates(path: Path, manifest: Mapping[str, Any]) -> Iterator[Path]:
     if rest is None:
         return
     yield ("podTemplate", *rest)
-    if rest[:2] == ("metadata", "labels"):
-        yield ("podLabels", *rest[2:])
-    elif rest[:2] == ("metadata", "annotations"):
-        yield ("podAnnotations", *rest[2:])
+    if rest[:1] == ("metadata",) and len(rest) > 1 and rest[1] in _METADATA:
+        yield (_METADATA[str(rest[1])], *rest[2:])
     elif rest[:2] == ("spec", "containers") and len(rest) > 3 and rest[3] in _CONTAINER:
         yield (_CONTAINER[str(rest[3])], *rest[4:])
     elif len(rest) > 1 and rest[1] in _POD:
