@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.checks import blocks
 from ptcompile.frontends.errors import problem
-from ptcompile.frontends.origin import Places, locate, moved
+from ptcompile.frontends.lines import moved
 from ptcompile.frontends.roles import written
 from ptcompile.frontends.spec import read_cluster
 from ptcompile.job.pod_words import POD_WORDS
@@ -29,7 +29,7 @@ _PATCH_METADATA = {"labels", "annotations", "finalizers"}
 def freeform(spec: Spec, data: Mapping[str, Any]) -> Iterator[Problem]:
     """What Kubernetes' decoder has against volumes, tolerations, affinity, ... and the pod template patches."""
     for path, fields in blocks(spec.spec):
-        yield from _fields(path[1:], fields, data)
+        yield from _fields(path, fields, data)
         yield from _patch((*path, "podTemplate"), fields.pod_template)
 
 
@@ -55,9 +55,13 @@ def _template(path: Path, template: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _fields(block: Path, fields: PodFields, data: Mapping[str, Any]) -> Iterator[Problem]:
     pod = _in_kubernetes_words(fields)
-    places: Places = {}
-    for one in _problems(pod) if pod else ():
-        yield moved(one, locate(one.path, pod, data, [block], places))
+    found = _problems(pod) if pod else ()
+    if found:
+        from ptcompile.compiling.record import marked_block, place_in, there
+
+        marked = _in_kubernetes_words(marked_block(fields, block))
+        for one in found:
+            yield moved(one, there(place_in(marked, one.path) or ("spec",), data) or ("spec",))
 
 
 _FOREIGN = tuple(one for one in POD_WORDS if one.foreign)

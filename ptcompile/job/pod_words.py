@@ -1,7 +1,7 @@
 """The words of a spec that describe pods, each with its place in a pod template: the one table of them.
 
 Read by lowering (`frontends.roles`), by what a null keeps empty (`frontends.nulls`), by the check of Kubernetes' own
-words (`compiling.kubernetes_parts`), by what finds the line of a finding (`frontends.origin`), and by import
+words (`compiling.kubernetes_parts`), by what finds the line of a finding (`compiling.record`), and by import
 (`operators.common.read_template`, `importing.draft`).
 """
 

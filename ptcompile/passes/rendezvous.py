@@ -60,13 +60,13 @@ def _variables(job: Job, launch: Launch, template: PodTemplate, context: Context
     torch = torch_of(template.main.image, context.cluster.versions())
     if (job.elastic or launch.max_restarts) and torch >= SHARED_STORE:
         yield {"name": OWN_STORE, "value": "1"}
-    if template.extra.get("hostNetwork") is True:
+    if template.extra.get("hostNetwork"):
         yield {"name": "PET_LOCAL_ADDR", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
 
 
 def _words(job: Job, launch: Launch, wiring: Wiring) -> list[str]:
     return [
-        f"--{option}={value}" if value else f"--{option}" for option, value in _options(job, launch, wiring).items()
+        f"--{option}=" + value if value else f"--{option}" for option, value in _options(job, launch, wiring).items()
     ]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from ptcompile.frontends.origin import locate
+from ptcompile.compiling.record import marked_block, place_in
 from ptcompile.frontends.roles import template_of
 from ptcompile.frontends.spec import read_spec
 from ptcompile.job.pod_words import POD_WORDS, PodWord
@@ -54,6 +54,8 @@ def test_a_word_goes_to_its_place_and_is_found_and_read_back_there(row: PodWord)
     for part in where:
         held = held[part]
     assert held[row.field] == ([{"name": "A", "value": "b"}] if row.word == "env" else value)
-    assert locate((*where, row.field), {"kind": "Pod", **template}, data) == ("spec", row.word)
+    found = place_in(template_of(marked_block(spec.spec, ("spec",))), (*where, row.field))
+    assert found is not None
+    assert found[:2] == ("spec", row.word)
     words = pod_words(Pods("node", 1, template, None, "pytorch", None), "nvidia.com/gpu", shm=False)
     assert words[row.word] == value

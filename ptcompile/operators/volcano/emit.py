@@ -71,7 +71,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         yield from dns_1035(job, "the job's Service")
     yield from own_host_names(job, "the svc plugin")
     for role in job.roles:
-        if role.template.extra.get("hostNetwork") is True and role.template.sidecars:
+        if role.template.extra.get("hostNetwork") and role.template.sidecars:
             why = "the pytorch plugin gives every container one port, which only one can have on the node's network"
             yield cannot((*role_path(role), "hostNetwork"), why, "remove hostNetwork or the sidecars")
 
