@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.catalogue.fabric_gaps import concerns, gaps
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.frontends.amounts import effective, gpus_per_node
 from ptcompile.frontends.errors import bad, problem
-from ptcompile.frontends.origin import locate
 from ptcompile.job import pod_template
 from ptcompile.job.model import Job
 from ptcompile.kubernetes import names
@@ -62,19 +61,19 @@ def _unlike(accelerator: str, fabric: str, counted: str, cluster: ClusterProfile
         yield _run(("spec", "fabric"), message, f"{help}; for the others write {least}")
 
 
-def partial(job: Job, data: Mapping[str, Any]) -> Iterator[Problem]:
-    """What a job after the passes has of a fabric without the rest of it, at the line that says so."""
+def partial(job: Job, data: Mapping[str, Any], line: Callable[[str, Path], Path | None]) -> Iterator[Problem]:
+    """What a job after the passes has of a fabric without the rest of it, at the line that says so.
+
+    `line` gives the place of the spec that a place in a role's pod template comes from.
+    """
     seen = set()
     for role in job.trainers:
         main, amounts = role.template.main, role.template.main.resources
         if not role.template.sidecars and not concerns(main.env, (*amounts.requests, *amounts.limits)):
             continue
-        template = pod_template.written(role.template)
-        for gap in gaps(template):
-            blocks: list[Path] = [(role.name,), ()] if role.name in {"master", "worker"} else [()]
-            path = locate(gap.path, {"kind": "Pod", **template}, data, blocks)
-            if path == ("spec",) and "fabric" in (data.get("spec") or {}):
-                path = ("spec", "fabric")
+        for gap in gaps(pod_template.written(role.template)):
+            named = "fabric" in (data.get("spec") or {})
+            path = line(role.name, gap.path) or (("spec", "fabric") if named else ("spec",))
             if (path, gap.message) not in seen:
                 seen.add((path, gap.message))
                 yield _run(path, gap.message, gap.help)

@@ -74,7 +74,7 @@ def cannot(path: Path, message: str, help: str | None = None, authority: Authori
 def role_path(role: Role) -> Path:
     """Where the spec speaks of a role: its own block, or the job for a job of equal nodes.
 
-    What the block leaves to the job is found there when the problem is placed (`frontends.origin.settle`).
+    What the block leaves to the job is found there when the problem is placed (`frontends.lines.settle`).
     """
     if not role.trains:
         return ("spec", "roles", role.name)

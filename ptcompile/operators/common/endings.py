@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Authority, Path, Problem, field_path
+from ptcompile.job.meeting import backend
 from ptcompile.job.model import Job, OnDisruption, OnPodFailure, Role
 from ptcompile.operators.common.emitting import RUN_POLICY, SPEC, cannot
 
@@ -48,7 +49,7 @@ def retries(job: Job) -> int:
 
 def meets_by_c10d(job: Job) -> bool:
     """Whether several nodes meet through torchrun's c10d store, which is a process of node 0."""
-    return job.most_nodes > 1 and job.launch is not None and job.launch.rdzv_backend == "c10d"
+    return job.most_nodes > 1 and job.launch is not None and backend(job, job.launch) == "c10d"
 
 
 def restarts(job: Job, role: Role) -> int:

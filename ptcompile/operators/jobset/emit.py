@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
+from ptcompile.job.meeting import backend
 from ptcompile.job.model import Group, Job, PodTemplate, Role, Target, Wiring
 from ptcompile.job.queues import KAI_MIN_MEMBER
 from ptcompile.job.queues import gang as gang_of
@@ -72,7 +73,8 @@ def _rank() -> dict[str, Any]:
 
 def _needs_rank(job: Job) -> bool:
     """Whether torchrun's command line speaks of $(RANK), which then must be among the variables."""
-    return _by_role(job) and job.launch is not None and bool(job.launch.entry) and job.launch.rdzv_backend == "static"
+    launch = job.launch
+    return _by_role(job) and launch is not None and bool(launch.entry) and backend(job, launch) == "static"
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:

@@ -107,7 +107,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
             "rdzvBackend": job.launch.rdzv_backend,
             **_etcd(job.launch.rdzv_endpoint),
             **({} if job.launch.rdzv_id is None else {"rdzvId": job.launch.rdzv_id}),
-            **({"rdzvConf": _pairs(job.launch.rdzv_conf)} if job.launch.rdzv_conf else {}),
+            **({"rdzvConf": _pairs(settings)} if (settings := job.launch.settings) else {}),
         }
     spec["pytorchReplicaSpecs"] = {
         key: {

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
+from ptcompile.job.meeting import backend
 from ptcompile.job.model import Group, Job, Role, Target, Wiring
 from ptcompile.job.queues import network_topology
 from ptcompile.operators.common.changes import there
@@ -70,19 +71,17 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         yield from dns_1035(job, "the job's Service")
     yield from own_host_names(job, "the svc plugin")
     for role in job.roles:
-        if role.template.extra.get("hostNetwork") is True and role.template.sidecars:
-            why = (
-                "the pytorch plugin gives every container the same port, which only one can have on the node's network"
-            )
+        if role.template.extra.get("hostNetwork") and role.template.sidecars:
+            why = "the pytorch plugin gives every container one port, which only one can have on the node's network"
             yield cannot((*role_path(role), "hostNetwork"), why, "remove hostNetwork or the sidecars")
 
 
 def _rank_in_a_variable(job: Job) -> Iterator[Problem]:
     """A refusal of a static rendezvous for torchrun in the user's command, which reads its rank from a variable."""
     launch = job.launch
-    if job.most_nodes > 1 and launch is not None and not launch.entry and launch.rdzv_backend == "static":
-        why = "no variable can hold the rank that the pytorch plugin sets, so torchrun in a command needs c10d"
-        help = "set elastic.rdzvBackend: c10d, use script or module, or use the target job or jobset"
+    if job.most_nodes > 1 and launch is not None and not launch.entry and backend(job, launch) == "static":
+        why = "a variable cannot hold the rank that the pytorch plugin gives, so torchrun in a command needs c10d"
+        help = "set elastic.rdzvBackend: c10d, start it with script or module, or use the target job or jobset"
         yield cannot((*SPEC, "elastic"), why, help)
 
 
