@@ -72,7 +72,9 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from own_host_names(job, "the svc plugin")
     for role in job.roles:
         if role.template.extra.get("hostNetwork") and role.template.sidecars:
-            why = "the pytorch plugin gives every container one port, which only one can have on the node's network"
+            why = (
+                "the pytorch plugin gives every container the same port, which only one can have on the node's network"
+            )
             yield cannot((*role_path(role), "hostNetwork"), why, "remove hostNetwork or the sidecars")
 
 
@@ -80,8 +82,8 @@ def _rank_in_a_variable(job: Job) -> Iterator[Problem]:
     """A refusal of a static rendezvous for torchrun in the user's command, which reads its rank from a variable."""
     launch = job.launch
     if job.most_nodes > 1 and launch is not None and not launch.entry and backend(job, launch) == "static":
-        why = "a variable cannot hold the rank that the pytorch plugin gives, so torchrun in a command needs c10d"
-        help = "set elastic.rdzvBackend: c10d, start it with script or module, or use the target job or jobset"
+        why = "no variable can hold the rank that the pytorch plugin sets, so torchrun in a command needs c10d"
+        help = "set elastic.rdzvBackend: c10d, use script or module, or use the target job or jobset"
         yield cannot((*SPEC, "elastic"), why, help)
 
 
