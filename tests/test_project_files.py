@@ -20,6 +20,9 @@ from tests.conftest import ROOT
 
 GITHUB = ROOT / ".github"
 DOCUMENTS = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/stability.md")
+PAGES = [
+    path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md")) if path.stem != "stability"
+]
 WITH_PATHS = (*DOCUMENTS, "benchmarks/README.md")
 FORMS = sorted(path for path in (GITHUB / "ISSUE_TEMPLATE").iterdir() if path.name != "config.yml")
 WORKFLOWS = sorted((GITHUB / "workflows").iterdir())
@@ -177,9 +180,10 @@ def test_the_oldest_python_is_that_of_the_project() -> None:
     assert f'python-version: "{oldest}"' in _text(".github/workflows/ci.yml")
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", [*DOCUMENTS, "README.md", *PAGES])
 def test_the_documents_keep_to_the_style_of_english(name: str) -> None:
     text = re.sub(r"<!-- now and better -->.*?<!-- /now and better -->", "", _text(name), flags=re.DOTALL)
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)  # output is tested where it is written
     assert [found.group() for found in re.finditer(AVOIDED, text)] == []
     assert re.search(AVOIDED, "why, and how to mend it")
 

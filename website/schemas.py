@@ -54,22 +54,26 @@ def _object(title: str, found: Schema, level: int, prefix: str = "") -> str:
     parts = [f"{'#' * level} {title}", _text(found.get("description", ""))]
     rows = list(_rows(found, prefix))
     if rows:
-        parts.append("\n".join(["| Field | Type | Default | Meaning |", "|---|---|---|---|", *rows]))
+        parts.append("\n".join(["| Field | Type | Meaning |", "|---|---|---|", *rows]))
     elif "type" in found or "enum" in found:
         parts.append(f"Type: {_type(found, prefix)}.")
     return "\n\n".join(part for part in parts if part)
 
 
 def _rows(found: Schema, prefix: str) -> Iterator[str]:
-    required = set(found.get("required", ())) if "$schema" not in found or "spec" in found["properties"] else set()
+    """A row for each field. A JSON form has all of its fields; of the others those that are required say so."""
+    required = set() if prefix else set(found.get("required", ()))
     for name, any_field in found.get("properties", {}).items():
         field: Schema = {} if isinstance(any_field, bool) else any_field
-        default = "required" if name in required and "default" not in field else _default(field)
-        yield f"| `{name}` | {_type(field, prefix)} | {default} | {_text(field.get('description', ''))} |"
-
-
-def _default(field: Schema) -> str:
-    return f"`{json.dumps(field['default'])}`" if field.get("default") not in (None, [], {}) else ""
+        kind = _type(field, prefix)
+        if not prefix:
+            kind = kind.removesuffix(" or null")
+        meaning = [_text(field.get("description", ""))]
+        if name in required and "default" not in field:
+            meaning.append("Required.")
+        if field.get("default") not in (None, [], {}):
+            meaning.append(f"Default: `{json.dumps(field['default'])}`.")
+        yield f"| `{name}` | {kind} | {' '.join(part for part in meaning if part)} |"
 
 
 def _type(field: Schema, prefix: str) -> str:
