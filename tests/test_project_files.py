@@ -26,7 +26,7 @@ PAGES = [
 WITH_PATHS = (*DOCUMENTS, "benchmarks/README.md")
 FORMS = sorted(path for path in (GITHUB / "ISSUE_TEMPLATE").iterdir() if path.name != "config.yml")
 WORKFLOWS = sorted((GITHUB / "workflows").iterdir())
-AVOIDED = r"\b(mend(s|ed|ing)?|nobody|beside the|stands? (in|for|at|by)|is no [a-z]|own mind)\b"
+AVOIDED = r"\b(mend(s|ed|ing)?|nobody|beside the|stands? (in|at|by)|is no [a-z]|own mind)\b"
 """Words of the old style, which CONTRIBUTING tells people not to write."""
 
 

@@ -38,11 +38,14 @@ set -o pipefail
 kubectl() { if [[ "$*" == *"-f -"* ]]; then grep -q '^kind:'; else cat live.yaml; fi; }
 helm() { printf '{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "rendered"}}\\n'; }
 kustomize() { helm; }
+python() { if [[ "$1 $2 $3" == "-m pip install" ]]; then return; fi; command python "$@"; }
+pip() { return; }
+npm() { return; }
 export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@example.com
 export GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@example.com
 """
-"""What talks to a cluster, or renders charts, is replaced: `kubectl apply` must be given objects, `kubectl get` prints
-the page's `live.yaml`, and charts render to a ConfigMap.
+"""What talks to a cluster, renders charts or installs is replaced: `kubectl apply` must be given objects, `kubectl get`
+prints the page's `live.yaml`, charts render to a ConfigMap, and nothing is installed.
 """
 
 
