@@ -42,6 +42,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         one.add_argument(f"--{name}", action="append", default=[], metavar="POD", help=f"{help}; repeatable")
     one.add_argument("--dns-lag", metavar="TIME", help="how long after its start the DNS names of pod 0 come")
     one.add_argument("--python", metavar="FILE", help="the interpreter that has torch (python)")
+    one.add_argument("--image", help="play in containers of this image (docker or podman), never pulled")
     what = one.add_mutually_exclusive_group()
     what.add_argument("--script", metavar="FILE", help="trains instead of the stand-in")
     what.add_argument("--own-command", action="store_true", help="run the manifest's own command")
@@ -122,12 +123,12 @@ def _job(options: argparse.Namespace) -> Job | None:
 
 
 def _play(options: argparse.Namespace, job: Job, faults: list[Fault], limit: float) -> Rehearsal:
-    from ptcompile.rehearsal import Settings, interpreter, rehearse
+    from ptcompile.rehearsal import Settings, rehearse
 
     script = options.script
     if script is not None and not os.path.isfile(script):
         raise UsageError(f"--script {script}: no such file")
-    settings = Settings(interpreter(options.python), script, options.own_command, options.scale, limit)
+    settings = Settings(options.python, script, options.own_command, options.scale, limit, options.image)
     alive = sys.stderr.isatty()
 
     def progress(line: str) -> None:

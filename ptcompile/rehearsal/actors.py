@@ -37,6 +37,10 @@ class Actor(NamedTuple):
     argv: tuple[str, ...]
     env: Mapping[str, str]
     processes: int
+    image: str
+    """Empty where the manifest names none."""
+    directory: str | None
+    """The manifest's workingDir."""
     rank: str | None
     """The node's rank that `simulate` claims; None where it is assigned at the rendezvous."""
 
@@ -89,6 +93,8 @@ def _actor(number: int, pod: Pod, most: int, *, own_command: bool) -> Actor:
         argv=argv,
         env=env,
         processes=processes,
+        image=text(pod.main.spec.get("image")) if pod.main else "",
+        directory=text(pod.main.spec.get("workingDir")) or None if pod.main else None,
         rank=pod.rendezvous.node_rank if pod.rendezvous.node_rank.isdigit() else None,
     )
 
@@ -148,7 +154,6 @@ def _stand_ins(
 ) -> Iterator[str]:
     """What is not as in the cluster, one sentence each."""
     first, actor = pods[0], actors[0]
-    yield "torch on CPU with gloo stands for the image" + (f" {first.main.image}" if first.main else "")
     if not own_command:
         yield f"{script or 'a script that checks world, ranks and an all_reduce'} stands for what the pods run"
     asked = first.rendezvous.processes_text

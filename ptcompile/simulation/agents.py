@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.untyped import text
-from ptcompile.kubernetes.versions import OWN_STORE, SHARED_STORE, torch_of
+from ptcompile.kubernetes.versions import OWN_STORE, SHARED_STORE, Version, torch_of
 from ptcompile.simulation.meeting import Lead, Meeting, names, training
 from ptcompile.simulation.pod import Job, Pod
 from ptcompile.torchrun import conf_of
@@ -41,8 +41,11 @@ class Agents(NamedTuple):
         return self.backend == "c10d" and self.low < min(self.high, self.pods)
 
 
-def agents_of(job: Job, found: Meeting | None) -> Agents | None:
-    """The agents of a job's meeting; None where torchrun meets nobody, or through etcd."""
+def agents_of(job: Job, found: Meeting | None, torch: Version | None = None) -> Agents | None:
+    """The agents of a job's meeting; None where torchrun meets nobody, or through etcd.
+
+    `torch` is the PyTorch that they run, where that is known better than from the image and the profile.
+    """
     leads = training(job)
     if found is None or not leads or found.nodes < 2 or found.first.launcher != "torchrun":
         return None
@@ -57,7 +60,7 @@ def agents_of(job: Job, found: Meeting | None) -> Agents | None:
         high=seen.nodes[1],
         pods=found.nodes,
         restarts=atoi(seen.max_restarts) or 0,
-        own_store=static or all(_own_store(lead, job) for lead in leads),
+        own_store=static or all(_own_store(lead, job, torch) for lead in leads),
         wait_for_first=_seconds(conf, "timeout", _STATIC) if static else _seconds(conf, "read_timeout", _READ),
         wait_for_others=_seconds(conf, "timeout", _STATIC) if static else _seconds(conf, "join_timeout", _JOIN),
         known_at_start=static or _known(leads[0][1], seen.host),
@@ -69,10 +72,10 @@ def _seconds(conf: dict[str, str], name: str, default: int) -> int:
     return default if found is None else found
 
 
-def _own_store(lead: Lead, job: Job) -> bool:
+def _own_store(lead: Lead, job: Job, torch: Version | None) -> bool:
     pod = lead[1]
     image = text(pod.main.spec.get("image")) if pod.main else None
-    return pod.launch.env.get(OWN_STORE) == "1" or torch_of(image, job.versions) < SHARED_STORE
+    return pod.launch.env.get(OWN_STORE) == "1" or (torch or torch_of(image, job.versions)) < SHARED_STORE
 
 
 def _known(pod: Pod, host: str) -> bool:

@@ -72,7 +72,6 @@ def test_what_is_not_as_in_the_cluster_is_named() -> None:
     said = cast(job(body, "jobset"), most=2)
     text = "\n".join(said.stand_ins)
     for part in (
-        "img:1",
         "script that checks",
         "2 processes a node stand for 4",
         "loader",
