@@ -198,6 +198,7 @@ CODES: dict[str, str] = {
     "missing-trainer-step": "PTC456",
     "unused-trainer": "PTC457",
     "runtime-reserved-env": "PTC458",
+    "drain-closes-rendezvous": "PTC459",
     "shared-rendezvous-store": "PTC468",
     "unread-timeout": "PTC469",
     "node-names-handed-out": "PTC470",

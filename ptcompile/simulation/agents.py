@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.untyped import text
-from ptcompile.kubernetes.versions import OWN_STORE, SHARED_STORE, Version, torch_of
+from ptcompile.kubernetes.versions import OWN_STORE, SHARED_STORE, Version, closes_when_told_to_end, torch_of
 from ptcompile.simulation.meeting import Lead, Meeting, names, training
 from ptcompile.simulation.pod import Job, Pod
 from ptcompile.torchrun import conf_of
@@ -32,6 +32,8 @@ class Agents(NamedTuple):
     """How long they wait for node 0."""
     wait_for_others: int
     """How long they wait for enough nodes."""
+    closes: bool
+    """Whether a pod that is told to end, as a node that is drained tells it, closes the rendezvous for all."""
     known_at_start: bool
     """Whether node 0 knows the endpoint for its own without DNS: by its bare host name, or from /etc/hosts."""
 
@@ -63,6 +65,7 @@ def agents_of(job: Job, found: Meeting | None, torch: Version | None = None) -> 
         own_store=static or all(_own_store(lead, job, torch) for lead in leads),
         wait_for_first=_seconds(conf, "timeout", _STATIC) if static else _seconds(conf, "read_timeout", _READ),
         wait_for_others=_seconds(conf, "timeout", _STATIC) if static else _seconds(conf, "join_timeout", _JOIN),
+        closes=not static and any(closes_when_told_to_end(torch or _torch(lead, job)) for lead in leads),
         known_at_start=static or _known(leads[0][1], seen.host),
     )
 
@@ -73,9 +76,12 @@ def _seconds(conf: dict[str, str], name: str, default: int) -> int:
 
 
 def _own_store(lead: Lead, job: Job, torch: Version | None) -> bool:
+    return lead[1].launch.env.get(OWN_STORE) == "1" or (torch or _torch(lead, job)) < SHARED_STORE
+
+
+def _torch(lead: Lead, job: Job) -> Version:
     pod = lead[1]
-    image = text(pod.main.spec.get("image")) if pod.main else None
-    return pod.launch.env.get(OWN_STORE) == "1" or (torch or torch_of(image, job.versions)) < SHARED_STORE
+    return torch_of(text(pod.main.spec.get("image")) if pod.main else None, job.versions)
 
 
 def _known(pod: Pod, host: str) -> bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ptcompile.kubernetes.untyped import Json, at, items, object_name, text
+from ptcompile.kubernetes.versions import FIRST_STORE, OWN_STORE, SHARED_STORE, torch_of
 from ptcompile.operators.pods import Role
 from ptcompile.simulation.pod import Job, Pod
 from ptcompile.simulation.rendezvous import ALONE, AT_RENDEZVOUS, NO_RANK, Rendezvous
@@ -184,7 +185,7 @@ def _hindrances(job: Job, made: Meeting, pods: list[Pod]) -> Iterator[str]:
 def _handed_out(pods: list[Pod]) -> Iterator[str]:
     """Whether the names that c10d hands out resolve: a pod's address where it is told, else its full host name."""
     for pod in pods:
-        if pod.launch.options.get("local-addr") or pod.launch.env.get("PET_LOCAL_ADDR"):
+        if pod.launch.options.get("local-addr") or pod.launch.env.get("PET_LOCAL_ADDR") or _at_endpoint(pod):
             continue
         if pod.on_host:
             yield f"{ON_HOST}, which the other nodes have to be able to resolve"
@@ -195,6 +196,12 @@ def _handed_out(pods: list[Pod]) -> Iterator[str]:
         else:
             continue
         return
+
+
+def _at_endpoint(pod: Pod) -> bool:
+    """Whether processes meet at the endpoint's own name, as those do whose agents share the rendezvous' store."""
+    image = text(pod.main.spec.get("image")) if pod.main else None
+    return SHARED_STORE <= torch_of(image, pod.job.versions) < FIRST_STORE and pod.launch.env.get(OWN_STORE) != "1"
 
 
 def _counted(first: Rendezvous, total: int) -> Iterator[str]:
