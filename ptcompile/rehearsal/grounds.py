@@ -17,7 +17,11 @@ from ptcompile.rehearsal.namespaces import Namespaces
 from ptcompile.rehearsal.places import Settings
 
 _SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-_VERSION = "import importlib.metadata as m; print(m.version('torch'))"
+_VERSIONS = """
+import importlib.metadata as m
+print(m.version("torch"), *(name for name in ("accelerate", "deepspeed") if any(m.distributions(name=name))))
+"""
+"""Prints the version of PyTorch, and the launchers that are there beside torchrun."""
 
 
 class Ground(NamedTuple):
@@ -28,6 +32,8 @@ class Ground(NamedTuple):
     """The interpreter that trains, as a pod calls it."""
     torch: str
     """The version of its PyTorch."""
+    launchers: tuple[str, ...]
+    """Those that it has beside torchrun."""
     network: str
     """The first two numbers of its addresses."""
     env: Mapping[str, str]
@@ -68,7 +74,8 @@ def ground(folder: str, settings: Settings, images: Sequence[str]) -> Iterator[G
 def _on_this_machine(made: Namespaces, settings: Settings) -> Ground:
     python = interpreter(settings.python)
     env = {"PATH": f"{os.path.dirname(os.path.abspath(python))}:{_SYSTEM}"}
-    return Ground(made, python, torch_version(python), made.network, env, "")
+    torch, *launchers = torch_and_launchers(python)
+    return Ground(made, python, torch, tuple(launchers), made.network, env, "")
 
 
 @contextmanager
@@ -78,24 +85,24 @@ def _in_containers(folder: str, settings: Settings, images: Sequence[str], engin
     with closing(Containers(folder, engine, used)) as made:
         try:
             alone = ("run", "--rm", "--pull=never", "--network=none", f"--entrypoint={python}")
-            torch = engine.run(*alone, used[0], "-c", _VERSION)
+            torch, *launchers = engine.run(*alone, used[0], "-c", _VERSIONS).split()
         except RehearsalError as error:
             raise RehearsalError(
                 f"{python} in the image {used[0]} has no torch ({error}): name another image with --image, or an "
                 "interpreter in it with --python"
             ) from error
-        yield Ground(made, python, torch, made.network, {}, f"{engine.name} {engine.version}")
+        yield Ground(made, python, torch, tuple(launchers), made.network, {}, f"{engine.name} {engine.version}")
 
 
-def torch_version(python: str) -> str:
-    """The version of the PyTorch that an interpreter has.
+def torch_and_launchers(python: str) -> list[str]:
+    """The version of the PyTorch that an interpreter has, and the launchers beside torchrun.
 
     Raises:
         RehearsalError: there is no such interpreter, or it has none.
     """
     try:
         done = subprocess.run(  # noqa: S603 - the user's interpreter
-            [python, "-c", _VERSION], capture_output=True, text=True, timeout=60, check=False
+            [python, "-c", _VERSIONS], capture_output=True, text=True, timeout=60, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise RehearsalError(f"{python} does not run: {error}") from error
@@ -104,7 +111,7 @@ def torch_version(python: str) -> str:
             f"{python} has no torch: name an interpreter that has with --python, such as that of an environment where "
             "`pip install torch --index-url https://download.pytorch.org/whl/cpu` was run"
         )
-    return done.stdout.strip()
+    return done.stdout.split()
 
 
 def interpreter(given: str | None) -> str:

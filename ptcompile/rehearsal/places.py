@@ -7,7 +7,8 @@ import shutil
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ptcompile.rehearsal.actors import SCRIPT, Actor, scaled_conf, with_fields
+from ptcompile.rehearsal.actors import Actor, scaled_conf, with_fields
+from ptcompile.rehearsal.lines import HOSTFILE, MODULES, SCRIPT
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _STAND_IN = os.path.join(_HERE, "stand_in.py")
@@ -53,6 +54,8 @@ class Places:
         for actor in self._actors:
             os.makedirs(os.path.join(self.folder(actor.number), "tmp"))
             shutil.copyfile(settings.script or _STAND_IN, os.path.join(self.folder(actor.number), SCRIPT))
+            hosts = "".join(f"{one.hostname} slots={one.processes}\n" for one in self._actors)
+            _write(os.path.join(self.folder(actor.number), HOSTFILE), hosts)
         _write(os.path.join(root, "resolv.conf"), "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n")
         _write(os.path.join(root, "nsswitch.conf"), "passwd: files\ngroup: files\nhosts: files\n")
 
@@ -94,12 +97,12 @@ class Places:
         first, *others = actor.argv
         if self._settings.own_command:
             return list(actor.argv)
-        if first != "torchrun":
+        if first not in MODULES:
             return [self._python, *others]
         conf = [word for word in others if word.startswith(("--rdzv-conf", "--rdzv_conf"))]
-        if self._settings.scale != 1 and not conf and "PET_RDZV_CONF" not in actor.env:
+        if self._settings.scale != 1 and not conf and "PET_RDZV_CONF" not in actor.env and first == "torchrun":
             others = ["--rdzv-conf=", *others]
-        return [self._python, "-m", "torch.distributed.run", *map(self._scaled, others)]
+        return [self._python, "-m", MODULES[first], *map(self._scaled, others)]
 
     def _scaled(self, word: str) -> str:
         name, _, conf = word.partition("=")

@@ -13,6 +13,7 @@ from ptcompile.rehearsal.course import Course, Progress
 from ptcompile.rehearsal.errors import RehearsalError
 from ptcompile.rehearsal.grounds import Ground, Opening, ground
 from ptcompile.rehearsal.judge import Verdict, judge
+from ptcompile.rehearsal.lines import MODULES
 from ptcompile.rehearsal.places import Places, Settings
 from ptcompile.rehearsal.seen import Seen
 from ptcompile.simulation.faults import Fault
@@ -61,6 +62,8 @@ def rehearse(
         tempfile.TemporaryDirectory(prefix="ptcompile-rehearsal-") as folder,
         opening(folder, settings, images) as on,
     ):
+        if lacking := {actor.argv[0] for actor in played.actors} & set(MODULES) - {"torchrun", *on.launchers}:
+            raise RehearsalError(f"{on.python} has no {lacking.pop()}, which starts the processes: install it there")
         places = Places(folder, played.actors, settings, python=on.python, network=on.network, env=on.env)
         course = Course(played.actors, faults, places, on.backend, settings)
         seen = course.play(progress)

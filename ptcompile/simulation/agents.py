@@ -11,6 +11,8 @@ from ptcompile.simulation.meeting import Lead, Meeting, names, training
 from ptcompile.simulation.pod import Job, Pod
 from ptcompile.torchrun import conf_of
 
+_TORCHRUN = ("torchrun", "accelerate")
+"""Launchers whose agents are torchrun's."""
 _JOIN, _READ, _STATIC = 600, 60, 600
 """torchrun's own waits in seconds: join_timeout and read_timeout of c10d, timeout of a static rendezvous."""
 
@@ -49,7 +51,7 @@ def agents_of(job: Job, found: Meeting | None, torch: Version | None = None) -> 
     `torch` is the PyTorch that they run, where that is known better than from the image and the profile.
     """
     leads = training(job)
-    if found is None or not leads or found.nodes < 2 or found.first.launcher != "torchrun":
+    if found is None or not leads or found.nodes < 2 or found.first.launcher not in _TORCHRUN:
         return None
     seen = found.first
     if seen.backend not in ("static", "c10d") or seen.nodes is None or seen.nodes[1] < 2:

@@ -14,6 +14,9 @@ LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - 
 ON_HOST = "c10d hands out a node's host name (hostNetwork)"
 """How a note begins that depends on the machines."""
 
+_MEETS_AS_TOLD = ("torchrun", "accelerate", "deepspeed")
+"""Launchers whose pods meet where their options say (rehearsed with accelerate 1.15 and DeepSpeed 0.19)."""
+
 Lead = tuple[Role, Pod, Rendezvous]
 """A role, its first pod, and what that makes of the rendezvous."""
 
@@ -161,7 +164,7 @@ def meets(job: Job, made: Meeting) -> bool | None:
     found = list(_hindrances(job, made, [pod for _, pod, _ in training(job)]))
     if any(not one.startswith(ON_HOST) for one in found):
         return False
-    known = made.first.launcher == "torchrun" or made.first.backend == "env"
+    known = made.first.launcher in _MEETS_AS_TOLD or made.first.backend == "env"
     return True if known and not found and not made.outside else None
 
 

@@ -67,6 +67,7 @@ class Scripted:
 
     def __init__(self, fails: dict[int, Iterable[int]] | None = None, *, rejoin: bool = True) -> None:
         self.torch, self.engine = "2.13.0+fake", ""
+        self.launchers: tuple[str, ...] = ()
         self.fails, self.rejoin = fails or {}, rejoin
         self.folders: dict[int, Path] = {}
         self.running: set[int] = set()
@@ -76,7 +77,15 @@ class Scripted:
     def opening(self) -> Opening:
         @contextmanager
         def open_(folder: str, settings: Settings, images: Sequence[str]) -> Iterator[Ground]:
-            yield Ground(self, settings.python or "python", self.torch, "10.77", {"PATH": "/usr/bin"}, self.engine)
+            yield Ground(
+                self,
+                settings.python or "python",
+                self.torch,
+                self.launchers,
+                "10.77",
+                {"PATH": "/usr/bin"},
+                self.engine,
+            )
 
         return open_
 

@@ -10,7 +10,7 @@ import jsonschema
 import pytest
 
 from ptcompile.rehearsal import Rehearsal, RehearsalError, Settings, fault, rehearse, text, to_dict
-from ptcompile.rehearsal.grounds import interpreter, torch_version
+from ptcompile.rehearsal.grounds import interpreter, torch_and_launchers
 from ptcompile.simulation.faults import Kind
 from tests.rehearsal.jobs import RANGE, job
 from tests.rehearsal.playing import Scripted, fake_python
@@ -97,9 +97,9 @@ def test_an_interpreter_without_torch_is_refused(tmp_path: Path) -> None:
     none.write_text("#!/bin/sh\nexit 1\n")
     none.chmod(0o755)
     with pytest.raises(RehearsalError, match="has no torch"):
-        torch_version(str(none))
+        torch_and_launchers(str(none))
     with pytest.raises(RehearsalError, match="does not run"):
-        torch_version(str(tmp_path / "nowhere"))
+        torch_and_launchers(str(tmp_path / "nowhere"))
     with pytest.raises(RehearsalError, match="no program nowhere"):
         interpreter("nowhere")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import ptcompile
 from ptcompile.rehearsal import Rehearsal, to_dict
-from ptcompile.rehearsal.grounds import torch_version
+from ptcompile.rehearsal.grounds import torch_and_launchers
 from tests.recorded.torchrun.cases import CASES, Case, profile
 
 FOLDER = Path(__file__).parent
@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parent
 def played(case: Case, python: str) -> Rehearsal:
     """One case, compiled for the interpreter's PyTorch, with one process a pod where it says no other number."""
     return ptcompile.rehearse(
-        case.source, target=case.target, cluster=profile(series(torch_version(python))), faults=case.faults,
+        case.source, target=case.target, cluster=profile(series(torch_and_launchers(python)[0])), faults=case.faults,
         python=python, limit=case.limit,
         progress=lambda line: print(f"    {line}", file=sys.stderr),
     )  # fmt: skip
