@@ -104,4 +104,4 @@ def stand_ins(pod: Pod, pods: int) -> Iterator[str]:
             yield "accelerate's config file is not there"
         yield "accelerate is told --multi_gpu, and only how the pods meet"
     if launch.launcher == "deepspeed" and pods > 1:
-        yield "a host file with all pods stands for deepspeed's"
+        yield "a host file with all pods replaces deepspeed's"

@@ -80,18 +80,18 @@ def rehearse(
 def _surroundings(image: str, on: Ground, settings: Settings) -> Iterator[str]:
     """What stands for the cluster's image and nodes, one sentence each."""
     if not on.engine:
-        yield "torch on CPU with gloo stands for the image" + (f" {image}" if image else "")
+        yield "torch on CPU with gloo replaces the image" + (f" {image}" if image else "")
         return
     if settings.image not in (None, image):
-        yield f"the image {settings.image} stands for {image or 'the image'}"
-    yield f"gloo on CPU, in containers of {on.engine}, stands for GPUs and nodes"
+        yield f"the image {settings.image} replaces {image or 'the image'}"
+    yield f"gloo on CPU, in containers of {on.engine}, replaces GPUs and nodes"
 
 
 def _others(job: Job, image: str, on: Ground, settings: Settings) -> Iterator[str]:
     meant, found = torch_of(image, job.versions), parse_version(on.torch)
     if meant != found:
         yield (
-            f"PyTorch {found[0]}.{found[1]} stands for {meant[0]}.{meant[1]}, which the image or the profile's "
+            f"PyTorch {found[0]}.{found[1]} replaces {meant[0]}.{meant[1]}, which the image or the profile's "
             "versions.torch says"
         )
     if settings.scale != 1:

@@ -37,7 +37,7 @@ class Agents(NamedTuple):
     closes: bool
     """Whether a pod that is told to end, as a node that is drained tells it, closes the rendezvous for all."""
     known_at_start: bool
-    """Whether node 0 knows the endpoint for its own without DNS: by its bare host name, or from /etc/hosts."""
+    """Whether node 0 recognizes the endpoint as its own without DNS: by its bare host name, or from /etc/hosts."""
 
     @property
     def elastic(self) -> bool:

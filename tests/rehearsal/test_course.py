@@ -61,7 +61,7 @@ def test_the_loss_of_node_0_fails_all_as_claimed(tmp_path: Path) -> None:
 def test_another_end_than_the_claimed_one_is_a_difference(tmp_path: Path) -> None:
     found = play(tmp_path, Scripted({1: (0, 2)}), ("kill", "1@0.2s,back=0.3s"))
     assert found.verdict.claimed.end == "all"
-    assert found.verdict.differences[0].startswith("simulate claims: all pods train to the end")
+    assert found.verdict.differences[0].startswith("simulate claims: all pods train to completion")
     assert "failed: not as simulate claims" in text(found)
 
 
@@ -106,14 +106,14 @@ def test_an_interpreter_without_torch_is_refused(tmp_path: Path) -> None:
 
 def test_what_stands_for_the_image_is_named(tmp_path: Path) -> None:
     stage = Scripted()
-    assert "torch on CPU with gloo stands for the image img:1" in play(tmp_path, stage).stand_ins
+    assert "torch on CPU with gloo replaces the image img:1" in play(tmp_path, stage).stand_ins
     stage = Scripted()
     stage.engine = "docker 20.10"
     own = play(tmp_path, stage).stand_ins
-    assert own[0] == "gloo on CPU, in containers of docker 20.10, stands for GPUs and nodes"
+    assert own[0] == "gloo on CPU, in containers of docker 20.10, replaces GPUs and nodes"
     stage = Scripted()
     stage.engine = "docker 20.10"
-    assert "the image torch:cpu stands for img:1" in play(tmp_path, stage, image="torch:cpu").stand_ins
+    assert "the image torch:cpu replaces img:1" in play(tmp_path, stage, image="torch:cpu").stand_ins
 
 
 def test_what_is_claimed_is_of_the_torch_that_plays(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_what_is_claimed_is_of_the_torch_that_plays(tmp_path: Path) -> None:
     stage.torch = "2.2.2+cu121"
     old = play(tmp_path, stage, ("kill", "1@0.2s,back=0.3s"), body=body)
     assert (old.verdict.claimed.end, old.verdict.passed) == ("all", True)
-    assert any(one.startswith("PyTorch 2.2 stands for 2.") for one in old.stand_ins)
+    assert any(one.startswith("PyTorch 2.2 replaces 2.") for one in old.stand_ins)
 
 
 def test_a_secret_that_an_error_tells_is_hidden(tmp_path: Path) -> None:

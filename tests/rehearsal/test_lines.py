@@ -59,7 +59,7 @@ def test_deepspeed_gets_a_host_file_of_all_pods() -> None:
     assert found.actors[1].argv == (
         "deepspeed", "--hostfile=hostfile", "--no_ssh", "--node_rank=1", "--master_addr=train-0.train", "stand_in.py",
     )  # fmt: skip
-    assert "a host file with all pods stands for deepspeed's" in found.stand_ins
+    assert "a host file with all pods replaces deepspeed's" in found.stand_ins
     assert played("[deepspeed, --num_gpus=8, train.py]", nodes=1).actors[0].argv == (
         "deepspeed", "--num_gpus=2", "stand_in.py",
     )  # fmt: skip

@@ -121,18 +121,18 @@ def test_a_drain_closes_the_rendezvous_of_some_versions(torch: str, closes: bool
 @pytest.mark.parametrize(
     ("agents", "begin", "has"),
     [
-        (RANGE, "torchrun, node 0 goes: it holds the store, so the others exit with 1", True),
-        (RANGE, "torchrun, a pod that is made again or comes late: it joins within 5 to 15 seconds", True),
-        (SHARED, "torchrun, a pod that is made again or comes to a later meeting: all pods exit with 1 after 60", True),
-        (CLOSING, "torchrun, a pod that is drained or deleted: the job fails: torchrun of PyTorch 2.3 to 2.7", True),
-        (RANGE, "torchrun, a pod that is drained", False),
-        (RANGE, "torchrun, a pod that goes: the others go on with at least 2, after 39 to 49 seconds", True),
+        (RANGE, "torchrun, a lost node 0: it hosts the store, so the others exit with status 1", True),
+        (RANGE, "torchrun, a recreated or late pod: it joins within 5 to 15 seconds", True),
+        (SHARED, "torchrun, a pod that is recreated or joins a later rendezvous: all pods exit with status 1 after 60", True),
+        (CLOSING, "torchrun, a drained or deleted pod: the job fails: torchrun of PyTorch 2.3 to 2.7", True),
+        (RANGE, "torchrun, a drained", False),
+        (RANGE, "torchrun, a lost pod: the others go on with at least 2, after 39 to 49 seconds", True),
         (RANGE, "torchrun waits 900 seconds for node 0, and 600 seconds for enough other nodes", True),
         (RANGE, "torchrun on node 0 looks the endpoint up", True),
-        (FRAGILE, "torchrun, a pod that comes late: a matter of chance", True),
+        (FRAGILE, "torchrun, a late pod: either outcome, by chance", True),
         (STATIC, "torchrun on node 0 looks the endpoint up", False),
-        (STATIC, "torchrun, node 0 goes", False),
-        (STATIC, "torchrun, a pod that goes: nodes that met statically cannot meet again", True),
+        (STATIC, "torchrun, a lost node 0", False),
+        (STATIC, "torchrun, a lost pod: nodes of a static rendezvous cannot meet again", True),
     ],
 )
 def test_sentences(agents: Agents, begin: str, has: bool) -> None:
@@ -142,7 +142,7 @@ def test_sentences(agents: Agents, begin: str, has: bool) -> None:
 
 def test_on_failure_says_them() -> None:
     job = ptcompile.simulate(smallest(C10D % ""), target="job").jobs[0]
-    assert any(one.startswith("torchrun, node 0 goes") for one in job.failure)
+    assert any(one.startswith("torchrun, a lost node 0") for one in job.failure)
     alone = ptcompile.simulate(smallest(""), target="job").jobs[0]
     assert not any(one.startswith("torchrun") for one in alone.failure)
 
@@ -166,7 +166,7 @@ def test_a_subdomain_that_no_service_serves_is_what_c10d_hands_out() -> None:
     found = meeting(job)
     assert found is not None
     assert meets(job, found) is False
-    assert any("c10d hands out train-worker-0.other.default.svc" in note for note in found.notes), found.notes
+    assert any("c10d publishes train-worker-0.other.default.svc" in note for note in found.notes), found.notes
 
 
 @pytest.mark.parametrize(
