@@ -9,8 +9,9 @@ from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.untyped import at, items, object_name, text
 from ptcompile.linting.torchrun import SWITCHES
 from ptcompile.rehearsal.errors import RehearsalError
+from ptcompile.simulation.job import Job
 from ptcompile.simulation.meeting import short_names, training
-from ptcompile.simulation.pod import Job, Pod
+from ptcompile.simulation.pod import Pod, Workload
 from ptcompile.torchrun import conf_of, option_name
 
 SCRIPT = "stand_in.py"
@@ -138,7 +139,7 @@ def _names(pod: Pod) -> Iterator[str]:
         yield from short_names(full, space)
 
 
-def _services(job: Job) -> Iterator[Mapping[str, object]]:
+def _services(job: Workload) -> Iterator[Mapping[str, object]]:
     yield from job.expansion.services
     yield from (one for one in job.given if text(one.get("kind")) == "Service")
 

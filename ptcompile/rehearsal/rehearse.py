@@ -19,7 +19,7 @@ from ptcompile.rehearsal.places import Places, Settings
 from ptcompile.rehearsal.seen import Seen
 from ptcompile.simulation.faults import Fault
 from ptcompile.simulation.hidden import firsts, hiding_of
-from ptcompile.simulation.pod import Job
+from ptcompile.simulation.job import Job
 
 Opening = Callable[[str], AbstractContextManager[Backend]]
 """Makes a back end whose files are in a folder."""

@@ -8,7 +8,7 @@ from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.untyped import text
 from ptcompile.kubernetes.versions import OWN_STORE, SHARED_STORE, torch_of
 from ptcompile.simulation.meeting import Lead, Meeting, names, training
-from ptcompile.simulation.pod import Job, Pod
+from ptcompile.simulation.pod import Pod, Workload
 from ptcompile.torchrun import conf_of
 
 _JOIN, _READ, _STATIC = 600, 60, 600
@@ -41,7 +41,7 @@ class Agents(NamedTuple):
         return self.backend == "c10d" and self.low < min(self.high, self.pods)
 
 
-def agents_of(job: Job, found: Meeting | None) -> Agents | None:
+def agents_of(job: Workload, found: Meeting | None) -> Agents | None:
     """The agents of a job's meeting; None where torchrun meets nobody, or through etcd."""
     leads = training(job)
     if found is None or not leads or found.nodes < 2 or found.first.launcher != "torchrun":
@@ -69,7 +69,7 @@ def _seconds(conf: dict[str, str], name: str, default: int) -> int:
     return default if found is None else found
 
 
-def _own_store(lead: Lead, job: Job) -> bool:
+def _own_store(lead: Lead, job: Workload) -> bool:
     pod = lead[1]
     image = text(pod.main.spec.get("image")) if pod.main else None
     return pod.launch.env.get(OWN_STORE) == "1" or torch_of(image, job.versions) < SHARED_STORE
