@@ -155,8 +155,8 @@ def advised(compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile
 
 
 _HELPS = {
-    "lone-pod-restart": "instead of restartPolicy write runPolicy: {onPodFailure: RestartJob}, which restarts all pods",
-    "job-restarts-alone": "take it out, or take a target that restarts all pods, such as jobset",
+    "lone-pod-restart": "replace restartPolicy with runPolicy: {onPodFailure: RestartJob}, which restarts all pods",
+    "job-restarts-alone": "remove it, or use a target that restarts all pods, such as jobset",
 }
 """What to do in a spec where the rule's own help speaks of the manifest's fields."""
 
@@ -175,7 +175,7 @@ def not_ours(data: Any) -> Problem | None:
     if kind == "ClusterProfile":
         help = "give it with --cluster FILE"
     elif kind is None:
-        help = "begin it with apiVersion: ptcompile/v1 and kind: TrainingJob"
+        help = "start it with apiVersion: ptcompile/v1 and kind: TrainingJob"
     else:
         help = "to check a manifest, use ptcompile lint"
     shown = f"{version}/{kind}" if version and kind else kind or "a document without kind"

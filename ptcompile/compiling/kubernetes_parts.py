@@ -89,13 +89,13 @@ def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
         return
     for key in patch.keys() - {"metadata", "spec"}:
         help = "it belongs under podTemplate.spec" if key[:1].islower() else "a pod template has metadata and spec"
-        yield problem("spec-unknown-field", (*path, key), "no such field in a pod template", help, on_key=True)
+        yield problem("spec-unknown-field", (*path, key), "unknown field of a pod template", help, on_key=True)
     metadata = patch.get("metadata")
     for key in metadata.keys() - _PATCH_METADATA if isinstance(metadata, Mapping) else ():
         near = names.suggest(key, _PATCH_METADATA)
-        help = f"did you mean {near}?" if near else "labels and annotations are what a template may give its pods"
+        help = f"did you mean {near}?" if near else "a template can give its pods only labels and annotations"
         named = key in {"name", "generateName"}
-        message = "pods are named after the job" if named else "no such field in a pod template"
+        message = "pods are named after the job" if named else "unknown field of a pod template"
         yield problem("spec-unknown-field", (*path, "metadata", key), message, help, on_key=True)
     spec = patch.get("spec")
     if isinstance(spec, Mapping) and "restartPolicy" in spec:
@@ -103,7 +103,7 @@ def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
         yield problem("spec-conflict", (*path, "spec", "restartPolicy"), message, "say restartPolicy under spec")
     for place, what in _NEVER_NULL.items():
         if _null_at(patch, place):
-            help = "remove it; null takes away what stands below"
+            help = "remove it; null removes what would be there otherwise"
             yield problem("spec-conflict", (*path, *place), f"every pod has {what}", help, on_key=True)
     own = {key: value for key, value in patch.items() if key in {"metadata", "spec"}}
     if isinstance(metadata, Mapping):

@@ -20,7 +20,7 @@ Json = dict[str, Any]
 
 _LAUNCHERS = ("torchrun", "torch.distributed", "accelerate", "deepspeed")
 _RULES = frozenset({"worlds-apart", "standalone-on-many-pods", "launcher-alone"})
-_HELP = "start it with script or module instead, and torchrun is told of the other pods"
+_HELP = "use script or module instead, so that torchrun knows the other pods"
 
 
 def alone(job: Job, manifests: Sequence[Json], cluster: ClusterProfile) -> Iterator[tuple[int, Problem]]:

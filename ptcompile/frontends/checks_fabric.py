@@ -29,7 +29,7 @@ def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: Cluster
 
         known = sorted({*cluster.spec.fabrics, *FABRICS})
         near = names.suggest(job.fabric, known)
-        message = f"{job.fabric!r} is no fabric of the profile {cluster.metadata.name!r}, and none that is built in"
+        message = f"{job.fabric!r} is not a fabric of the profile {cluster.metadata.name!r} and not built in"
         yield bad(at, message, f"did you mean {near}?" if near else f"there are {', '.join(known)}")
         return
     counted, entry = hardware.counted(cluster, job.fabric), hardware.accelerator(cluster, job.accelerator)
@@ -38,8 +38,8 @@ def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: Cluster
         whole = entry.devices_per_node if entry is not None and job.fabric in entry.fabric_devices else None
         said = counted in effective(job, fields, cluster).limits
         if counted and not said and (whole is None or gpus_per_node(job, fields, cluster) < whole):
-            message = f"{least} {counted} a node, since nothing says how many its machines have"
-            help = f"write resources.devices[{counted}], or name a whole node's accelerator"
+            message = f"{least} {counted} per node, since the number on its machines is unknown"
+            help = f"write resources.devices[{counted}], or name the accelerator of a whole node"
             yield _run(at, message, help)
             return
         if counted and not said and job.accelerator and job.accelerator not in cluster.spec.accelerators:
@@ -56,7 +56,7 @@ def _unlike(accelerator: str, fabric: str, counted: str, cluster: ClusterProfile
     least = min(counts.values(), default=0)
     if more := {name: count for name, count in counts.items() if count > least}:
         name, count = next(iter(more.items()))
-        message = f"{least} {counted} a node, and {name} has {count}: a job there runs at part of its bandwidth"
+        message = f"{least} {counted} a node, and {name} has {count}: a job there uses only part of its bandwidth"
         help = f"for {name} write resources.devices[{counted}]: {count} and its node.kubernetes.io/instance-type"
         yield _run(("spec", "fabric"), message, f"{help}; for the others write {least}")
 

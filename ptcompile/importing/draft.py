@@ -18,11 +18,11 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _SHM = "sharedMemory"
 """A word that roles do not have."""
 _IN_POD = {word: field for holder in ("spec", "metadata") for field, word in in_holder(holder).items()}
-"""Words of the job that roles beside the trainers inherit, by their fields of a pod template."""
+"""Words of the job that auxiliary roles inherit, by their fields of a pod template."""
 _IN_MAIN = tuple(word for word in in_holder("main") if word not in {"image", "command", "args", "env", "resources"})
 """The same of the container that trains."""
 _INHERITED_NOT = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})
-"""Words of the job that are not those of the roles beside the trainers."""
+"""Words of the job that are not those of the auxiliary roles."""
 
 
 def draft(manifest: Json, read: Read, gpu: str) -> Spec:

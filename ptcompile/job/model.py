@@ -206,7 +206,7 @@ class Job(NamedTuple):
     max_nodes: int | None = None
     """Most nodes, where the job starts with fewer."""
     runtime: Json | None = None
-    """Reference to a Trainer runtime that is there already: the job then says only what differs from it."""
+    """Reference to a Trainer runtime that is already there: the job then says only what differs from it."""
     runtime_nodes: bool = False
     """Whether the number of nodes is the runtime's."""
 

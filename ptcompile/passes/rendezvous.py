@@ -1,8 +1,8 @@
 """Rendezvous: what torchrun is told, as an argument list without a shell, and what a plain command finds in its env.
 
-Only what the operator does not hand over by itself is written. One node needs nobody: `--standalone`. Several nodes
-meet at node 0: statically, by rank, where their number is fixed; through torchrun's c10d store where it is a range, or
-where processes or pods are restarted, since nodes that met statically cannot meet again (PyTorch 2.13). A plain command
+Only what the operator does not pass on itself is written. One node needs no other: `--standalone`. Several nodes meet
+at node 0: statically, by rank, where their number is fixed; through torchrun's c10d store where it is a range, or where
+processes or pods are restarted, since nodes of a static rendezvous cannot meet again (PyTorch 2.13). A plain command
 gets no torchrun: it gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK, counting nodes, where no operator sets them.
 Beside `elastic` a command starts torchrun itself, and finds the same settings as PET_* variables.
 Pods that do not train take no part.

@@ -82,14 +82,14 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     if job.run_policy.clean_pod_policy == "All":
         yield cannot(
             (*RUN_POLICY, "cleanPodPolicy"),
-            "a JobSet keeps its finished pods as long as itself",
+            "a JobSet keeps its finished pods as long as it exists",
             "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a JobSet does",
         )
     yield from endings.unsupported(job, cluster, "a JobSet", by_role=_by_role(job))
     for role in job.trainers if _needs_rank(job) else ():
         if any(entry.get("name") == "RANK" for entry in role.template.main.env):
             why = "torchrun reads the node's rank from RANK here, which JobSet's label gives"
-            yield cannot((*role_path(role), "env", "RANK"), why, "remove RANK, or say nodes instead of two roles")
+            yield cannot((*role_path(role), "env", "RANK"), why, "remove RANK, or use nodes instead of two roles")
     yield from own_host_names(job, "JobSet")
     yield from dns_1035(job, "the JobSet's Jobs and Service")
 
