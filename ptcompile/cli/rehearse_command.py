@@ -17,7 +17,7 @@ from ptcompile.cli.options import add_output_format, check_target
 if TYPE_CHECKING:
     from ptcompile.rehearsal import Rehearsal
     from ptcompile.simulation.faults import Fault
-    from ptcompile.simulation.pod import Job
+    from ptcompile.simulation.job import Job
 
 _FAULTS = {
     "late": "start the container of a pod late, such as 0=150s",

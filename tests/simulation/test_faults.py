@@ -123,7 +123,11 @@ def test_a_drain_closes_the_rendezvous_of_some_versions(torch: str, closes: bool
     [
         (RANGE, "torchrun, a lost node 0: it hosts the store, so the others exit with status 1", True),
         (RANGE, "torchrun, a recreated or late pod: it joins within 5 to 15 seconds", True),
-        (SHARED, "torchrun, a pod that is recreated or joins a later rendezvous: all pods exit with status 1 after 60", True),
+        (
+            SHARED,
+            "torchrun, a pod that is recreated or joins a later rendezvous: all pods exit with status 1 after 60",
+            True,
+        ),
         (CLOSING, "torchrun, a drained or deleted pod: the job fails: torchrun of PyTorch 2.3 to 2.7", True),
         (RANGE, "torchrun, a drained", False),
         (RANGE, "torchrun, a lost pod: the others go on with at least 2, after 39 to 49 seconds", True),
