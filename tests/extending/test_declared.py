@@ -119,7 +119,7 @@ def test_pods() -> None:
 
 
 def test_jobs_inside_other_objects_are_asked_at_their_place() -> None:
-    inner = {"apiVersion": "batch/v1", "kind": "Job"} | {"spec": {"template": {"spec": {}}}, "metadata": {}}
+    inner: dict[str, Any] = {"spec": {"template": {"spec": {}}}, "metadata": {}}
     cron = {
         "apiVersion": "batch/v1",
         "kind": "CronJob",
