@@ -1,7 +1,5 @@
 """Dagster: an asset that a training job makes, with node 0's log in the run's log and a resource for the cluster."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -4,8 +4,6 @@ The step's service account needs create, get and delete on the job's kind, and g
 with ptcompile and kubernetes saves the installation: give it as `base_image`.
 """
 
-from __future__ import annotations
-
 from kfp import compiler, dsl
 
 

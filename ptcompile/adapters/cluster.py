@@ -196,16 +196,21 @@ def _ask(
     body: Any = None,
     content: str = "application/json",
 ) -> Any:
-    """The response, its body unread. One way for all kinds, and all releases of the client."""
-    return api.call_api(
-        path + (f"?{urlencode(query)}" if query else ""),
-        method,
-        header_params={"Accept": "*/*", "Content-Type": content},
-        body=body,
-        auth_settings=["BearerToken"],
-        _return_http_data_only=True,
-        _preload_content=False,
-    )
+    """The response of urllib3, its body unread. One way for all kinds. Raises `ApiException`."""
+    target = path + (f"?{urlencode(query)}" if query else "")
+    how = {
+        "header_params": {"Accept": "*/*", "Content-Type": content},
+        "body": body,
+        "auth_settings": ["BearerToken"],
+    }
+    if not hasattr(api, "param_serialize"):  # before 37
+        return api.call_api(target, method, **how, _return_http_data_only=True, _preload_content=False)
+    answer = api.call_api(*api.param_serialize(method, target, **how))
+    if not 200 <= answer.status < 300:
+        from kubernetes.client.exceptions import ApiException
+
+        raise ApiException(http_resp=answer, body=answer.response.data.decode(errors="replace"))
+    return answer.response
 
 
 def _json(response: Any) -> Json:

@@ -1,4 +1,4 @@
-"""The recipes of examples/orchestrators: each compiled by its own library, and run against the API server on loopback."""
+"""The recipes of examples/orchestrators: compiled by the real libraries, run against the API server on loopback."""
 
 from __future__ import annotations
 
