@@ -40,6 +40,7 @@ COMMANDS = (
     "rules",
     "init",
     "flyte",
+    "plugins",
 )
 
 EPILOG = """\
@@ -65,8 +66,8 @@ examples:
   ptcompile flyte train.py:train --input epochs=7     a Flyte task that trains, without Flyte
 
 The first word may be a command (compile, lint, simulate, rehearse, explain, diff, import, convert, platform, requires,
-schema, targets, rules, init, flyte); the default is compile. `ptcompile COMMAND --help` shows its options. A file named
-like a command is ./compile.
+schema, targets, rules, init, flyte, plugins); the default is compile. `ptcompile COMMAND --help` shows its options. A
+file named like a command is ./compile.
 """
 
 
@@ -233,6 +234,7 @@ _ADD: Final[dict[str, _Add]] = {
     "init": _add_of("init_command"),
     "flyte": _add_of("flyte_command"),
     "targets": _add_targets,
+    "plugins": _add_of("plugins_command"),
 }
 """Each command's place in the parser, in the order that --help shows."""
 

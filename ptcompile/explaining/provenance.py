@@ -26,7 +26,7 @@ from ptcompile.explaining.variants import Change, File
 from ptcompile.findings.diagnostics import Path
 from ptcompile.frontends.spec import lower, read_spec, with_stand_in
 from ptcompile.job.marks import Mark
-from ptcompile.job.model import Context, Target
+from ptcompile.job.model import Context, Pass, Target
 from ptcompile.operators.targets import default_target, every_target
 from ptcompile.secrets.names import without_secrets
 from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -45,19 +45,24 @@ class _Effect(NamedTuple):
 
 
 def provenance(
-    data: Mapping[str, Any], cluster: ClusterProfile, target: Target, *, chosen: bool = False
+    data: Mapping[str, Any],
+    cluster: ClusterProfile,
+    target: Target,
+    *,
+    chosen: bool = False,
+    more: tuple[Pass, ...] = (),
 ) -> tuple[Cause, ...]:
     """The cause of every value of the manifests that a document compiles to, in the order of the manifests.
 
     `data` is a TrainingJob that compiles for the target; `chosen` says that the target is not the document's own
-    choice. Pure. Raises nothing for such a document.
+    choice; `more` are the passes of plugins. Pure. Raises nothing for such a document.
     """
     spec, _ = read_spec(data)
     if spec is None:
         return ()
-    record, manifests = recorded(spec, cluster, target), _manifests(spec, cluster, target)
-    inputs = _inputs(_effects(data, spec, cluster, target, manifests), data, cluster)
-    choice = {} if chosen else _choice(data, spec, cluster, target, manifests)
+    record, manifests = recorded(spec, cluster, target, more), _manifests(spec, cluster, target, more)
+    inputs = _inputs(_effects(data, spec, cluster, target, manifests, more), data, cluster)
+    choice = {} if chosen else _choice(data, spec, cluster, target, manifests, more)
     shown = without_secrets(manifests)
     secretless = {"spec": without_secrets(data), "cluster": without_secrets(variants.filled(cluster))}
     causes, named = [], Named()
@@ -104,17 +109,22 @@ def _said(mark: Mark, data: Mapping[str, Any], beside: Iterable[Input]) -> tuple
 
 
 def _effects(
-    data: Mapping[str, Any], spec: Spec, cluster: ClusterProfile, target: Target, manifests: Manifests
+    data: Mapping[str, Any],
+    spec: Spec,
+    cluster: ClusterProfile,
+    target: Target,
+    manifests: Manifests,
+    more: tuple[Pass, ...],
 ) -> list[_Effect]:
     """What each line changes. What holds lines counts only for values that none of its lines changes."""
 
     def of_spec(document: Any) -> frozenset[Path] | None:
         tried = variants.spec_of(document)
-        return None if tried is None else frozenset(changed(manifests, _manifests(tried, cluster, target)))
+        return None if tried is None else frozenset(changed(manifests, _manifests(tried, cluster, target, more)))
 
     def of_cluster(document: Any) -> frozenset[Path] | None:
         tried = variants.cluster_of(document)
-        return None if tried is None else frozenset(changed(manifests, _manifests(spec, tried, target)))
+        return None if tried is None else frozenset(changed(manifests, _manifests(spec, tried, target, more)))
 
     profile = variants.filled(cluster)
     return [
@@ -136,8 +146,8 @@ def _of_file(file: File, found: Iterable[tuple[Change, frozenset[Path]]]) -> lis
     return list(effects.values())
 
 
-def _manifests(spec: Spec, cluster: ClusterProfile, target: Target) -> Manifests:
-    job, _ = passes.run(lower(with_stand_in(spec), cluster), Context(cluster, target))
+def _manifests(spec: Spec, cluster: ClusterProfile, target: Target, more: tuple[Pass, ...]) -> Manifests:
+    job, _ = passes.run(lower(with_stand_in(spec), cluster), Context(cluster, target), (*passes.PASSES, *more))
     manifests = patches.applied(target.emit(job, cluster), spec.spec.manifest.get(target.name))
     return manifests if spec.metadata.generate_name is None else renamed(manifests, spec.metadata.generate_name)
 
@@ -161,7 +171,12 @@ def _inputs(
 
 
 def _choice(
-    data: Mapping[str, Any], spec: Spec, cluster: ClusterProfile, target: Target, manifests: Manifests
+    data: Mapping[str, Any],
+    spec: Spec,
+    cluster: ClusterProfile,
+    target: Target,
+    manifests: Manifests,
+    more: tuple[Pass, ...],
 ) -> dict[Path, tuple[Input, ...]]:
     """The spec's own choice of a target, as an input of the values that would be others without it."""
     if spec.spec.target is None:
@@ -169,8 +184,8 @@ def _choice(
     free = spec.but(spec=spec.spec.but(target=None))
     unasked = default_target(lower(free, cluster), cluster)
     other = next(one for one in every_target() if one is not target)
-    without = set(changed(manifests, _manifests(free, cluster, unasked)))
-    instead = set(changed(manifests, _manifests(free, cluster, other)))
+    without = set(changed(manifests, _manifests(free, cluster, unasked, more)))
+    instead = set(changed(manifests, _manifests(free, cluster, other, more)))
     value = at(data, variants.TARGET)
     return {
         path: (Input("spec", variants.TARGET, value, path in without, path in instead),) for path in without | instead

@@ -339,4 +339,5 @@ CODES: dict[str, str] = {
     # 9xx: ptcompile's own comments
     "unused-ignore": "PTC901",
     "bad-ignore": "PTC902",
+    "extension-failed": "PTC903",
 }
