@@ -16,7 +16,7 @@ from ptcompile.frontends.origin import Places, locate, moved, settle, value_at
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.job.model import Context, Job, Target
 from ptcompile.kubernetes import names
-from ptcompile.operators.common import budget, queueing
+from ptcompile.operators.common import budget, device_objects, queueing
 from ptcompile.operators.targets import TARGETS, default_target, target_named
 from ptcompile.validate import validate
 
@@ -72,6 +72,7 @@ def _for_target(
         *target.unsupported(job, cluster),
         *queueing.unsupported(job, cluster, target),
         *patches.unsupported(spec.spec, target),
+        *device_objects.unsupported(job, cluster),
     )
     refused = [settle(one, data) for one in (*beyond, *budget.too_long(job, target))]
     problems = [*problems, *checks.reserved_env(spec, job, cluster, target), *dict.fromkeys(refused)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ptcompile.job.device_claims import Claim
 from ptcompile.kubernetes.names import never_shared
 
 if TYPE_CHECKING:
@@ -202,6 +203,10 @@ class Job(NamedTuple):
     """Reference to a Trainer runtime that is there already: the job then says only what differs from it."""
     runtime_nodes: bool = False
     """Whether the number of nodes is the runtime's."""
+    claims: tuple[Claim, ...] = ()
+    """Devices that its pods claim."""
+    compute_domain: bool = False
+    """Whether it has a ComputeDomain, of which its nodes claim channels."""
 
     @property
     def trainers(self) -> tuple[Role, ...]:
@@ -307,6 +312,8 @@ class Target(NamedTuple):
     """Names after the job's. One whose limit is that of a job's own is here all the same: a longer suffix may come."""
     names_scheduler: frozenset[str] = frozenset()
     """Gang schedulers that the operator writes into pods by itself."""
+    pods_label: str = ""
+    """The label with the job's name that the operator gives all of its pods; empty where there is one pod alone."""
 
 
 class Context(NamedTuple):

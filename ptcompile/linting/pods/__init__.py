@@ -46,9 +46,14 @@ RULES: Final[dict[str, str]] = {
     "read_only_checkpoint": f"{TRAINS} checkpoint/checkpoints/ckpt/ckpts/snapshot/snapshots/save",
     "spot_without_retries": "spot/preemptible/scalesetpriority/capacityType/capacity",
     "missing_toleration": "nodeSelector scalesetpriority/master/control/kubelet",
-    "partial_fabric": "rdma/hostdev/mellanox/FI/IB/NET/IFNAME/GPUDIRECTTCPX/FASTRAK",
+    "partial_fabric": "rdma/hostdev/mellanox/FI/IB/NET/IFNAME/GPUDIRECTTCPX/FASTRAK/MNNVL",
     "affinity_to_nobody": "podAffinity",
     "misspelt_reference": "@PersistentVolumeClaim/@ConfigMap/@Secret",
+    "unmade_claim": "resourceClaims @ComputeDomain/@ResourceClaimTemplate/@ResourceClaim",
+    "claim_in_other_namespace": "resourceClaims @ComputeDomain/@ResourceClaimTemplate/@ResourceClaim",
+    "unused_claim": "resourceClaims @ComputeDomain/@ResourceClaimTemplate/@ResourceClaim",
+    "shared_claim": "resourceClaimName",
+    "claimed_and_counted": "resourceClaims nvidia @ResourceClaimTemplate/@ResourceClaim",
     "repeated_download": "initContainers persistentVolumeClaim",
 }
 """The modules in the order in which they are asked, each with the words that it needs (`words`)."""

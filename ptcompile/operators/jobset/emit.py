@@ -171,4 +171,5 @@ JOBSET = Target(
     emit=_emit,
     groups=_groups,
     derived=names.DERIVED,
+    pods_label="jobset.sigs.k8s.io/jobset-name",
 )

@@ -67,6 +67,9 @@ class OperatorVersions(Model):
     kueue: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.19".')
     kai: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='KAI Scheduler, such as "0.15".')
     mpi_operator: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.8".')
+    nvidia_dra: str | None = Field(
+        default=None, pattern=r"^\d+\.\d+", description='DRA driver for NVIDIA GPUs, such as "25.8".'
+    )
     torch: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='PyTorch in the images, such as "2.5".')
 
 
@@ -103,7 +106,7 @@ class ProfileSpec(Model):
     versions: OperatorVersions = Field(
         default_factory=OperatorVersions.model_construct, description="Kubernetes and the operators."
     )
-    cloud: Literal["gke", "eks", "aks"] | None = Field(
+    cloud: Literal["gke", "eks", "aks", "oke"] | None = Field(
         default=None,
         description="Whose node labels the built-in accelerators have; those of feature discovery when absent.",
     )
