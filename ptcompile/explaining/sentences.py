@@ -77,6 +77,7 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
     "claims": {
         "podAffinity": "The nodes of a ComputeDomain are kept in one rack, where NVLink reaches, unless topology says "
         "how near they are.",
+        "labels": "By this label the nodes of the job's ComputeDomain find each other, to be kept in one rack.",
         "compute-domain-channel": "Each node claims a channel of the job's ComputeDomain, by which its GPUs reach the "
         "memory of those in other nodes.",
         "resourceClaims": "What the fabric's driver hands out by claims, and GPUs where the profile says that they are "

@@ -69,7 +69,8 @@ def _domain(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: Clust
         yield _run(at, message, "use the fabric between the nodes, such as efa or infiniband")
     elif most > rack:
         message = f"{most} nodes, and an NVLink domain has {rack}: between two of them data takes the other network"
-        yield _run(at, message, f"use at most {rack} nodes, or say with topology how near they are")
+        help = "or say with topology how near they are" if job.topology is None else "or count on both networks"
+        yield _run(at, message, f"use at most {rack} nodes, {help}")
     for path, fields in pods:
         asked, whole = gpus_per_node(job, fields, cluster), entry.devices_per_node
         if whole and 0 < asked < whole:

@@ -11,6 +11,9 @@ CHANNEL: Final = "compute-domain-channel"
 GPU: Final = "gpu"
 """What pods call their claim of whole GPUs."""
 
+DOMAIN_LABEL: Final = "ptcompile/compute-domain"
+"""Label of the nodes' pods with the job's name, by which they are kept in one rack: the same on every target."""
+
 
 class Claim(NamedTuple):
     """Devices that each pod of some roles claims, by a ResourceClaimTemplate of the job's."""

@@ -312,8 +312,6 @@ class Target(NamedTuple):
     """Names after the job's. One whose limit is that of a job's own is here all the same: a longer suffix may come."""
     names_scheduler: frozenset[str] = frozenset()
     """Gang schedulers that the operator writes into pods by itself."""
-    pods_label: str = ""
-    """The label with the job's name that the operator gives all of its pods; empty where there is one pod alone."""
 
 
 class Context(NamedTuple):

@@ -272,7 +272,7 @@ OPERATORS: Final = (
         authority="kube-apiserver",
         version="nvidia_dra",
         software="nvidia-dra-driver-gpu",
-        kubernetes=(((25, 3), (1, 32)), ((25, 8), (1, 34))),  # site, Prerequisites; the chart: kubeVersion
+        kubernetes=(((25, 3), (1, 32)), ((25, 12), (1, 34))),  # site, Prerequisites; the chart: kubeVersion
         crds=("computedomains.resource.nvidia.com/v1beta1",),
         kinds=(
             Kind(

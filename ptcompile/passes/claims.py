@@ -11,11 +11,11 @@ pods are, or does not fit into one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 from ptcompile.job import device_claims
-from ptcompile.job.device_claims import CHANNEL, GPU, Claim
+from ptcompile.job.device_claims import CHANNEL, DOMAIN_LABEL, GPU, Claim
 from ptcompile.job.model import Container, Context, Job, Json, PodTemplate, Resources, map_templates
 from ptcompile.kubernetes import quantity
 from ptcompile.vocabulary.cluster import hardware
@@ -52,7 +52,7 @@ def claims(job: Job, context: Context) -> Job:
         template = _claiming(attach(template), of_fabric)
         if domain:
             channel = Claim(CHANNEL, device_claims.channel_template(job.name), "", 1)
-            template = _near(_claiming(template, [channel]), job, context)
+            template = _near(_claiming(template, [channel]), job, cluster)
         return template
 
     done = map_templates(job, attach_node, attach)
@@ -109,28 +109,19 @@ def _with_claims(main: Container, names: Iterable[str]) -> Container:
     return main._replace(extra={**main.extra, "resources": {**resources, "claims": [*there, *new]}})
 
 
-def _near(template: PodTemplate, job: Job, context: Context) -> PodTemplate:
+def _near(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTemplate:
     """The template with a required affinity to the other nodes of the job, by the label of their NVLink domain."""
-    most = most_nodes(job, context.cluster)
-    alone = job.most_nodes == 1 or not context.target.pods_label
-    if alone or job.topology is not None or (most is not None and job.most_nodes > most):
+    from ptcompile.catalogue.topology import nvlink_domain
+
+    entry = hardware.accelerator(cluster, job.accelerator)
+    most = entry.nodes_per_domain if entry is not None else None
+    if job.most_nodes == 1 or job.topology is not None or (most is not None and job.most_nodes > most):
         return template
     if template.affinity.get("podAffinity"):
         return template
-    term = _term(context, job)
+    ours = {DOMAIN_LABEL: job.name}
+    term = {"labelSelector": {"matchLabels": ours}, "topologyKey": nvlink_domain(cluster.spec.cloud)}
     return template._replace(
-        affinity={**template.affinity, "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}}
+        labels={**ours, **template.labels},
+        affinity={**template.affinity, "podAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": [term]}},
     )
-
-
-def _term(context: Context, job: Job) -> Mapping[str, Any]:
-    from ptcompile.catalogue.topology import nvlink_domain
-
-    selector = {"matchLabels": {context.target.pods_label: job.name}}
-    return {"labelSelector": selector, "topologyKey": nvlink_domain(context.cluster.spec.cloud)}
-
-
-def most_nodes(job: Job, cluster: ClusterProfile) -> int | None:
-    """How many nodes one NVLink domain of the job's accelerator joins; None where nobody says."""
-    entry = hardware.accelerator(cluster, job.accelerator)
-    return entry.nodes_per_domain if entry is not None else None

@@ -32,13 +32,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.untyped import at, items, object_name
+from ptcompile.kubernetes.untyped import at, items
 from ptcompile.linting.neighbours import labels_of
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.selectors import selects
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject
-from ptcompile.operators.jobset.following import JOBSET
 
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
@@ -49,7 +48,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             selector = at(term, "labelSelector")
             if not selector or term.get("namespaceSelector") is not None or term.get("namespaces"):
                 continue
-            pods = [pod.view.labels for _, pod in subject.job.firsts()] if subject.job is not None else []
+            own = [labels_of(one.data) for one in subject.templates]  # a runtime's pods are made by its jobs
+            pods = [pod.view.labels for _, pod in subject.job.firsts()] if subject.job is not None else own
             if any(selects(selector, labels) for labels in (*pods, *subject.stream.once(_labels))):
                 continue
             path = (*template.path, "spec", "affinity", "podAffinity", _REQUIRED, i, "labelSelector")
@@ -63,10 +63,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 def _labels(stream: Stream) -> list[dict[str, str]]:
     """The labels of all pods and pod templates that the stream has at the usual places."""
     objects = [one for one in stream.objects if at(one, "spec")]
-    of_train_jobs = [{JOBSET: object_name(one)} for one in objects if one.get("kind") == "TrainJob"]
-    return of_train_jobs + [
-        labels_of(one if one.get("kind") == "Pod" else at(one, "spec", "template")) for one in objects
-    ]
+    return [labels_of(one if one.get("kind") == "Pod" else at(one, "spec", "template")) for one in objects]
 
 
 RULE = Rule("affinity-to-nobody", _check, severity="warning", stage="run", authority="ptcompile")

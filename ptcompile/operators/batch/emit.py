@@ -141,5 +141,4 @@ JOB = Target(
     unsupported=_unsupported,
     emit=_emit,
     derived=names.DERIVED,
-    pods_label="batch.kubernetes.io/job-name",
 )

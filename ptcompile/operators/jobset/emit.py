@@ -171,5 +171,4 @@ JOBSET = Target(
     emit=_emit,
     groups=_groups,
     derived=names.DERIVED,
-    pods_label="jobset.sigs.k8s.io/jobset-name",
 )

@@ -172,5 +172,4 @@ PYTORCHJOB = Target(
     groups=_groups,
     names_scheduler=frozenset({"volcano", "scheduler-plugins"}),
     derived=names.DERIVED,
-    pods_label="training.kubeflow.org/job-name",
 )

@@ -247,5 +247,4 @@ TRAINJOB = Target(
     main_container=NODE,
     groups=_groups,
     derived=names.DERIVED,
-    pods_label="jobset.sigs.k8s.io/jobset-name",
 )

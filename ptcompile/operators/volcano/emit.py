@@ -155,5 +155,4 @@ VOLCANO = Target(
     groups=_groups,
     names_scheduler=frozenset({"volcano"}),
     derived=names.DERIVED,
-    pods_label="volcano.sh/job-name",
 )

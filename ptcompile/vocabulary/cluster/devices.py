@@ -119,3 +119,31 @@ class Fabric(Model):
     pod_template: PodBase = Field(
         default={}, description="A pod template laid under the job's own for all else, such as a daemon beside it."
     )
+
+
+class Taint(Model):
+    """A taint of a node, as in a node's spec."""
+
+    key: str = Field(description="The taint's key.")
+    value: str = Field(default="", description="The taint's value.")
+    effect: Literal["NoSchedule", "PreferNoSchedule", "NoExecute"] = Field(
+        default="NoSchedule", description="What happens to pods that do not tolerate it."
+    )
+
+
+class NodePool(Model):
+    """Nodes of one shape. What the profile says of its pools is all that there is."""
+
+    machine: str | None = Field(
+        default=None, description="Machine type, such as p5.48xlarge; built-in ones need no more to know their size."
+    )
+    allocatable: Dict[str, Quantity] = Field(
+        default={},
+        description="What a node leaves pods, by Kubernetes resource name (`kubectl describe node`, Allocatable). "
+        "It wins over what is built in of the machine.",
+    )
+    labels: dict[str, str] = Field(default={}, description="Labels of its nodes.")
+    taints: list[Taint] = Field(default=[], description="Taints of its nodes.")
+    count: int | None = Field(
+        default=None, ge=0, description="How many nodes there are, or may be with an autoscaler; any number if absent."
+    )

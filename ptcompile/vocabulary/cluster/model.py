@@ -12,7 +12,15 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from ptcompile.vocabulary import model
 from ptcompile.vocabulary.checks import other_than_the_queues
-from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric, Gpu, NodeRequirement, PodBase, Toleration
+from ptcompile.vocabulary.cluster.devices import (
+    Accelerator,
+    Fabric,
+    Gpu,
+    NodePool,
+    NodeRequirement,
+    PodBase,
+    Toleration,
+)
 from ptcompile.vocabulary.cluster.queues import ClusterTopology, GangScheduler, QueueSystem
 from ptcompile.vocabulary.fields import Profile
 from ptcompile.vocabulary.model import Dict, Json, Model, Quantity
@@ -117,6 +125,11 @@ class ProfileSpec(Model):
     )
     fabrics: dict[str, Fabric] = Field(
         default={}, description="What a fabric is here, by the names that jobs use: new ones, or built-in ones changed."
+    )
+    node_pools: dict[str, NodePool] = Field(
+        default={},
+        description="The cluster's nodes by the names of their pools. Where they are named, a job is held against them "
+        "rather than against the machines that its cloud has.",
     )
     resource_tolerations: dict[str, list[Toleration]] = Field(
         default={}, description="Tolerations by Kubernetes resource name: of pods that ask for it in any container."
