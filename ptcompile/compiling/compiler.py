@@ -80,6 +80,10 @@ def _for_target(
         return Compiled((), tuple(problems), target)
     job, steps = passes.run(job, Context(cluster, target))
     problems += checks_fabric.partial(job, data)
+    if cluster.spec.node_pools:
+        from ptcompile.frontends import checks_pools
+
+        problems += checks_pools.check(job, data, cluster)
     emitted = tuple(target.emit(job, cluster))
     problems += needed(job, emitted, cluster, target)
     manifests = patches.applied(emitted, spec.spec.manifest.get(target.name))

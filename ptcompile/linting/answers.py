@@ -162,7 +162,8 @@ ANSWERS: Final[dict[str, Answer]] = {
         "Request and limit of a device differ, and devices are not shared.", "ask for it once"
     ),
     "kubernetes-too-old": Answer(
-        "The profile names an older Kubernetes than the documentation of one of its operators asks for.",
+        "The profile names an older Kubernetes than the documentation of one of its operators asks for, or than claims "
+        "of devices take.",
         "correct the one or the other of spec.versions, or upgrade",
     ),
     "same-image-beside": Answer(
@@ -174,13 +175,19 @@ ANSWERS: Final[dict[str, Answer]] = {
         "A pod asks for several MIG slices, and CUDA shows a process the first alone.",
         "ask for one slice a node, and for more nodes",
     ),
-    "fits-no-machine": Answer(
-        "A node asks for more than any machine with that accelerator has in that cloud: its pods stay pending.",
-        "ask for what the machine named in the message has, or use more nodes",
+    "part-of-a-machine": Answer(
+        "A node takes some of the accelerators of the smallest machine that has enough, and it may be that no other pod "
+        "can use the rest.",
+        "ask for all of a machine's accelerators and for fewer nodes, or leave it where other jobs fill the rest",
     ),
-    "takes-the-whole-machine": Answer(
-        "A node asks for all of a machine's CPU or memory, of which the kubelet and the system keep a part.",
-        "ask for no more than the number in the message, which is what pods can have",
+    "ephemeral-storage-above-disk": Answer(
+        "A node asks for more ephemeral storage than its machine's disks have, or than EKS's default root volume "
+        "leaves.",
+        "mount a volume, or have the nodes made with a larger root volume or their local disks as ephemeral storage",
+    ),
+    "larger-than-pools": Answer(
+        "The node pools that the profile names have no room for all nodes of the job, which then waits for ever.",
+        "use fewer nodes, ask for less of each, or correct spec.nodePools in the profile",
     ),
     "queued-differently": Answer(
         "An operator or a queue system means something else by a queue, a gang or a topology than the spec does.",

@@ -15,6 +15,8 @@ RULES: Final[dict[str, str]] = {
     "unsatisfiable_node_affinity": "nodeAffinity",
     "tolerates_everything": "tolerations Exists",
     "gpu_nodes_without_gpus": "nodeSelector",
+    "fits_no_machine": "instance/accelerator/product",
+    "takes_the_whole_machine": "instance/accelerator/product",
     "service_port_missing": "@Service",
     "shm_above_memory_limit": "emptyDir sizeLimit",
     "missing_shm": VENDORS,

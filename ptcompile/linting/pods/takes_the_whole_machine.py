@@ -1,0 +1,56 @@
+"""A pod asks for all CPUs or all memory of the machine that it pins.
+
+What: the pod pins an instance type, or an accelerator, and asks for more CPU or memory than the kubelet and the system
+leave of such a machine.
+
+Why: what the kubelet reserves is not for pods: the machine is large enough and the node never is. The pod stays
+Pending.
+
+Example:
+
+      apiVersion: v1
+      kind: Pod
+      metadata: {name: train}
+      spec:
+        restartPolicy: Never
+        nodeSelector: {node.kubernetes.io/instance-type: p5.48xlarge}
+        tolerations: [{key: nvidia.com/gpu, operator: Exists, effect: NoSchedule}]
+        volumes: [{name: shm, emptyDir: {medium: Memory}}]
+        containers:
+          - name: pytorch
+            image: ghcr.io/acme/train:1.0
+            command: [python, train.py]
+            volumeMounts: [{name: shm, mountPath: /dev/shm}]
+            resources:
+              limits:
+    -           cpu: 192  # <--
+    +           cpu: 180
+                memory: 512Gi
+                nvidia.com/gpu: 8
+
+Fix: ask for less; DaemonSets take their share too.
+
+Source: reservations of GKE, EKS and AKS as karpenter's providers compute them (2026-08).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linting.machines import too_much
+from ptcompile.linting.rule import Found, Rule, found_at
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    for template in subject.templates:
+        for one in too_much(template):
+            if one.misfit.left is not None:
+                yield found_at(
+                    one.path,
+                    f"{one.text}: of its {one.misfit.has} {one.misfit.machine} leaves pods at most {one.misfit.left}",
+                    "ask for less: DaemonSets take their share too",
+                )
+
+
+RULE = Rule("takes-the-whole-machine", _check, severity="warning", stage="run", authority="kubelet")
