@@ -72,7 +72,8 @@ def fabric_in(name: str, cloud: str | None, accelerator: str | None) -> Fabric |
         return None
     found = found.of.get(card, found)
     found = found._replace(env={**found.env, **tuned(name, cloud, card)})
-    other = fabric_in(found.beyond[cloud], cloud, accelerator) if cloud in found.beyond else None
+    beyond = found.beyond.get(cloud or "")
+    other = fabric_in(beyond, cloud, accelerator) if beyond is not None else None
     return found.with_beyond(other) if other is not None else found
 
 

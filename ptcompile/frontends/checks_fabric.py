@@ -37,8 +37,8 @@ def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: Cluster
     counted, entry = hardware.counted(cluster, job.fabric), hardware.accelerator(cluster, job.accelerator)
     least = hardware.fabric_amounts(cluster, job.fabric, None, 0).get(counted or "")
     for _, fields in pods:
-        known = entry is not None and hardware.devices_of_fabric(cluster, job.fabric, entry) is not None
-        whole = entry.devices_per_node if entry is not None and known else None
+        there = entry is not None and hardware.devices_of_fabric(cluster, job.fabric, entry) is not None
+        whole = entry.devices_per_node if entry is not None and there else None
         said = counted in effective(job, fields, cluster).limits
         if counted and not said and (whole is None or gpus_per_node(job, fields, cluster) < whole):
             message = f"{least} {counted} a node, since nothing says how many its machines have"

@@ -23,7 +23,7 @@ class Claim(NamedTuple):
     template: str
     """The template's name."""
     device_class: str
-    count: int
+    count: int  # type: ignore[assignment]  # not the method that tuples have
     selectors: tuple[str, ...] = ()
     """CEL expressions."""
     accelerators: bool = False

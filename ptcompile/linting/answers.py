@@ -176,8 +176,8 @@ ANSWERS: Final[dict[str, Answer]] = {
         "ask for one slice a node, and for more nodes",
     ),
     "part-of-a-machine": Answer(
-        "A node takes some of the accelerators of the smallest machine that has enough, and it may be that no other pod "
-        "can use the rest.",
+        "A node takes some of the accelerators of the smallest machine that has enough, and it may be that no other "
+        "pod can use the rest.",
         "ask for all of a machine's accelerators and for fewer nodes, or leave it where other jobs fill the rest",
     ),
     "ephemeral-storage-above-disk": Answer(

@@ -57,8 +57,9 @@ def fabric_amounts(
     if resource in amounts and devices >= each and there is not None:
         amounts[resource] = str(there)
     for shared, mebibytes in _node_has(profile, name, accelerator_name).items():
-        if shared in amounts and 0 < devices * mebibytes < each * (quantity.parse(amounts[shared]) or 0).value / 2**20:
-            amounts[shared] = f"{devices * mebibytes // each // 2 * 2}Mi"  # whole pages
+        asked, share = quantity.parse(amounts.get(shared)), devices * mebibytes // each
+        if asked is not None and 0 < share < asked.value / 2**20:
+            amounts[shared] = f"{share // 2 * 2}Mi"  # whole pages
     return amounts
 
 
