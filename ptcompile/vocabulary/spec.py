@@ -155,7 +155,8 @@ class RuntimeRef(Model):
 
 
 class Topology(Model):
-    """How near to each other the pods run: within one domain of a level that the profile names. One of the two."""
+    """How near to each other the pods run: within one domain of a level of the profile's, or one that
+    is built in for its cloud, such as subblock of gke. One of the two."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1, "x-check": "one-level"})
 
