@@ -9,7 +9,6 @@ import yaml
 
 from tests import making
 
-
 KNOWN = "there are efa, gib, infiniband, nvlink-domain, own, rdma-vf, roce, tcpx, tcpxo"
 
 
