@@ -288,7 +288,8 @@ class JobSpec(Nodes, PodFields):
     )
     fabric: str | None = Field(
         default=None,
-        description="How nodes reach each other: efa, infiniband, roce, tcpx, tcpxo, or a name of the profile's.",
+        description="How nodes reach each other: efa, infiniband, roce, tcpx, tcpxo, gib, rdma-vf, nvlink-domain, or a "
+        "name of the profile's.",
     )
     spot: bool = Field(
         default=False, description="May run on nodes that can be taken away, and outlives that where the operator can."
