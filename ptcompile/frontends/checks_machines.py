@@ -1,6 +1,6 @@
 """Whether a node of a spec fits a machine that its cloud has with the accelerator it names.
 
-A pod for which there is no machine waits for ever, and no autoscaler makes one. A profile's own entry of an accelerator
+A pod for which there is no machine waits forever, and no autoscaler makes one. A profile's own entry of an accelerator
 wins over the built-in one, and says nothing of machines: such jobs are not judged. Neither are those of a profile that
 names its node pools, which are judged by these (`checks_pools`).
 """
@@ -110,16 +110,16 @@ def _place(blocks: Sequence[tuple[Path, Resources]], name: str) -> Path:
 def _told(found: Misfit, said: _Said, name: str, cloud: str | None) -> Problem:
     """A misfit at the line that asks for it."""
     if found.left is not None:
-        message = f"{said.text}: of its {found.has} {found.machine} leaves pods at most {found.left}"
+        message = f"{said.text}: of its {found.has}, {found.machine} leaves at most {found.left} to pods"
         text = f"{field_path(said.path)}: {message}"
-        help = "ask for less: DaemonSets take their share too"
+        help = "request less: DaemonSets need their share too"
         return problem(
             "takes-the-whole-machine", said.path, text, help, severity="warning", stage="run", authority="kubelet"
         )
     where = f" on {cloud}" if cloud else ""
     message = f"{said.text}: no machine with {name}{where} has more than {found.has} ({found.machine})"
-    many = ", and for more nodes" if said.ask.what == "devices" else ""
-    help = f"ask for at most {found.has} a node{many}"
+    many = ", on more nodes" if said.ask.what == "devices" else ""
+    help = f"request at most {found.has} per node{many}"
     return problem("fits-no-machine", said.path, f"{field_path(said.path)}: {message}", help, stage="run")
 
 
@@ -141,7 +141,7 @@ def _part(said: Sequence[_Said], machines: Machines, job: JobSpec, cloud: str | 
         message = (
             f"{found.machine} has room for {here} such pods and {found.devices - fill} accelerators that none uses"
         )
-    help = f"ask for {found.devices} a node, and for fewer nodes"
+    help = f"request {found.devices} per node, on fewer nodes"
     text = f"{field_path(devices.path)}: {message}"
     yield problem("part-of-a-machine", devices.path, text, help, severity="note", stage="style", authority="ptcompile")
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ptcompile.catalogue.fit import by_name, left_of
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.frontends.errors import problem
-from ptcompile.frontends.origin import settle, value_at
+from ptcompile.frontends.lines import settle, value_at
 from ptcompile.job import pod_template
 from ptcompile.job.device_claims import accelerators_in
 from ptcompile.job.model import Job, PodTemplate, Role

@@ -1,6 +1,6 @@
-"""A pod asks for more than the machines have that it pins.
+"""A pod requests more than the machine type that it selects has.
 
-What: the pod pins an instance type, or an accelerator, by nodeSelector or required node affinity, and asks for more
+What: the pod selects an instance type, or an accelerator, by nodeSelector or required node affinity, and requests more
 accelerators, network devices, CPUs or memory than any such machine has.
 
 Why: no node fits, and no autoscaler can make one: the pod stays Pending.
@@ -27,7 +27,7 @@ Example:
     -           nvidia.com/gpu: 16  # <--
     +           nvidia.com/gpu: 8
 
-Fix: ask for no more than the machine has, and for more pods.
+Fix: request no more than the machine has, in more pods.
 
 Source: machine types as of 2026-08: karpenter-provider-aws, cluster-autoscaler, Google Cloud's pages, oci-hpc-oke.
 """
@@ -49,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 yield found_at(
                     one.path,
                     f"{one.text}: no machine with {one.pins.what} has more than {most}",
-                    f"ask for at most {one.misfit.has} a pod",
+                    f"request at most {one.misfit.has} per pod",
                     severity=None if one.pins.certain else "warning",
                 )
 

@@ -1,7 +1,7 @@
-"""A pod asks for all CPUs or all memory of the machine that it pins.
+"""A pod requests all CPUs or all memory of the machine type that it selects.
 
-What: the pod pins an instance type, or an accelerator, and asks for more CPU or memory than the kubelet and the system
-leave of such a machine.
+What: the pod selects an instance type, or an accelerator, and requests more CPU or memory than the kubelet and the
+system leave of such a machine.
 
 Why: what the kubelet reserves is not for pods: the machine is large enough and the node never is. The pod stays
 Pending.
@@ -28,7 +28,7 @@ Example:
                 memory: 512Gi
                 nvidia.com/gpu: 8
 
-Fix: ask for less; DaemonSets take their share too.
+Fix: request less; DaemonSets need their share too.
 
 Source: reservations of GKE, EKS and AKS as karpenter's providers compute them (2026-08).
 """
@@ -46,10 +46,11 @@ def _check(subject: Subject) -> Iterator[Found]:
     for template in subject.templates:
         for one in too_much(template):
             if one.misfit.left is not None:
+                has, left = f"{one.misfit.has}, {one.misfit.machine}", one.misfit.left
                 yield found_at(
                     one.path,
-                    f"{one.text}: of its {one.misfit.has} {one.misfit.machine} leaves pods at most {one.misfit.left}",
-                    "ask for less: DaemonSets take their share too",
+                    f"{one.text}: of its {has} leaves at most {left} to pods",
+                    "request less: DaemonSets need their share too",
                 )
 
 
