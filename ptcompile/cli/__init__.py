@@ -201,13 +201,6 @@ def _add_schema(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     one.set_defaults(run=_schema)
 
 
-def _add_targets(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    one = commands.add_parser("targets", help="list the targets and what each can express")
-    one.add_argument("--format", choices=("text", "json"), default="text", help="format of the table (default: text)")
-    one.add_argument("--versions", action="store_true", help="list what each release of an operator changed")
-    one.set_defaults(run=_targets)
-
-
 def _add_of(module: str) -> _Add:
     """The `add` of a command's module, which is imported when the command is wanted."""
 
@@ -233,7 +226,7 @@ _ADD: Final[dict[str, _Add]] = {
     "schema": _add_schema,
     "init": _add_of("init_command"),
     "flyte": _add_of("flyte_command"),
-    "targets": _add_targets,
+    "targets": _add_of("targets_command"),
     "plugins": _add_of("plugins_command"),
 }
 """Each command's place in the parser, in the order that --help shows."""
@@ -262,20 +255,6 @@ def _schema(options: argparse.Namespace) -> int:
     from ptcompile.verbs.schema import schema
 
     return files.write_stdout(json.dumps(schema(options.what), indent=2) + "\n")
-
-
-def _targets(options: argparse.Namespace) -> int:
-    import json
-
-    from ptcompile.prerequisites import capabilities
-    from ptcompile.verbs.targets import targets
-
-    if options.versions:
-        return files.write_stdout(capabilities.versions())
-    found = targets()
-    return files.write_stdout(
-        json.dumps(found.to_dict(), indent=2) + "\n" if options.format == "json" else found.text()
-    )
 
 
 def run() -> None:
