@@ -40,6 +40,7 @@ COMMANDS = (
     "rules",
     "init",
     "flyte",
+    "server",
 )
 
 EPILOG = """\
@@ -65,8 +66,8 @@ examples:
   ptcompile flyte train.py:train --input epochs=7     a Flyte task that trains, without Flyte
 
 The first word may be a command (compile, lint, simulate, rehearse, explain, diff, import, convert, platform, requires,
-schema, targets, rules, init, flyte); without one it is compile. `ptcompile COMMAND --help` tells more. A file called
-like a command is ./compile.
+schema, targets, rules, init, flyte, server); without one it is compile. `ptcompile COMMAND --help` tells more. A file
+called like a command is ./compile.
 """
 
 
@@ -231,6 +232,7 @@ _ADD: Final[dict[str, _Add]] = {
     "schema": _add_schema,
     "init": _add_of("init_command"),
     "flyte": _add_of("flyte_command"),
+    "server": _add_of("server_command"),
     "targets": _add_targets,
 }
 """Each command's place in the parser, in the order that --help shows."""

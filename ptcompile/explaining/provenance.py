@@ -42,12 +42,18 @@ class _Effect(NamedTuple):
 
 
 def provenance(
-    data: Mapping[str, Any], cluster: ClusterProfile, target: Target, *, chosen: bool = False
+    data: Mapping[str, Any],
+    cluster: ClusterProfile,
+    target: Target,
+    *,
+    chosen: bool = False,
+    only: Path | None = None,
 ) -> tuple[Cause, ...]:
     """The cause of every value of the manifests that a document compiles to, in the order of the manifests.
 
     `data` is a TrainingJob that compiles for the target; `chosen` says that the target is not the document's own
-    choice. Pure. Raises nothing for such a document.
+    choice. With `only`, the lines at or below that path of the document alone are tried as inputs: a compilation or two
+    for each of them. Pure. Raises nothing for such a document.
     """
     spec, _ = read_spec(data)
     if spec is None:
@@ -59,7 +65,7 @@ def provenance(
     lowered = lower(spec, cluster)
     job, steps = passes.run(lowered, context)
     manifests = target.emit(job, cluster)
-    effects = _effects(data, spec, cluster, target, manifests)
+    effects = _effects(data, spec, cluster, target, manifests, only)
     inputs = _inputs(effects, data, cluster)
     written = _written(manifests, steps, context)
     carried = set(changed(manifests, target.emit(map_templates(job, _blank), cluster)))
@@ -111,7 +117,12 @@ def _by_user(path: Path, value: Any, inputs: Iterable[Input], *, copied: bool) -
 
 
 def _effects(
-    data: Mapping[str, Any], spec: Spec, cluster: ClusterProfile, target: Target, manifests: Manifests
+    data: Mapping[str, Any],
+    spec: Spec,
+    cluster: ClusterProfile,
+    target: Target,
+    manifests: Manifests,
+    only: Path | None,
 ) -> list[_Effect]:
     """What each line changes. What holds lines counts only for values that none of its lines changes."""
 
@@ -123,6 +134,9 @@ def _effects(
         tried = variants.cluster_of(document)
         return None if tried is None else frozenset(changed(manifests, _manifests(spec, tried, target)))
 
+    if only is not None:
+        lines = [one for one in variants.of_spec(data) if one.path[: len(only)] == only]
+        return _of_file("spec", outcomes(data, lines, of_spec))
     profile = variants.filled(cluster)
     return [
         *_of_file("spec", outcomes(data, variants.of_spec(data), of_spec)),

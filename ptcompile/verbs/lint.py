@@ -4,7 +4,7 @@ Linting a manifest needs no pydantic: whatever knows our own kinds is imported w
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ptcompile import streams
@@ -48,12 +48,14 @@ class _Asked:
         webhooks: bool,
         selection: Selection,
         definitions: "Definitions | None" = None,
+        pause: Callable[[], None] | None = None,
     ) -> None:
         self.profile = profile
         self.versions = versions
         self.webhooks = webhooks
         self.selection = selection
         self.definitions = definitions
+        self.pause = pause
 
 
 def lint(
@@ -68,6 +70,7 @@ def lint(
     ignore: Iterable[str] = (),
     schemas: Iterable[str | os.PathLike[str]] = (),
     beside: Sequence[Mapping[str, Any]] = (),
+    pause: Callable[[], None] | None = None,
 ) -> Report:
     """Say what an API server, the operators, the kubelet and torchrun would say of every object of a stream.
 
@@ -79,7 +82,8 @@ def lint(
     `select` and `ignore` are codes, beginnings of codes, or names. What would be refused is told whatever is selected,
     unless it is ignored. `schemas` are files and folders of CRDs or JSON Schemas, for kinds that ptcompile does not
     know; CRDs in the stream itself count too. `beside` are objects of other files that decide what happens to these,
-    and are not judged themselves: namespaces, queues, quotas, limit ranges.
+    and are not judged themselves: namespaces, queues, quotas, limit ranges. `pause` is called before each object; an
+    exception that it raises ends the call, for callers that no longer want the answer.
 
     Raises ValueError for a selector that selects nothing, for a version that is none, and for a path in `schemas` that
     cannot be read or holds no definition.
@@ -94,7 +98,7 @@ def lint(
         profile, wrong = read_cluster(cluster)
         found += wrong
     versions = _versions(profile, kubernetes)
-    asked = _Asked(profile, versions, webhooks, selection(select, ignore), _definitions(read, schemas))
+    asked = _Asked(profile, versions, webhooks, selection(select, ignore), _definitions(read, schemas), pause)
     found += _all(read, filename, asked, unchecked, unknown_kinds, beside)
     found = [d for d in found if asked.selection.tells(d.name, d.stage)]
     if "ptcompile:" not in read.text:  # no comment says what is meant
@@ -124,6 +128,8 @@ def _all(
         if document.index == next(iter(templates), None):  # once a file
             yield streams.stamp(templates[document.index], document, filename)
     for document, at, manifest in objects:
+        if asked.pause is not None:
+            asked.pause()
         problems: Iterable[Problem] | None
         other = foreign(manifest) if read.text else None
         if other is not None:

@@ -63,6 +63,25 @@ def walk(root: Node, path: Path) -> tuple[list[tuple[int, int, Node]], bool]:
     return steps, True
 
 
+def find(root: Node, offset: int) -> tuple[Path, bool]:
+    """The path of the innermost value around an offset, and whether the offset is on its key."""
+    path: Path = ()
+    node = root
+    while node.children:
+        children = node.children
+        steps = children.items() if type(children) is dict else enumerate((-1, -1, child) for child in children)
+        inner = None
+        for part, (start, end, child) in steps:
+            if start <= offset <= end:
+                return (*path, part), True
+            if inner is None and child.start <= offset <= child.end:
+                inner = part, child
+        if inner is None:
+            break
+        path, node = (*path, inner[0]), inner[1]
+    return path, False
+
+
 def scalars(root: Node) -> list[tuple[int, int]]:
     """Where all scalars and keys below a node begin and end, in their order. An alias's are those of its anchor."""
     found: set[tuple[int, int]] = set()
