@@ -52,8 +52,8 @@ def provenance(
     """The cause of every value of the manifests that a document compiles to, in the order of the manifests.
 
     `data` is a TrainingJob that compiles for the target; `chosen` says that the target is not the document's own
-    choice. With `only`, the lines at or below that path of the document alone are tried as inputs: a compilation or two
-    for each of them. Pure. Raises nothing for such a document.
+    choice. With `only`, the causes of those values alone that the lines at or below that path of the document change: a
+    compilation or two for each of these lines. Pure. Raises nothing for such a document.
     """
     spec, _ = read_spec(data)
     if spec is None:
@@ -76,6 +76,8 @@ def provenance(
     secretless = {"spec": without_secrets(data), "cluster": without_secrets(variants.filled(cluster))}
     causes, named = [], Named()
     for path, value in leaves(manifests):
+        if only is not None and path not in inputs:
+            continue
         found = inputs.get(path, ())
         by = written.get(path) or _by_user(path, value, found, copied=path in carried and _pair(path, value) in words)
         if by == "target":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Collection, Iterator, Sequence
+from typing import Final
 
 from lsprotocol.types import (
     CodeAction,
@@ -21,17 +22,22 @@ from ptcompile.fixing import apply
 from ptcompile.server.diagnostics import as_diagnostic
 from ptcompile.server.document import Open
 
-FIX_ALL = "source.fixAll.ptcompile"
+FIX_ALL: Final = "source.fixAll.ptcompile"
+_MOST: Final = 16
+"""Findings for which something is offered at once."""
 
 
 def actions(opened: Open, within: Range, only: Collection[str] | None, version: int | None) -> list[CodeAction]:
-    """What can be done about the findings in a range."""
+    """What can be done about the findings in a range; of many, about the first of them.
+
+    All safe fixes at once take as long as `lint --fix`: they are there for clients that ask for them by name.
+    """
     found: list[CodeAction] = []
-    here = [one for one in opened.report.diagnostics if _meets(opened, one, within)]
+    here = [one for one in opened.report.diagnostics if _meets(opened, one, within)][:_MOST]
     if _wanted(CodeActionKind.QuickFix.value, only):
         found += _fixes(opened, here, version)
         found += _ignores(opened, here, version)
-    if _wanted(FIX_ALL, only) and any(one.fix is not None and one.fix.safe for one in opened.report.diagnostics):
+    if only is not None and _wanted(FIX_ALL, only) and any(one.fix is not None and one.fix.safe for one in opened.report.diagnostics):
         found += _all(opened, version)
     return found
 

@@ -16,8 +16,6 @@ _key = re.compile(
     r"""("(?:[^"\\]|\\.)*"[ \t]*|'(?:[^']|'')*'[ \t]*|[^\s#"'\[\]{},&*!|>%@`-][^#]*?|-[^\s#][^#]*?):(?=\s|$)"""
 ).match
 _lead = re.compile(r"(?:[&!][^\s]*[ \t]+)*").match
-_comment = re.compile(r"(?:^|[ \t])#")
-_quoted = re.compile(r"""[ \t]*(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')""").match
 
 
 class Entry(NamedTuple):
@@ -237,15 +235,28 @@ def key_of(text: str) -> tuple[str, int] | None:
 
 def in_comment(text: str) -> bool:
     """Whether the end of the beginning of a line is in a comment."""
-    quoted = _quoted(text)
-    return _comment.search(text, quoted.end() if quoted else 0) is not None
+    return _comment_at(text) < len(text)
 
 
 def plain(value: str) -> str:
     """A value without the comment behind it."""
-    quoted = _quoted(value)
-    found = _comment.search(value, quoted.end() if quoted else 0)
-    return value[: found.start()].strip() if found else value.strip()
+    return value[: _comment_at(value)].strip()
+
+
+def _comment_at(text: str) -> int:
+    """Where the comment of a line begins; the length of a line without one."""
+    if "#" not in text:
+        return len(text)
+    quote, before = "", " "
+    for at, character in enumerate(text):
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'" and before in " \t[{,":
+            quote = character
+        elif character == "#" and before in " \t":
+            return at
+        before = character
+    return len(text)
 
 
 def unquoted(word: str) -> str:

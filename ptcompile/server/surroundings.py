@@ -84,7 +84,7 @@ def defined(file: File) -> tuple[Defined, ...]:
     for document in source.read(file.content, file.path).documents:
         for at, one in objects(document.data):
             name = _name(one)
-            if one.get("kind") in NAMED and name is not None:
+            if str(one.get("kind")) in NAMED and name is not None:
                 place: Path = (*at, "metadata", "name")
                 found.append(Defined(str(one["kind"]), name, file.path, document.span(place), one))
     return tuple(found)

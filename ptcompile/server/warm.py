@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 
 from lsprotocol.types import Position, Range
@@ -41,3 +42,5 @@ def up(pause: Callable[[], None]) -> None:
             definition.definition(one, Position(4, 12))
             completion.complete(one, Position(5, 2))
             pause()
+    gc.collect()
+    gc.freeze()  # modules and schemas stay: no later collection looks at them

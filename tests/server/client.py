@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import queue
 import subprocess
 import sys
@@ -24,7 +23,7 @@ CAPABILITIES: dict[str, Any] = {
 class Client:
     """One editor with one server. Requests that the server makes are answered with null and kept."""
 
-    def __init__(self, folder: Path, *, options: dict[str, Any] | None = None, env: dict[str, str] | None = None) -> None:
+    def __init__(self, folder: Path, *, options: dict[str, Any] | None = None) -> None:
         self.folder = folder
         self._server = subprocess.Popen(
             [sys.executable, "-m", "ptcompile", "server", "--stdio"],
@@ -32,7 +31,6 @@ class Client:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             cwd=folder,
-            env={**os.environ, **(env or {})},
         )
         self._id = 0
         self._answers: dict[int, queue.Queue[dict[str, Any]]] = {}
@@ -76,6 +74,11 @@ class Client:
     def status(self) -> int | None:
         """The server's exit status."""
         return self._server.poll()
+
+    def cpu(self) -> float:
+        """Seconds of processor time that the server has taken (Linux)."""
+        tasks = Path(f"/proc/{self._server.pid}/task").glob("*/schedstat")
+        return sum(int(task.read_text(encoding="ascii").split()[0]) for task in tasks) / 1e9
 
     def uri(self, name: str) -> str:
         """The address of a file of the folder."""
