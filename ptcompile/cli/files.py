@@ -222,7 +222,7 @@ def fault(error: BaseException) -> int:
 def leave(status: int) -> None:
     """End the process without tearing everything down, once what was written is out."""
     try:
-        if sys.stdout is not None:
+        if sys.stdout is not None and not sys.stdout.closed:  # the language server ends by closing it
             sys.stdout.flush()
     except OSError:
         status = 2

@@ -23,8 +23,10 @@ from ptcompile.server.diagnostics import as_diagnostic
 from ptcompile.server.document import Open
 
 FIX_ALL: Final = "source.fixAll.ptcompile"
-_MOST: Final = 16
+_MOST: Final = 8
 """Findings for which something is offered at once."""
+_NEAR: Final = 200
+"""Lines of which the fewest that change are looked for: that takes the square of their number."""
 
 
 def actions(opened: Open, within: Range, only: Collection[str] | None, version: int | None) -> list[CodeAction]:
@@ -37,7 +39,11 @@ def actions(opened: Open, within: Range, only: Collection[str] | None, version: 
     if _wanted(CodeActionKind.QuickFix.value, only):
         found += _fixes(opened, here, version)
         found += _ignores(opened, here, version)
-    if only is not None and _wanted(FIX_ALL, only) and any(one.fix is not None and one.fix.safe for one in opened.report.diagnostics):
+    if (
+        only is not None
+        and _wanted(FIX_ALL, only)
+        and any(one.fix is not None and one.fix.safe for one in opened.report.diagnostics)
+    ):
         found += _all(opened, version)
     return found
 
@@ -111,12 +117,21 @@ def _edit(opened: Open, new: str, version: int | None) -> WorkspaceEdit:
 
 
 def text_edits(opened: Open, new: str) -> Iterator[TextEdit]:
-    """The fewest lines that have to change."""
+    """The lines that have to change; where they are far apart, all between the first and the last."""
     old_lines, new_lines = opened.text.splitlines(keepends=True), new.splitlines(keepends=True)
     starts = [0]
     for line in old_lines:
         starts.append(starts[-1] + len(line))
-    matcher = difflib.SequenceMatcher(None, old_lines, new_lines, autojunk=False)
-    for tag, start, end, first, last in matcher.get_opcodes():
+    same = next((i for i, (a, b) in enumerate(zip(old_lines, new_lines, strict=False)) if a != b), None)
+    first = min(len(old_lines), len(new_lines)) if same is None else same
+    behind = 0
+    while behind < min(len(old_lines), len(new_lines)) - first and old_lines[-1 - behind] == new_lines[-1 - behind]:
+        behind += 1
+    old, made = old_lines[first : len(old_lines) - behind], new_lines[first : len(new_lines) - behind]
+    changed = [("replace", 0, len(old), 0, len(made))] if old or made else []
+    if len(old) + len(made) < _NEAR:
+        changed = difflib.SequenceMatcher(None, old, made, autojunk=False).get_opcodes()
+    for tag, start, end, begin, last in changed:
         if tag != "equal":
-            yield TextEdit(opened.lines.range(starts[start], starts[end]), "".join(new_lines[first:last]))
+            where = opened.lines.range(starts[first + start], starts[first + end])
+            yield TextEdit(where, "".join(made[begin:last]))

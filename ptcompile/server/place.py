@@ -31,11 +31,9 @@ class Place(NamedTuple):
     glued: bool
     """Whether there is no blank between the key's colon and the cursor."""
     document: Sketch
-    """The outline of the document without the line that is being typed."""
+    """The outline of the document, and of the brackets before the cursor on the line that is being typed."""
     begin: int
     """The offset at which the document begins."""
-    rest: str
-    """The document without the line that is being typed."""
 
 
 def document_bounds(text: str, offset: int) -> tuple[int, int]:
@@ -65,10 +63,11 @@ def place_at(text: str, offset: int) -> Place:
     blank = " " * (indent.end() if indent else 0)
     rest = text[begin:line_start] + blank + text[line_end : max(end, line_end)]
     found = _typed(outline, text[line_start:offset], line_start)
-    return found._replace(end=offset, document=sketch(rest), begin=begin, rest=rest)
+    document = Sketch((*sketch(rest).entries, *found.document.entries))
+    return found._replace(end=offset, document=document, begin=begin)
 
 
-_NOTHING = Place((), "text", "", 0, 0, "", False, False, Sketch(()), 0, "")
+_NOTHING = Place((), "text", "", 0, 0, "", False, False, Sketch(()), 0)
 
 
 def _typed(outline: Outline, typed: str, offset: int) -> Place:
@@ -108,14 +107,13 @@ def _at_word(outline: Outline, text: str, column: int, offset: int, dashed: int,
 
 
 def _in_flow(flow: Flow, typed: str, offset: int) -> Place:
-    for _ in flow.feed(typed, offset):
-        pass
+    closed = Sketch(tuple(flow.feed(typed, offset)))
     if not flow.frames:
         return _NOTHING
     word = flow.word.lstrip()
     start = offset + len(typed) - len(word)
     found = _of_value(flow.path, "value" if flow.frames[-1].valued else "key", word, start)
-    return found._replace(flow=True, part="item" if flow.frames[-1].is_list else found.part)
+    return found._replace(flow=True, document=closed, part="item" if flow.frames[-1].is_list else found.part)
 
 
 def _of_value(path: Path, part: Literal["key", "value", "item"], word: str, start: int) -> Place:

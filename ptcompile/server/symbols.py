@@ -46,12 +46,12 @@ def _below(opened: Open, node: Node, data: Any, base: int, depth: int, left: lis
         return
     if isinstance(node.children, dict):
         for key, (start, end, child) in node.children.items():
-            if key in data and start >= 0:
+            if key in data and node.start <= start <= node.end:  # the parts of an alias are elsewhere
                 yield from _one(opened, key, (start, end), child, data[key], base, depth, left)
         return
     for at, child in enumerate(node.children):
         name = identity(data[at], "") if at < len(data) else None
-        if at < len(data) and isinstance(data[at], dict | list):
+        if at < len(data) and isinstance(data[at], dict | list) and node.start <= child.start <= node.end:
             shown = name if isinstance(name, str) else str(at)
             yield from _one(opened, shown, (child.start, child.end), child, data[at], base, depth, left)
 

@@ -38,6 +38,8 @@ class Client:
         self.asked: queue.Queue[dict[str, Any]] = queue.Queue()
         self.replies: dict[str, Any] = {}
         """What requests of the server are answered with, by method."""
+        self.silent: set[str] = set()
+        """Requests of the server that are not answered."""
         threading.Thread(target=self._read, daemon=True).start()
         root = folder.as_uri()
         self.capabilities = self.call(
@@ -157,6 +159,8 @@ class Client:
             self._answers[message["id"]].put(message)
         elif "id" in message:
             self.asked.put(message)
+            if message["method"] in self.silent:
+                return
             self._send({"id": message["id"], "result": self.replies.get(message["method"])})
         else:
             self.notifications.put(message)
