@@ -62,7 +62,7 @@ def test_targets_enums_and_switches() -> None:
 
 def test_names_of_the_profile_stand_before_the_built_in_ones() -> None:
     settings = with_profile(PROFILE)
-    assert list(completions(f"{HEAD}  accelerator: |", settings=settings))[0] == "big"
+    assert next(iter(completions(f"{HEAD}  accelerator: |", settings=settings))) == "big"
     assert {"rails", "efa"} <= set(completions(f"{HEAD}  fabric: |", settings=settings))
     assert "research" in completions(f"{HEAD}  queue: |", settings=settings)
     assert "rack" in completions(f"{HEAD}  topology: {{required: |", settings=settings)

@@ -19,7 +19,7 @@ spec:
       containers:
       - name: main
         image: registry.example.com/train:1
-        command: [torchrun, --nnodes=2, --nproc-per-node=8, "--node-rank=$(RANK_OF_NODE)", --master-addr=train-0, train.py]
+        command: [torchrun, --nnodes=2, --nproc-per-node=8, "--node-rank=$(RANK_OF_NODE)", train.py]
         env:
         - name: RANK_OF_NODE
           valueFrom: {fieldRef: {fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']"}}

@@ -36,7 +36,7 @@ def test_an_editor_at_work(client: Client) -> None:
     (hint,) = client.call("textDocument/inlayHint", **document, range=whole)
     assert hint["label"] == "4 pods, 32 processes, 32 GPUs"
     lenses = client.call("textDocument/codeLens", **document)
-    assert [one["command"]["title"] for one in lenses][0] == "show manifests for volcano"
+    assert next(one["command"]["title"] for one in lenses) == "show manifests for volcano"
     assert "torchrun" in client.call("textDocument/hover", **client.at("spec.yaml", 5, 4))["contents"]["value"]
     assert client.call("textDocument/documentSymbol", **document)[0]["name"] == "TrainingJob/train"
     typed = SPEC + "  envFrom: [{configMapRef: {name: "
