@@ -128,7 +128,7 @@ def text_edits(opened: Open, new: str) -> Iterator[TextEdit]:
     while behind < min(len(old_lines), len(new_lines)) - first and old_lines[-1 - behind] == new_lines[-1 - behind]:
         behind += 1
     old, made = old_lines[first : len(old_lines) - behind], new_lines[first : len(new_lines) - behind]
-    changed = [("replace", 0, len(old), 0, len(made))] if old or made else []
+    changed: Sequence[tuple[str, int, int, int, int]] = [("replace", 0, len(old), 0, len(made))][: len(old) + len(made)]
     if len(old) + len(made) < _NEAR:
         changed = difflib.SequenceMatcher(None, old, made, autojunk=False).get_opcodes()
     for tag, start, end, begin, last in changed:

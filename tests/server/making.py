@@ -76,7 +76,7 @@ def accepted(text: str, label: str, **given: Any) -> str:
     item = next(item for item in complete(one, position).items if item.label == label)
     assert item.text_edit is not None
     assert not hasattr(item.text_edit, "insert")
-    where = item.text_edit.range  # type: ignore[union-attr]  # no other kind of edit is sent
+    where = item.text_edit.range
     start, end = one.lines.offset(where.start), one.lines.offset(where.end)
     return one.text[:start] + item.text_edit.new_text + one.text[end:]
 

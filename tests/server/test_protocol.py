@@ -47,7 +47,7 @@ def test_an_editor_at_work(client: Client) -> None:
     (place,) = client.call("textDocument/definition", **client.at("spec.yaml", 12, 36))
     assert place["uri"] == client.uri("settings.yaml")
     client.change("spec.yaml", WRONG, 5)
-    context = {"diagnostics": []}
+    context: dict[str, list[str]] = {"diagnostics": []}
     fix, ignore = client.call("textDocument/codeAction", **document, range=whole, context=context)
     assert fix["edit"]["changes"][client.uri("spec.yaml")][0]["newText"] == "  nodes: 4\n"
     assert ignore["title"] == "ignore PTC021 here"

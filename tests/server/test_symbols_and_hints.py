@@ -21,7 +21,7 @@ def test_a_tree_for_each_object() -> None:
     assert [one.name for one in found] == ["TrainingJob/train", "Pod/train"]
     pod = _names(found)["Pod/train"]
     assert isinstance(pod, dict)
-    assert pod["spec"] == {  # type: ignore[comparison-overlap]
+    assert pod["spec"] == {
         "restartPolicy": {},
         "containers": {
             "main": {"name": {}, "image": {}, "command": {}, "volumeMounts": {"data": {"name": {}, "mountPath": {}}}}
