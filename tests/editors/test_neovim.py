@@ -18,7 +18,9 @@ pytestmark = pytest.mark.skipif(shutil.which("nvim") is None, reason="no nvim he
 
 def test_neovim_at_work(tmp_path: Path) -> None:
     spec, out = tmp_path / "spec.yaml", tmp_path / "found.json"
-    spec.write_text(SPEC.replace("  nodes:", "  noodes:").replace("  elastic: {nprocPerNode: 8}\n", ""), encoding="utf-8")
+    spec.write_text(
+        SPEC.replace("  nodes:", "  noodes:").replace("  elastic: {nprocPerNode: 8}\n", ""), encoding="utf-8"
+    )
     script = Path(__file__).with_name("neovim.lua")
     env = {**os.environ, "PTCOMPILE": sys.executable, "SPEC": str(spec), "OUT": str(out)}
     home = {name: str(tmp_path / "home") for name in ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")}
