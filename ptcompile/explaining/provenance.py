@@ -51,22 +51,26 @@ def provenance(
     *,
     chosen: bool = False,
     more: tuple[Pass, ...] = (),
+    only: Path | None = None,
 ) -> tuple[Cause, ...]:
     """The cause of every value of the manifests that a document compiles to, in the order of the manifests.
 
     `data` is a TrainingJob that compiles for the target; `chosen` says that the target is not the document's own
-    choice; `more` are the passes of plugins. Pure. Raises nothing for such a document.
+    choice; `more` are the passes of plugins. With `only`, the causes of those values alone that the lines at or below that
+    path of the document change: a compilation or two for each of these lines. Pure. Raises nothing for such a document.
     """
     spec, _ = read_spec(data)
     if spec is None:
         return ()
     record, manifests = recorded(spec, cluster, target, more), _manifests(spec, cluster, target, more)
-    inputs = _inputs(_effects(data, spec, cluster, target, manifests, more), data, cluster)
+    inputs = _inputs(_effects(data, spec, cluster, target, manifests, more, only), data, cluster)
     choice = {} if chosen else _choice(data, spec, cluster, target, manifests, more)
     shown = without_secrets(manifests)
     secretless = {"spec": without_secrets(data), "cluster": without_secrets(variants.filled(cluster))}
     causes, named = [], Named()
     for path, _ in leaves(manifests):
+        if only is not None and path not in inputs:
+            continue
         found, mark = inputs.get(path, ()), record.mark(int(path[0]), path[1:])
         by = _by(mark, path)
         if by == "target":
@@ -115,6 +119,7 @@ def _effects(
     target: Target,
     manifests: Manifests,
     more: tuple[Pass, ...],
+    only: Path | None,
 ) -> list[_Effect]:
     """What each line changes. What holds lines counts only for values that none of its lines changes."""
 
@@ -126,6 +131,9 @@ def _effects(
         tried = variants.cluster_of(document)
         return None if tried is None else frozenset(changed(manifests, _manifests(spec, tried, target, more)))
 
+    if only is not None:
+        lines = [one for one in variants.of_spec(data) if one.path[: len(only)] == only]
+        return _of_file("spec", outcomes(data, lines, of_spec))
     profile = variants.filled(cluster)
     return [
         *_of_file("spec", outcomes(data, variants.of_spec(data), of_spec)),
