@@ -56,7 +56,7 @@ def provenance(
     """The cause of every value of the manifests that a document compiles to, in the order of the manifests.
 
     `data` is a TrainingJob that compiles for the target; `chosen` says that the target is not the document's own
-    choice; `more` are the passes of plugins. With `only`, the causes of those values alone that the lines at or below that
+    choice; `more` are the passes of plugins. With `only`, only the causes of values that the lines at or below that
     path of the document change: a compilation or two for each of these lines. Pure. Raises nothing for such a document.
     """
     spec, _ = read_spec(data)
