@@ -87,6 +87,8 @@ class Problem(NamedTuple):
     span: Span | None = None
     """Known already: the reader's findings, which have no path."""
     fix: Fix | None = None
+    code: str = ""
+    """Of a rule outside ptcompile, whose name has no code in `codes.CODES`."""
 
 
 class Diagnostic(NamedTuple):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from ptcompile.catalogue import topology
 from ptcompile.job.model import Group, Job
 from ptcompile.vocabulary import from_schema
 from ptcompile.vocabulary.checks import OWN_SCHEDULER
@@ -81,9 +82,12 @@ def together(groups: Sequence[Group]) -> bool:
 
 
 def level_of(job: Job, cluster: ClusterProfile) -> TopologyLevel:
-    """What the profile says of the level that the job names; nothing where either is silent."""
-    levels = cluster.spec.topology.levels
-    return levels.get(job.topology.level if job.topology else "") or from_schema.no_level()
+    """What the profile says of the level that the job names, else its cloud; nothing where both are silent."""
+    name = job.topology.level if job.topology else ""
+    known = cluster.spec.topology.levels.get(name)
+    if known is None and (label := topology.levels_of(cluster.spec.cloud).get(name)):
+        return from_schema.level(label)
+    return known or from_schema.no_level()
 
 
 def object_labels(job: Job, cluster: ClusterProfile) -> dict[str, str]:
@@ -111,8 +115,8 @@ def object_annotations(job: Job, cluster: ClusterProfile, target: str) -> dict[s
         return {}
     word = "required" if job.topology.required else "preferred"
     return {
-        "kai.scheduler/topology": cluster.spec.topology.name or "",
-        f"kai.scheduler/topology-{word}-placement": level_of(job, cluster).node_label or "",
+        topology.KAI_TOPOLOGY: cluster.spec.topology.name or "",
+        topology.KAI[word]: level_of(job, cluster).node_label or "",
     }
 
 
@@ -120,6 +124,4 @@ def network_topology(job: Job, cluster: ClusterProfile, target: str) -> dict[str
     """Volcano's `networkTopology` of a job or a PodGroup (Volcano 1.11 and newer; facts/volcano)."""
     if job.topology is None or nearness_by(job, cluster, target) != "volcano":
         return None
-    if not job.topology.required:
-        return {"mode": "soft"}
-    return {"mode": "hard", "highestTierAllowed": level_of(job, cluster).tier or 0}
+    return topology.volcano((level_of(job, cluster).tier or 0) if job.topology.required else None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ptcompile.findings.codes import CODES
 from ptcompile.linting import every_rule, rule_named
@@ -68,13 +68,16 @@ def _indented(text: str) -> str:
     return "".join(f"    {line}" if line.strip() else line for line in text.splitlines(keepends=True)).rstrip("\n")
 
 
-def listed() -> str:
-    """One line a rule: code, name, severity, stage, authority."""
-    rules = sorted(every_rule(), key=_code)
-    width = max((len(rule.name) for rule in rules), default=0)
+def listed(more: Sequence[tuple[str, ...]] = ()) -> str:
+    """One line a rule: code, name, severity, stage, authority. `more` are those of plugins, which follow."""
+    own = (
+        (_code(rule), rule.name, rule.severity, rule.stage, rule.authority) for rule in sorted(every_rule(), key=_code)
+    )
+    rows = [*own, *more]
+    wide, width = (max(len(row[at]) for row in rows) for at in (0, 1))
     return "".join(
-        f"{_code(rule)}  {rule.name:<{width}}  {rule.severity:<7}  {rule.stage:<5}  {rule.authority}\n"
-        for rule in rules
+        f"{code:<{wide}}  {name:<{width}}  {severity:<7}  {stage:<5}  {authority}\n"
+        for code, name, severity, stage, authority in rows
     )
 
 

@@ -53,6 +53,8 @@ PROBES: Final = (
     Probe("auxiliary roles", {"roles": {"loader": {"command": ["serve"]}}}),
     Probe("accelerator", {"accelerator": "nvidia-h100", "resources": {"gpu": 1}}, {"cloud": "gke"}),
     Probe("fabric", {"fabric": "efa", "accelerator": "nvidia-h100", "resources": {"gpu": 8}}, {"cloud": "eks"}),
+    Probe("NVLink domain", {"fabric": "nvlink-domain", "accelerator": "nvidia-gb200", "resources": {"gpu": 4}}),
+    Probe("GPUs by claim", {"resources": {"gpu": 1}}, {"gpu": {"claim": {}}}),
     Probe("restartPolicy OnFailure", {"restartPolicy": "OnFailure"}),
     Probe("restartPolicy Always", {"restartPolicy": "Always"}),
     Probe("restartPolicy ExitCode", {"restartPolicy": "ExitCode"}),

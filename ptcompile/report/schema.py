@@ -36,7 +36,7 @@ def diagnostic() -> Schema:
     return closed(
         "One finding.",
         {
-            "code": {"type": "string", "pattern": "^PTC[0-9]{3}$"},
+            "code": {"type": "string", "pattern": "^[A-Z]{2,8}[0-9]{3}$"},
             "name": {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"},
             "severity": {"enum": list(get_args(Severity))},
             "message": TEXT,
