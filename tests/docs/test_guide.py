@@ -54,7 +54,8 @@ def test_the_words_for_ends_are_told() -> None:
 
 def test_every_command_is_shown_somewhere() -> None:
     shown = "".join(path.read_text(encoding="utf-8") for path in PAGES)
-    assert [command for command in COMMANDS if command != "compile" and not re.search(rf"ptcompile {command}\b", shown)] == []
+    named = set(re.findall(r"ptcompile ([a-z]+)\b", shown))
+    assert [command for command in COMMANDS if command not in named] == []
 
 
 @pytest.mark.parametrize("change", changes().values(), ids=list(changes()))
