@@ -65,8 +65,8 @@ def ground(folder: str, settings: Settings, images: Sequence[str]) -> Iterator[G
             return
     engine = find_engine()
     if engine is None:
-        neither = "neither docker nor podman answers" + (f", and {why}" if why else "")
-        raise RehearsalError(f"{neither}: a rehearsal needs one of them, or Linux namespaces")
+        lacking = "an image needs docker or podman, and neither answers"
+        raise RehearsalError(f"{why}; neither docker nor podman answers in its place" if why else lacking)
     with _in_containers(folder, settings, images, engine) as found:
         yield found
 
@@ -108,8 +108,8 @@ def torch_and_launchers(python: str) -> list[str]:
         raise RehearsalError(f"{python} does not run: {error}") from error
     if done.returncode:
         raise RehearsalError(
-            f"{python} has no torch: name an interpreter that has with --python, such as that of an environment where "
-            "`pip install torch --index-url https://download.pytorch.org/whl/cpu` was run"
+            f"{python} has no torch: name an interpreter that has it with --python, such as that of an environment "
+            "where `pip install torch --index-url https://download.pytorch.org/whl/cpu` was run"
         )
     return done.stdout.split()
 
