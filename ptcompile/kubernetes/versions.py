@@ -17,7 +17,7 @@ class Versions(NamedTuple):
     kueue: Version = (0, 19)
     kai: Version = (0, 15)
     mpi_operator: Version = (0, 8)
-    torch: Version = (2, 13)
+    torch: Version = (2, 15)
     """PyTorch, of the images that train; `torch_of` asks an image's tag first."""
 
 
@@ -45,6 +45,12 @@ def closes_when_told_to_end(torch: Version) -> bool:
     """Whether SIGTERM to one torchrun ends the rendezvous of all."""
     first, after = CLOSED_BY_SIGTERM
     return first <= torch < after
+
+
+def same_torchrun(one: Version, other: Version) -> bool:
+    """Whether the torchrun of two versions of PyTorch does the same, as far as it was measured."""
+    changes = (*CLOSED_BY_SIGTERM, SHARED_STORE, FIRST_STORE)
+    return all((one >= change) == (other >= change) for change in changes)
 
 
 def torch_of(image: str | None, versions: Versions) -> Version:
