@@ -17,6 +17,8 @@ class Versions(NamedTuple):
     kueue: Version = (0, 19)
     kai: Version = (0, 15)
     mpi_operator: Version = (0, 8)
+    nvidia_dra: Version = (25, 12)
+    """NVIDIA's DRA driver for GPUs. Its releases after 25.12 are numbered 0.x: `no_dns_names` tells them from older."""
     torch: Version = (2, 15)
     """PyTorch, of the images that train; `torch_of` asks an image's tag first."""
 

@@ -10,8 +10,9 @@ from ptcompile.kubernetes.untyped import at, items, object_name, text
 from ptcompile.rehearsal.errors import RehearsalError
 from ptcompile.rehearsal.lines import line
 from ptcompile.rehearsal.lines import stand_ins as launcher_stand_ins
+from ptcompile.simulation.job import Job
 from ptcompile.simulation.meeting import short_names, training
-from ptcompile.simulation.pod import Job, Pod
+from ptcompile.simulation.pod import Pod, Workload
 from ptcompile.torchrun import conf_of
 
 MOST_PODS = 32
@@ -113,7 +114,7 @@ def _names(pod: Pod) -> Iterator[str]:
         yield from short_names(full, space)
 
 
-def _services(job: Job) -> Iterator[Mapping[str, object]]:
+def _services(job: Workload) -> Iterator[Mapping[str, object]]:
     yield from job.expansion.services
     yield from (one for one in job.given if text(one.get("kind")) == "Service")
 

@@ -108,8 +108,8 @@ def torch_and_launchers(python: str) -> list[str]:
         raise RehearsalError(f"{python} does not run: {error}") from error
     if done.returncode:
         raise RehearsalError(
-            f"{python} has no torch: name an interpreter that has it with --python, such as that of an environment "
-            "where `pip install torch --index-url https://download.pytorch.org/whl/cpu` was run"
+            f"{python} has no torch: name one that has it with --python, such as that of an environment where "
+            "`pip install torch --index-url https://download.pytorch.org/whl/cpu` was run"
         )
     return done.stdout.split()
 

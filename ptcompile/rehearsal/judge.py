@@ -10,8 +10,8 @@ from ptcompile.rehearsal.actors import Actor
 from ptcompile.rehearsal.seen import Seen
 from ptcompile.simulation.agents import agents_of
 from ptcompile.simulation.faults import Claim, End, Fault, claim
+from ptcompile.simulation.job import Job
 from ptcompile.simulation.meeting import meeting, meets
-from ptcompile.simulation.pod import Job
 
 WORDS: dict[End | None, str] = {
     "all": "all pods train to completion",

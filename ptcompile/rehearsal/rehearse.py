@@ -18,7 +18,7 @@ from ptcompile.rehearsal.places import Places, Settings
 from ptcompile.rehearsal.seen import Seen
 from ptcompile.simulation.faults import Fault
 from ptcompile.simulation.hidden import firsts, hiding_of
-from ptcompile.simulation.pod import Job
+from ptcompile.simulation.job import Job
 
 
 class Rehearsal(NamedTuple):

@@ -15,7 +15,7 @@ from ptcompile.kubernetes.versions import (
     torch_of,
 )
 from ptcompile.simulation.meeting import Lead, Meeting, names, training
-from ptcompile.simulation.pod import Job, Pod
+from ptcompile.simulation.pod import Pod, Workload
 from ptcompile.torchrun import conf_of
 
 _TORCHRUN = ("torchrun", "accelerate")
@@ -54,7 +54,7 @@ class Agents(NamedTuple):
         return self.backend == "c10d" and self.low < min(self.high, self.pods)
 
 
-def agents_of(job: Job, found: Meeting | None, torch: Version | None = None) -> Agents | None:
+def agents_of(job: Workload, found: Meeting | None, torch: Version | None = None) -> Agents | None:
     """The agents of a job's meeting; None where torchrun meets nobody, or through etcd.
 
     `torch` is the PyTorch that they run, where that is known better than from the image and the profile.
@@ -87,11 +87,11 @@ def _seconds(conf: dict[str, str], name: str, default: int) -> int:
     return default if found is None else found
 
 
-def _own_store(lead: Lead, job: Job, torch: Version | None) -> bool:
+def _own_store(lead: Lead, job: Workload, torch: Version | None) -> bool:
     return lead[1].launch.env.get(OWN_STORE) == "1" or (torch or _torch(lead, job)) < SHARED_STORE
 
 
-def _torch(lead: Lead, job: Job) -> Version:
+def _torch(lead: Lead, job: Workload) -> Version:
     pod = lead[1]
     return torch_of(text(pod.main.spec.get("image")) if pod.main else None, job.versions)
 

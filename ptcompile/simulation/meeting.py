@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from ptcompile.kubernetes.untyped import Json, at, items, object_name, text
 from ptcompile.kubernetes.versions import FIRST_STORE, OWN_STORE, SHARED_STORE, torch_of
 from ptcompile.operators.pods import Role
-from ptcompile.simulation.pod import Job, Pod
+from ptcompile.simulation.pod import Pod, Workload
 from ptcompile.simulation.rendezvous import ALONE, AT_RENDEZVOUS, NO_RANK, Rendezvous
 
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared with, never bound
@@ -74,7 +74,7 @@ class Meeting(NamedTuple):
         }
 
 
-def meeting(job: Job) -> Meeting | None:
+def meeting(job: Workload) -> Meeting | None:
     """How the job's pods meet; None for a job without pods."""
     leads = training(job)
     if not leads:
@@ -88,7 +88,7 @@ def meeting(job: Job) -> Meeting | None:
     return Meeting(roles, host, outside, tuple(dict.fromkeys(_notes(job, made, [pod for _, pod, _ in leads]))))
 
 
-def training(job: Job) -> list[Lead]:
+def training(job: Workload) -> list[Lead]:
     """The roles that train, each with its first pod and what that makes of its rendezvous.
 
     Those that start torchrun to meet others; where none does, those that find others in their environment; else the
@@ -107,7 +107,7 @@ def _plain(seen: list[Lead]) -> list[Lead]:
     return [one for one in found if one[2].node_rank != NO_RANK] or found
 
 
-def resolve(job: Job, host: str, asking: Pod) -> str | None:
+def resolve(job: Workload, host: str, asking: Pod) -> str | None:
     """The pod or Service that a host name leads to from one of the job's pods, in words; None for nobody."""
     if host in LOCAL:
         return "each pod itself"
@@ -125,7 +125,7 @@ def resolve(job: Job, host: str, asking: Pod) -> str | None:
     return None
 
 
-def _is_of(job: Job, host: str) -> bool:
+def _is_of(job: Workload, host: str) -> bool:
     """Whether a host name begins with that of one of the job's pods, resolvable or not."""
     label = host.partition(".")[0]
     return any(job.pod(role, i).hostname == label for role in job.roles_of(label) for i in _indexes(host, role))
@@ -152,12 +152,12 @@ def _indexes(host: str, role: Role) -> list[int]:
     return sorted({i for i in (0, *numbers) if i < role.count})
 
 
-def _notes(job: Job, made: Meeting, pods: list[Pod]) -> Iterator[str]:
+def _notes(job: Workload, made: Meeting, pods: list[Pod]) -> Iterator[str]:
     yield from (note for _, seen in made.roles for note in seen.notes)
     yield from _hindrances(job, made, pods)
 
 
-def meets(job: Job, made: Meeting) -> bool | None:
+def meets(job: Workload, made: Meeting) -> bool | None:
     """Whether all pods that train meet; None where that hangs on the machines, or on the image's own command."""
     if any("does not start" in note or "starts nothing" in note for _, seen in made.roles for note in seen.notes):
         return False
@@ -168,7 +168,7 @@ def meets(job: Job, made: Meeting) -> bool | None:
     return True if known and not found and not made.outside else None
 
 
-def _hindrances(job: Job, made: Meeting, pods: list[Pod]) -> Iterator[str]:
+def _hindrances(job: Workload, made: Meeting, pods: list[Pod]) -> Iterator[str]:
     """Why not all pods that train meet, one sentence each."""
     first, total = made.first, made.nodes
     if first.nodes is not None:
@@ -221,7 +221,7 @@ def _counted(first: Rendezvous, total: int) -> Iterator[str]:
         yield f"{total} pods join a rendezvous of at most {high} nodes: {total - high} of them wait outside"
 
 
-def _ranks(job: Job, made: Meeting) -> Iterator[str]:
+def _ranks(job: Workload, made: Meeting) -> Iterator[str]:
     """Ranks at the ends of each role: they have to be 0 to n-1, each once."""
     first = made.first
     if first.node_rank == AT_RENDEZVOUS or made.nodes < 2 or first.backend == "none" or first.nodes == (1, 1):

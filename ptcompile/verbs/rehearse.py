@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ptcompile.rehearsal import Rehearsal
     from ptcompile.simulation import World
     from ptcompile.simulation.faults import Kind
-    from ptcompile.simulation.pod import Job
+    from ptcompile.simulation.job import Job
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
 

@@ -167,7 +167,7 @@ def test_an_image_without_torch_is_told(docker: Path, tmp_path: Path) -> None:
 @pytest.fixture
 def no_namespaces(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(folder: str) -> None:
-        raise RehearsalError("this machine lets nobody make the namespaces of a rehearsal: no")
+        raise RehearsalError("this machine does not allow the namespaces that a rehearsal needs: no")
 
     monkeypatch.setattr("ptcompile.rehearsal.grounds.Namespaces", never)
 

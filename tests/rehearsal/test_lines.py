@@ -11,7 +11,7 @@ from ptcompile.rehearsal import RehearsalError, Settings, rehearse
 from ptcompile.rehearsal.actors import Cast, cast
 from ptcompile.rehearsal.judge import claimed
 from ptcompile.rehearsal.words import fault
-from ptcompile.simulation.pod import Job
+from ptcompile.simulation.job import Job
 from tests.making import text
 from tests.rehearsal.playing import Scripted, fake_python
 

@@ -14,7 +14,7 @@ from ptcompile.kubernetes.versions import FIRST_STORE, SHARED_STORE, Versions
 from ptcompile.rehearsal import fault
 from ptcompile.rehearsal.actors import cast
 from ptcompile.rehearsal.judge import claimed
-from ptcompile.simulation.pod import Job
+from ptcompile.simulation.job import Job
 from ptcompile.verbs.rehearse import the_job
 from tests.recorded.torchrun.cases import CASES, Case, profile
 
