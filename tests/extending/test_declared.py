@@ -169,6 +169,11 @@ def test_equal_codes_and_missing_keys() -> None:
         ptcompile.extensions(rules=[{}])
 
 
+def test_one_text_is_no_list_of_plugins() -> None:
+    with pytest.raises(TypeError, match="plugins: a list of names"):
+        ptcompile.extensions("acme")
+
+
 TOML = """
 ignore = ["ACME101"]
 [[rule]]
