@@ -61,7 +61,7 @@ class PtcompileScheduler(Scheduler[Mapping[str, Any]]):
     @property
     def _api(self) -> Any:
         if self._client is None:
-            from kubernetes import client, config
+            from kubernetes import client, config  # type: ignore[attr-defined]  # a folder of schemas has its name
 
             configuration = client.Configuration()
             try:

@@ -62,11 +62,14 @@ class Config(NamedTuple):
         ]
 
 
-def load(path: str | None, *, isolated: bool = False) -> Config:
-    """The configuration of a file, or of the nearest one. Raises `UsageError` with every mistake in it."""
+def load(path: str | None, *, isolated: bool = False, start: str | None = None) -> Config:
+    """The configuration of a file, or of the nearest one from `start` upwards, else from the current directory.
+
+    Raises `UsageError` with every mistake in it.
+    """
     if isolated and path is None:
         return Config()
-    found = path or _nearest(os.getcwd())
+    found = path or _nearest(os.path.abspath(start or os.getcwd()))
     if found is None:
         return Config()
     table = _table(found)

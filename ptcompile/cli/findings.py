@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ptcompile.about import SITE, page_address
 from ptcompile.cli import files
 from ptcompile.cli.files import File
 from ptcompile.findings.diagnostics import Diagnostic
@@ -114,6 +115,8 @@ class Findings:
             status = self._tell(result=always and not self.stdout_is_taken)
         if always or self._diagnostics or self._skipped:
             files.say(self._summary(judged=always))
+        if self._diagnostics and self._format == "full" and not self._statistics:
+            files.say(self._more())
         if self._unreadable or status or any(d.name == _FAILED for d in self._diagnostics):
             return 2
         failing = ("error", "warning") if self._fail_on == "warning" else ("error",)
@@ -156,6 +159,15 @@ class Findings:
         from ptcompile.extending.pages import pages
 
         return pages(self._extensions, names)
+
+    def _more(self) -> str:
+        """Where the codes that were printed are explained: offline, and on the site."""
+        codes = {d.code for d in self._diagnostics}
+        code, address = "CODE", f"{SITE}codes/"
+        if len(codes) == 1:
+            (code,) = codes
+            address = page_address(code)
+        return f"ptcompile: for more, run 'ptcompile explain {code}' or see {address}\n"
 
     def _summary(self, *, judged: bool) -> str:
         counts = Counter(d.severity for d in self._diagnostics)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ptcompile.extending import Extensions
     from ptcompile.rehearsal import Rehearsal
     from ptcompile.simulation.faults import Fault
-    from ptcompile.simulation.pod import Job
+    from ptcompile.simulation.job import Job
 
 _FAULTS = {
     "late": "start the container of a pod late, such as 0=150s",
@@ -47,6 +47,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         one.add_argument(f"--{name}", action="append", default=[], metavar="POD", help=f"{help}; repeatable")
     one.add_argument("--dns-lag", metavar="TIME", help="publish the DNS names of pod 0 this long after it starts")
     one.add_argument("--python", metavar="FILE", help="the Python interpreter that has torch (default: python)")
+    one.add_argument("--image", help="run the pods as containers of this image (docker or podman; never pulled)")
     what = one.add_mutually_exclusive_group()
     what.add_argument("--script", metavar="FILE", help="run this script instead of the stand-in")
     what.add_argument("--own-command", action="store_true", help="run the manifest's own command")
@@ -135,12 +136,12 @@ def _job(options: argparse.Namespace, extensions: Extensions | None) -> Job | No
 
 
 def _play(options: argparse.Namespace, job: Job, faults: list[Fault], limit: float) -> Rehearsal:
-    from ptcompile.rehearsal import Settings, interpreter, rehearse
+    from ptcompile.rehearsal import Settings, rehearse
 
     script = options.script
     if script is not None and not os.path.isfile(script):
         raise UsageError(f"--script {script}: no such file")
-    settings = Settings(interpreter(options.python), script, options.own_command, options.scale, limit)
+    settings = Settings(options.python, script, options.own_command, options.scale, limit, options.image)
     alive = sys.stderr.isatty()
 
     def progress(line: str) -> None:

@@ -14,7 +14,7 @@ from ptcompile.cli.files import UsageError
 if TYPE_CHECKING:
     from ptcompile.extending import Extensions
 
-_is_code = re.compile(r"[A-Z]{2,8}[0-9]{3}|[a-z]+(-[a-z0-9]+)+").fullmatch
+_is_code = re.compile(r"(?i:PTC)[0-9]{3}|[A-Z]{2,8}[0-9]{3}|[a-z]+(-[a-z0-9]+)+").fullmatch
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:

@@ -17,7 +17,7 @@ from ptcompile.frontends.lines import settle
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.job.model import Context, Job, Pass, Target
 from ptcompile.kubernetes import names
-from ptcompile.operators.common import budget, queueing
+from ptcompile.operators.common import budget, device_objects, queueing
 from ptcompile.operators.targets import TARGETS, default_target, target_named
 from ptcompile.validate import validate
 
@@ -95,6 +95,7 @@ def _for_target(
         *target.unsupported(job, cluster),
         *queueing.unsupported(job, cluster, target),
         *patches.unsupported(spec.spec, target),
+        *device_objects.unsupported(job, cluster),
     )
     refused = [settle(one, data) for one in (*beyond, *budget.too_long(job, target))]
     problems = [*problems, *checks.reserved_env(spec, job, cluster, target), *dict.fromkeys(refused)]
@@ -110,6 +111,10 @@ def _for_target(
         return recorded(spec, cluster, target, more)
 
     problems += checks_fabric.partial(job, data, lambda role, path: record().line(role, path, data))
+    if cluster.spec.node_pools:
+        from ptcompile.frontends import checks_pools
+
+        problems += checks_pools.check(job, data, cluster)
     emitted = tuple(target.emit(job, cluster))
     problems += needed(job, emitted, cluster, target)
     manifests = patches.applied(emitted, spec.spec.manifest.get(target.name))

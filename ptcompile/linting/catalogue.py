@@ -1,4 +1,4 @@
-"""Every code there is: the rules with their pages, and the answers that are no rules; for people and for the README."""
+"""Every code there is: the rules with their pages, and the answers that are no rules; for people and for documents."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def named(code_or_name: str) -> str | None:
     """The name behind a code or a name; None where there is none."""
     if code_or_name in CODES:
         return code_or_name
-    return next((name for name, code in CODES.items() if code == code_or_name), None)
+    return next((name for name, code in CODES.items() if code == code_or_name.upper()), None)
 
 
 def explained(name: str) -> str:
@@ -97,7 +97,7 @@ def as_dicts() -> list[dict[str, str]]:
 
 
 def as_markdown() -> str:
-    """The table of the README."""
+    """The rules as a table in Markdown."""
     rows = ["| Code | Rule | Severity | Stage | Who says so | What |", "|---|---|---|---|---|---|"]
     for rule in sorted(every_rule(), key=_code):
         title = page(rule).title.replace("|", "\\|").replace("\n", " ")

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import streams
 from ptcompile.diffing import Side, compare
+from ptcompile.diffing.difference import Difference
 from ptcompile.diffing.pairing import same_objects
-from ptcompile.diffing.values import Apply, Difference
+from ptcompile.diffing.values import Apply
 from ptcompile.kubernetes.untyped import at
 from ptcompile.operators.all import OPERATORS
 from ptcompile.verbs import compile

@@ -4,7 +4,7 @@ Linting a manifest needs no pydantic: whatever knows our own kinds is imported w
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ptcompile import streams
@@ -50,6 +50,7 @@ class _Asked:
         selection: Selection,
         definitions: "Definitions | None" = None,
         extensions: "Extensions | None" = None,
+        pause: Callable[[], None] | None = None,
     ) -> None:
         self.profile = profile
         self.versions = versions
@@ -57,6 +58,7 @@ class _Asked:
         self.selection = selection
         self.definitions = definitions
         self.extensions = extensions
+        self.pause = pause
 
 
 def lint(
@@ -72,6 +74,7 @@ def lint(
     schemas: Iterable[str | os.PathLike[str]] = (),
     beside: Sequence[Mapping[str, Any]] = (),
     extensions: "Extensions | None" = None,
+    pause: Callable[[], None] | None = None,
 ) -> Report:
     """Say what an API server, the operators, the kubelet and torchrun would say of every object of a stream.
 
@@ -84,7 +87,8 @@ def lint(
     unless it is ignored. `schemas` are files and folders of CRDs or JSON Schemas, for kinds that ptcompile does not
     know; CRDs in the stream itself count too. `beside` are objects of other files that decide what happens to these,
     and are not judged themselves: namespaces, queues, quotas, limit ranges. `extensions` are further rules, by
-    `ptcompile.extensions`.
+    `ptcompile.extensions`. `pause` is called before each object; an exception that it raises ends the call, for callers
+    that no longer want the answer.
 
     Raises ValueError for a selector that selects nothing, for a version that is none, and for a path in `schemas` that
     cannot be read or holds no definition.
@@ -100,7 +104,7 @@ def lint(
         found += wrong
     versions = _versions(profile, kubernetes)
     chosen = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES)
-    asked = _Asked(profile, versions, webhooks, chosen, _definitions(read, schemas), extensions)
+    asked = _Asked(profile, versions, webhooks, chosen, _definitions(read, schemas), extensions, pause)
     found += _all(read, filename, asked, unchecked, unknown_kinds, beside)
     found = [d for d in found if asked.selection.tells(d.name, d.stage)]
     if "ptcompile:" not in read.text:  # no comment says what is meant
@@ -130,6 +134,8 @@ def _all(
         if document.index == next(iter(templates), None):  # once a file
             yield streams.stamp(templates[document.index], document, filename)
     for document, at, manifest in objects:
+        if asked.pause is not None:
+            asked.pause()
         problems: Iterable[Problem] | None
         other = foreign(manifest) if read.text else None
         if other is not None:
