@@ -187,5 +187,5 @@ def _direct(one: _Container, template: Json) -> Iterator[Gap]:
 def _multi_node_nvlink(one: _Container) -> Iterator[Gap]:
     """NVLink between nodes goes by an IMEX channel, which a claim or the container runtime brings."""
     if one.env.get(_MNNVL) == "1" and not one.hidden and "NVIDIA_IMEX_CHANNELS" not in one.env:
-        message = f"{_MNNVL} is 1, and the container claims no channel of a ComputeDomain: NCCL stops"
+        message = f"{_MNNVL} is 1, but the container claims no channel of a ComputeDomain: NCCL fails"
         yield Gap(one.env_path(_MNNVL), message, f"claim a channel by resources.claims, or remove {_MNNVL}")

@@ -139,7 +139,7 @@ def _part(said: Sequence[_Said], machines: Machines, job: JobSpec, cloud: str | 
     message = f"{asked} of the {found.devices} accelerators of {found.machine}, and {rest} are left to other pods"
     if fill < found.devices and here == found.pods:
         message = (
-            f"{found.machine} has room for {here} such pods and {found.devices - fill} accelerators that none uses"
+            f"{found.machine} fits {here} of these pods, which leaves {found.devices - fill} accelerators unusable"
         )
     help = f"request {found.devices} per node, on fewer nodes"
     text = f"{field_path(devices.path)}: {message}"
