@@ -62,7 +62,7 @@ def _of_block(
     found = list(misfits([one.ask for one in said], machines, cloud))
     for one in found:
         yield _told(one, next(each for each in said if each.ask is one.ask), job.accelerator or "", cloud)
-    if not found:
+    if not found and "/" not in (job.accelerator or ""):  # a slice says itself how much of a machine it is
         yield from _part(said, machines, job, cloud)
     yield from _disk(path, job, fields, machines, cluster)
 
