@@ -40,6 +40,10 @@ COMMANDS = (
     "rules",
     "init",
     "flyte",
+    "plugins",
+    "server",
+    "watch",
+    "completion",
 )
 
 EPILOG = """\
@@ -55,6 +59,7 @@ examples:
   ptcompile simulate spec.yaml             show what every pod would see, on every operator
   ptcompile rehearse spec.yaml --kill 1    what real torchrun does when a pod is lost
   ptcompile explain spec.yaml volumes      which pass, rule and line of the spec wrote that part
+  ptcompile watch spec.yaml                the same as a page in a browser, live while the file is edited
   ptcompile explain PTC302                 what a finding means, with an example
   ptcompile diff old.yaml new.yaml         what a change means for the pods, then path by path
   ptcompile import job.yaml -o specs/      turn existing manifests into specs, proved to mean the same
@@ -65,8 +70,8 @@ examples:
   ptcompile flyte train.py:train --input epochs=7     a Flyte task that trains, without Flyte
 
 The first word may be a command (compile, lint, simulate, rehearse, explain, diff, import, convert, platform, requires,
-schema, targets, rules, init, flyte); the default is compile. `ptcompile COMMAND --help` shows its options. A file named
-like a command is ./compile.
+schema, targets, rules, init, flyte, plugins, server, watch, completion); the default is compile.
+`ptcompile COMMAND --help` shows its options. A file named like a command is ./compile.
 """
 
 
@@ -226,6 +231,10 @@ _ADD: Final[dict[str, _Add]] = {
     "init": _add_of("init_command"),
     "flyte": _add_of("flyte_command"),
     "targets": _add_of("targets_command"),
+    "plugins": _add_of("plugins_command"),
+    "server": _add_of("server_command"),
+    "watch": _add_of("watch_command"),
+    "completion": _add_of("completion_command"),
 }
 """Each command's place in the parser, in the order that --help shows."""
 

@@ -208,6 +208,7 @@ CODES: dict[str, str] = {
     "missing-trainer-step": "PTC456",
     "unused-trainer": "PTC457",
     "runtime-reserved-env": "PTC458",
+    "drain-closes-rendezvous": "PTC459",
     "shared-rendezvous-store": "PTC468",
     "unread-timeout": "PTC469",
     "node-names-handed-out": "PTC470",
@@ -348,4 +349,5 @@ CODES: dict[str, str] = {
     # 9xx: ptcompile's own comments
     "unused-ignore": "PTC901",
     "bad-ignore": "PTC902",
+    "extension-failed": "PTC903",
 }

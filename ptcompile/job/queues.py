@@ -38,7 +38,7 @@ KAI_MIN_MEMBER: Final = "kai.scheduler/batch-min-member"
 """Annotation: of a Job, or of a JobSet's Job template, whose pods start together (KAI 0.15, pull request 1308)."""
 
 VOLCANO_QUEUE: Final = "scheduling.volcano.sh/queue-name"
-"""Annotation: of a pod without a PodGroup of its own, or of Trainer's runtime (Volcano 1.16; kubeflow.md 2.7)."""
+"""Annotation: of a pod without a PodGroup of its own, or of Trainer's runtime (Volcano 1.16; facts/trainer)."""
 
 SCHEDULERS: Final = {"volcano": "volcano", "kai": "kai-scheduler"}
 """What pods call a scheduler. scheduler-plugins has no name of its own: the profile's schedulerName is it."""
@@ -76,7 +76,7 @@ def nearness_by(job: Job, cluster: ClusterProfile, target: str) -> str | None:
 def together(groups: Sequence[Group]) -> bool:
     """Whether Kueue can keep these groups of pods, each a pod set, in one domain by a group name.
 
-    It takes two pod sets, of which one is a single pod (Kueue 0.19, kubeflow.md 4, ValidatePodSetGroupingTopology).
+    It takes two pod sets, of which one is a single pod (Kueue 0.19, facts/kueue, ValidatePodSetGroupingTopology).
     """
     return len(groups) == 2 and any(group.pods * group.jobs == 1 for group in groups)
 
@@ -121,7 +121,7 @@ def object_annotations(job: Job, cluster: ClusterProfile, target: str) -> dict[s
 
 
 def network_topology(job: Job, cluster: ClusterProfile, target: str) -> dict[str, str | int] | None:
-    """Volcano's `networkTopology` of a job or a PodGroup (Volcano 1.11 and newer; volcano.md 3.4)."""
+    """Volcano's `networkTopology` of a job or a PodGroup (Volcano 1.11 and newer; facts/volcano)."""
     if job.topology is None or nearness_by(job, cluster, target) != "volcano":
         return None
     return topology.volcano((level_of(job, cluster).tier or 0) if job.topology.required else None)

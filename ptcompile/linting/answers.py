@@ -215,5 +215,9 @@ ANSWERS: Final[dict[str, Answer]] = {
         "An ignore comment does not say what it ignores, names no rule, or is where it covers nothing.",
         "write # ptcompile: ignore[CODE] and why",
     ),
+    "extension-failed": Answer(
+        "A rule, a pass or a target of a plugin raised an exception, or a declared rule cannot be evaluated.",
+        "report it to the plugin's author, or correct the expression in the configuration",
+    ),
 }
 """By name. The rules have pages of their own."""

@@ -38,7 +38,9 @@ def target_named(name: str) -> Target:
 
 def sentences_of(name: str) -> Mapping[str, str]:
     """Why a target writes what it writes on its own account, by the words on the way to a field."""
-    one = _OPERATORS[name]
+    one = _OPERATORS.get(name)
+    if one is None:  # of a plugin
+        return {}
     sentences: Mapping[str, str] = resolve(one.folder, one.sentences)
     return sentences
 

@@ -10,8 +10,9 @@ from ptcompile.kubernetes.untyped import Json, at, items, kind_of, object_name, 
 from ptcompile.simulation import amounts
 from ptcompile.simulation.claims import device_claims
 from ptcompile.simulation.hidden import firsts, hiding_of, shown_entry, shown_env, without
+from ptcompile.simulation.job import Job
 from ptcompile.simulation.meeting import claims, meeting
-from ptcompile.simulation.pod import Job, Pod, owner_of
+from ptcompile.simulation.pod import Pod, owner_of
 
 VERSION = 1
 

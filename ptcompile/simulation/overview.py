@@ -13,9 +13,10 @@ from ptcompile.simulation.amounts import is_accelerator
 from ptcompile.simulation.as_json import env_from, node_requirements
 from ptcompile.simulation.claims import claim_text, device_claims
 from ptcompile.simulation.hidden import firsts, hiding_of, shown_env
+from ptcompile.simulation.job import Job
 from ptcompile.simulation.layout import finished, labelled, quoted, shortened, table
 from ptcompile.simulation.meeting import Meeting, claims, meeting
-from ptcompile.simulation.pod import Job, Pod
+from ptcompile.simulation.pod import Pod
 from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
 from ptcompile.simulation.world import World
 

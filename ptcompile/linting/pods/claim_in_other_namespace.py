@@ -29,7 +29,7 @@ Example:
               limits: {cpu: 8, memory: 64Gi}
               claims: [{name: channel}]
 
-Fix: put both into one namespace.
+Fix: put both into the same namespace.
 
 Source: Kubernetes 1.36, dynamic resource allocation; NVIDIA DRA driver 25.12, ComputeDomain.
 """
@@ -56,7 +56,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             yield found_at(
                 one.path,
                 f"{one.kind} {one.source} is in namespace {other.namespace}, but the pods are in {space}",
-                "put both into one namespace",
+                "put both into the same namespace",
             )
 
 
