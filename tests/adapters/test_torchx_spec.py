@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 import ptcompile
 from ptcompile.adapters.torchx_spec import spec_of
+from tests.conftest import ROOT
 
 DDP = (
     "torchrun --rdzv_backend c10d --rdzv_endpoint $${${rank0_env}:=localhost}:29500 --rdzv_id '${app_id}' --nnodes 2 "
@@ -127,3 +129,11 @@ def test_several_roles_are_not_one_job() -> None:
     two.roles *= 2
     with pytest.raises(ValueError, match="an AppDef with 2 roles is not one training job"):
         words(two)
+
+
+def test_the_package_with_the_entry_point_has_this_version() -> None:
+    project = tomllib.loads((ROOT / "integrations" / "torchx" / "pyproject.toml").read_text(encoding="utf-8"))[
+        "project"
+    ]
+    assert project["version"] == ptcompile.__version__
+    assert project["entry-points"]["torchx.schedulers"]["ptcompile"] == "ptcompile.adapters.torchx:create_scheduler"
