@@ -50,7 +50,7 @@ def is_ours(data: Mapping[str, Any]) -> bool:
 
 def nothing() -> Problem:
     """What is said of a stream without documents."""
-    return Problem("no-documents", (), "there is no document here", "write one", authority="ptcompile")
+    return Problem("no-documents", (), "the file has no document", "write one", authority="ptcompile")
 
 
 def stamp(

@@ -14,7 +14,9 @@ from ptcompile.report import FORMATS
 
 def add_output_format(parser: argparse.ArgumentParser) -> None:
     """Add --output-format, the form of the findings."""
-    parser.add_argument("--output-format", choices=FORMATS, default="full", help="of the findings (full)")
+    parser.add_argument(
+        "--output-format", choices=FORMATS, default="full", help="how to print findings (default: full)"
+    )
 
 
 def check_target(name: str | None, *, beside: tuple[str, ...] = ()) -> None:
