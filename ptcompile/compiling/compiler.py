@@ -142,7 +142,7 @@ def advised(compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile
     manifests, versions = compiled.manifests, cluster.versions()
     if compiled.record is None:
         return
-    stream = linting.Stream(manifests)
+    stream = linting.Stream(manifests, versions)
     found = (
         (index, each)
         for index, one in enumerate(manifests)

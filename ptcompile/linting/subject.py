@@ -1,7 +1,6 @@
 """What rules look at: one object with its pod templates, and the world that it would make, each made when asked for."""
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.findings.diagnostics import Path
@@ -11,6 +10,7 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.kubernetes.wrappers import unwrapped
 from ptcompile.linting.amounts import counted
 from ptcompile.linting.stream import Stream
+from ptcompile.memo import cached_property
 from ptcompile.operators.common.templates import templates_of
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ class Container:
             Entry(
                 (*self.path, "env", i),
                 text(entry.get("name")),
-                None if at(entry, "valueFrom") else text(entry.get("value")),
-                at(entry, "valueFrom"),
+                None if (source := at(entry, "valueFrom")) else text(entry.get("value")),
+                source,
             )
             for i, entry in _mappings(self.spec.get("env"))
         )
@@ -149,9 +149,9 @@ class Subject:
 
     def __init__(self, manifest: Json, *, versions: Versions | None = None, stream: Stream | None = None) -> None:
         self.manifest = manifest
-        self.versions = versions or Versions()
         self.stream = stream or Stream()
         """All objects of the stream; this one may be among them."""
+        self.versions = versions or self.stream.versions
 
     @property
     def others(self) -> Objects:
@@ -206,13 +206,15 @@ class Subject:
         None too for a Volcano Job that is too wide (`MOST_TASKS`). Its pods are built when asked for: look at `folded`
         ones, not at all.
         """
-        from ptcompile.simulation import simulate
+        from ptcompile.operators.pods import RUNS_PODS
+        from ptcompile.simulation import job_of
 
         volcano = self.kind == ("batch.volcano.sh/v1alpha1", "Job")
         if volcano and len(self.templates) > MOST_TASKS and "svc" in self.volcano.plugins:
             return None
-        jobs = simulate([self.manifest], versions=self.versions, others=self.stream.deciding).jobs
-        return jobs[0] if jobs else None
+        if self.kind not in RUNS_PODS:
+            return None
+        return job_of(self.manifest, Objects((self.manifest,), self.stream.deciding), self.versions, None)
 
     @cached_property
     def trainers(self) -> "tuple[Trainer, ...]":
@@ -297,6 +299,24 @@ class Subject:
         from ptcompile.operators.trainer.runtimes import find
 
         return find(self.manifest, self.stream.deciding, self.versions.trainer)
+
+
+def subject_of(manifest: Json, stream: Stream) -> Subject:
+    """An object of a stream, one `Subject` for all rules that look at it from others: it is simulated once."""
+    known = stream.once(_shared)
+    if id(manifest) not in known:
+        known[id(manifest)] = Subject(manifest, stream=stream)
+    return known[id(manifest)]
+
+
+def forget(subject: Subject) -> None:
+    """Keep an object no longer: its own rules are asked, and a long stream would keep every container."""
+    subject.stream.once(_shared).pop(id(subject.manifest), None)
+
+
+def _shared(_stream: Stream) -> dict[int, Subject]:
+    """By the identity of the manifest, which its Subject keeps alive."""
+    return {}
 
 
 def _list(value: object) -> list[object]:

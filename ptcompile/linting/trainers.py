@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from ptcompile.findings.diagnostics import Edit, Path
@@ -14,6 +13,7 @@ from ptcompile.kubernetes.wrappers import base
 from ptcompile.linting.subject import Subject, Template
 from ptcompile.linting.torchrun import known, variable
 from ptcompile.linting.views import POD, PYTORCHJOB, TRAINJOB, VOLCANO, template_of
+from ptcompile.memo import cached_property
 from ptcompile.operators import all as operators
 
 if TYPE_CHECKING:

@@ -50,8 +50,7 @@ def environment(container: ContainerView, pod: PodView, budget: Budget | None = 
         name, value = text(entry.get("name")), entry.get("value")
         if type(value) is not str or not value or "$" in value:  # most are plain texts
             value = _value(entry, pod, out, budget)
-        if name in out:
-            del out[name]
+        out.pop(name, None)
         out[name] = value
     return out
 
