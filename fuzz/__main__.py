@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-NAMES = ("reader", "lint", "compile")
+NAMES = ("reader", "lint", "compile", "server")
 
 
 def main() -> int:
