@@ -70,3 +70,27 @@ def test_what_is_looked_at_is_not_kept() -> None:
     for one in stream.objects:
         list(ptcompile.linting.run(one, others=stream))
     assert not stream.once(ptcompile.linting.subject._shared)
+
+
+@pytest.mark.parametrize(
+    ("command", "same"),
+    [
+        ("torchrun, --nnodes=2, --node-rank=$(JOB_COMPLETION_INDEX), --master-addr=train-0.train, train.py", False),
+        ("torchrun, --nnodes=2, --node-rank=0, --master-addr=train-0.train, train.py", True),
+        (
+            "torchrun, --nnodes=2, --node-rank=0, --master-addr=train-0.train, train.py, "
+            "--node-rank=$(JOB_COMPLETION_INDEX)",
+            True,
+        ),
+        (
+            "torchrun, --nnodes=2, --node-rank=$(JOB_COMPLETION_INDEX), --node-rank=0, --master-addr=train-0.train, "
+            "train.py",
+            True,
+        ),
+    ],
+)
+def test_ranks_are_those_of_the_launcher(command: str, same: bool) -> None:
+    """Also where the rank is one variable, so that the command line of the other pods is not read."""
+    text = JOB.replace("train-%s", "train").partition("          command:")[0] + f"          command: [{command}]\n"
+    found = ptcompile.lint(text).diagnostics
+    assert ("same-node-rank" in {one.name for one in found}) == same
