@@ -12,7 +12,7 @@ import pytest
 
 import ptcompile
 from ptcompile.documents import emit
-from ptcompile.memo import LONGEST, kept
+from ptcompile.memo import LONGEST, cached_property, kept
 from ptcompile.operators.targets import TARGETS
 from tests.conftest import GOOD, Case
 from tests.making import smallest
@@ -139,3 +139,19 @@ def test_answers_about_short_texts_are_kept_and_others_are_not() -> None:
     for text in ("b", "c", short):
         answer(text)
     assert asked[3:] == ["b", "c", short], "two are kept, and no more"
+
+
+def test_a_property_is_computed_once() -> None:
+    class One:
+        def __init__(self) -> None:
+            self.asked = 0
+
+        @cached_property
+        def answer(self) -> int:
+            """The answer."""
+            self.asked += 1
+            return 42
+
+    one = One()
+    assert (one.answer, one.answer, one.asked) == (42, 42, 1)
+    assert One.answer.__doc__ == "The answer."

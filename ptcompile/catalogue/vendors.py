@@ -1,7 +1,5 @@
 """How clouds mark the nodes of a vendor's accelerators, and what all accelerators of a vendor share."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

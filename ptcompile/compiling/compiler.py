@@ -168,7 +168,7 @@ def advised(
     manifests, versions = compiled.manifests, cluster.versions()
     if compiled.record is None:
         return
-    stream = linting.Stream(manifests)
+    stream = linting.Stream(manifests, versions)
     found = (
         (index, each)
         for index, one in enumerate(manifests)

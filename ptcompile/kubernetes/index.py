@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
 from itertools import chain
 from typing import TypeVar, overload
 
 from ptcompile.kubernetes.untyped import Json, at, items, kind_of, mapping, namespace, object_name, string_map
+from ptcompile.memo import cached_property
 
 Kind = tuple[str, str]
 """apiVersion and kind."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import cached_property
+
+from ptcompile.memo import cached_property
 
 
 class Pattern:

@@ -16,11 +16,12 @@ from importlib import import_module
 from typing import Any
 
 from ptcompile.findings.diagnostics import Problem
+from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linting.oversized import oversized
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.stream import Stream
-from ptcompile.linting.subject import Subject
+from ptcompile.linting.subject import Subject, forget, subject_of
 from ptcompile.linting.words import Needs, needs, words_of
 from ptcompile.operators.all import KINDS
 
@@ -101,10 +102,18 @@ def run(
 
     A container whose references stand for too much is found whatever the rules. Total: any data, never an exception.
     """
-    stream = others if isinstance(others, Stream) else Stream(others)
-    subject = Subject(manifest, versions=versions, stream=stream)
-    if subject.kind not in FAMILIES:
+    stream = others if isinstance(others, Stream) else Stream(others, versions)
+    if kind_of(manifest) not in FAMILIES:
         return
+    ours = versions in (None, stream.versions)
+    subject = subject_of(manifest, stream) if ours else Subject(manifest, versions=versions, stream=stream)
+    try:
+        yield from _found(subject, only, every)
+    finally:
+        forget(subject)
+
+
+def _found(subject: Subject, only: Collection[str] | None, every: bool) -> Iterator[Problem]:
     known = _vocabulary(subject.kind)
     words = None if every else words_of(subject)
     for name, module in _promising(subject.kind, known if words is None else known.intersection(words)):
@@ -123,4 +132,4 @@ def run(
                     fix=found.fix,
                 )
     if only is None or "too-large" in only:
-        yield from oversized(manifest)
+        yield from oversized(subject.manifest)

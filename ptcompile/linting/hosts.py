@@ -13,7 +13,7 @@ from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.untyped import Json, at, kind_of, object_name, text
 from ptcompile.linting.near import nearest
 from ptcompile.linting.stream import Stream
-from ptcompile.linting.subject import Subject
+from ptcompile.linting.subject import Subject, subject_of
 
 if TYPE_CHECKING:
     from ptcompile.simulation.pod import Pod, Workload
@@ -143,11 +143,15 @@ def _other_jobs(subject: Subject, job: "Workload") -> "list[Workload]":
 
 def _jobs(stream: Stream) -> "dict[str, list[Workload]]":
     """All jobs of a stream by their namespaces."""
-    from ptcompile.simulation import simulate
+    from ptcompile.operators.pods import RUNS_PODS
+    from ptcompile.simulation import job_of
 
     found: dict[str, list[Workload]] = {}
-    for one in simulate(list(stream.objects)).jobs:
-        found.setdefault(one.namespace, []).append(one)
+    for manifest in stream.objects:
+        if kind_of(manifest) in RUNS_PODS:
+            # One that is too wide for its own rules still has names that others may ask for.
+            job = subject_of(manifest, stream).job or job_of(manifest, stream.objects, stream.versions, None)
+            found.setdefault(job.namespace, []).append(job)
     return found
 
 

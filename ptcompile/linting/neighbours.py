@@ -19,7 +19,7 @@ from ptcompile.kubernetes.untyped import (
     texts,
 )
 from ptcompile.linting.stream import Stream
-from ptcompile.linting.subject import Subject
+from ptcompile.linting.subject import Subject, subject_of
 from ptcompile.linting.trainers import count
 from ptcompile.operators.batch.pods import job_labels
 from ptcompile.operators.common.templates import templates_of
@@ -65,7 +65,7 @@ def _probed(template: Json, subdomain: str) -> bool:
 
 def waits_by_name(subject: Subject, user: User) -> bool:
     """Whether the pods of a user of this Service meet at a name that the Service gives one of them."""
-    found = Subject(user.manifest, stream=subject.stream)
+    found = subject_of(user.manifest, subject.stream)
     hosts = [one.seen.host for group in (*found.groups, *found.plain) for one in group if count(group) > 1]
     return any(host.split(".")[1:2] == [subject.name] for host in hosts)
 

@@ -20,24 +20,31 @@ def oversized(manifest: Json) -> Iterator[Problem]:
     """
     for found in templates_of(kind_of(manifest), manifest):
         template = mapping(found.template)
-        fields = {
-            key: {name: text(value) for name, value in at(template, "metadata", key).items()}
-            for key in ("labels", "annotations")
-        }
         for key in _KEYS:
             for i, spec in listed(at(template, "spec").get(key)):
-                if _may_exceed(spec, fields):
-                    yield from _of_container((*found.path, "spec", key, i), spec, fields)
+                if _may_exceed(spec, template):
+                    yield from _of_container((*found.path, "spec", key, i), spec, _fields(template))
 
 
-def _may_exceed(spec: Json, fields: _Fields) -> bool:
+def _fields(template: Json) -> _Fields:
+    return {
+        key: {name: text(value) for name, value in at(template, "metadata", key).items()}
+        for key in ("labels", "annotations")
+    }
+
+
+def _may_exceed(spec: Json, template: Json) -> bool:
     """Whether it is worth a look: four references double 4 KiB to no more than 64 KiB; most have less."""
     entries = items(spec.get("env"))
-    texts = [text(entry.get("value")) for entry in entries]
-    texts += [text(word) for key in ("command", "args") for word in _list(spec.get(key))]
-    references = sum(one.count("$") for one in texts) + sum("valueFrom" in entry for entry in entries)
-    size = sum(map(len, (*texts, *(one for values in fields.values() for one in values.values()))))
-    return references > 4 or (references > 0 and size > 4096)
+    written = [entry.get("value") for entry in entries]
+    for key in ("command", "args"):
+        written += _list(spec.get(key))
+    all_texts = "".join([one for one in written if isinstance(one, str)])
+    references = all_texts.count("$") + len([entry for entry in entries if "valueFrom" in entry])
+    if not 0 < references <= 4:
+        return references > 4
+    of_fields = sum(len(one) for values in _fields(template).values() for one in values.values())
+    return len(all_texts) + of_fields > 4096
 
 
 def _of_container(path: Path, spec: Json, fields: _Fields) -> Iterator[Problem]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import TypeVar, cast
 
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.untyped import Json, kind_of
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.memo import cached_property
 
 T = TypeVar("T")
 
@@ -15,8 +16,10 @@ T = TypeVar("T")
 class Stream:
     """The objects of a stream, as each of them finds the others: put in order once, whoever asks."""
 
-    def __init__(self, objects: Sequence[Json] = ()) -> None:
+    def __init__(self, objects: Sequence[Json] = (), versions: Versions | None = None) -> None:
         self.objects = Objects(objects)
+        self.versions = versions or Versions()
+        """The releases in force."""
         self._made: dict[Callable[[Stream], object], object] = {}
 
     def once(self, make: Callable[[Stream], T]) -> T:

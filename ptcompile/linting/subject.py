@@ -1,11 +1,12 @@
 """What rules look at: one object with its pod templates, and the world that it would make, each made when asked for."""
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
-from ptcompile.kubernetes.untyped import at
+from ptcompile.kubernetes.untyped import Json, at
+from ptcompile.linting.stream import Stream
 from ptcompile.linting.templates import Container, Entry, Template, Word
 from ptcompile.linting.workload import Workload
+from ptcompile.memo import cached_property
 
 if TYPE_CHECKING:
     from ptcompile.linting.trainers import Trainer
@@ -74,6 +75,24 @@ class Subject(Workload):
     def awaited(self) -> int:
         """How many pods wait for one another before they train; 1 where they train alone, or nobody can tell."""
         return max((found.nodes[0] for found in self.waiting.values() if found.nodes), default=1)
+
+
+def subject_of(manifest: Json, stream: Stream) -> Subject:
+    """An object of a stream, one `Subject` for all rules that look at it from others: it is simulated once."""
+    known = stream.once(_shared)
+    if id(manifest) not in known:
+        known[id(manifest)] = Subject(manifest, stream=stream)
+    return known[id(manifest)]
+
+
+def forget(subject: Subject) -> None:
+    """Keep an object no longer: its own rules are asked, and a long stream would keep every container."""
+    subject.stream.once(_shared).pop(id(subject.manifest), None)
+
+
+def _shared(_stream: Stream) -> dict[int, Subject]:
+    """By the identity of the manifest, which its Subject keeps alive."""
+    return {}
 
 
 def _ranked(template: Template) -> bool:

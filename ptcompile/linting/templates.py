@@ -1,13 +1,13 @@
 """Pod templates of an object and their containers, as rules read them: with paths, each read once."""
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import NamedTuple
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.accelerators import counted
 from ptcompile.kubernetes.untyped import Json, at, mapping, text
 from ptcompile.kubernetes.wrappers import unwrapped
+from ptcompile.memo import cached_property
 
 
 class Word(NamedTuple):
@@ -72,8 +72,8 @@ class Container:
             Entry(
                 (*self.path, "env", i),
                 text(entry.get("name")),
-                None if at(entry, "valueFrom") else text(entry.get("value")),
-                at(entry, "valueFrom"),
+                None if (source := at(entry, "valueFrom")) else text(entry.get("value")),
+                source,
             )
             for i, entry in _mappings(self.spec.get("env"))
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from ptcompile.findings.diagnostics import Edit, Path
@@ -15,6 +14,7 @@ from ptcompile.linting.templates import Template
 from ptcompile.linting.torchrun import known, variable
 from ptcompile.linting.views import POD, PYTORCHJOB, TRAINJOB, VOLCANO, template_of
 from ptcompile.linting.workload import Workload
+from ptcompile.memo import cached_property
 from ptcompile.operators import all as operators
 
 if TYPE_CHECKING:

@@ -24,6 +24,8 @@ _APART: Final = bytes(i if chr(i).isalnum() and i < 128 else ord(" ") for i in r
 """Letters and digits as they are, and a space for each other byte."""
 _joined = Pattern(r"""[$"'\\)}](?:(?<=\w\$)|(?<=\w["'\\])["'\\]*[\w$]|(?<=[)}])["'\\]*[\w$])""", re.ASCII).search
 """Where a shell or the kubelet may make one word of several: `tor"ch"run`, `$A$B`, `${A}run`."""
+_joined_unquoted = tuple(Pattern(one, re.ASCII).search for one in (r"\$(?<=\w\$)", r"\)[\w$]", r"\}[\w$]"))
+"""The same where there are no quotes: an expression that begins with one sign is ten times as fast."""
 
 
 def needs(text: str) -> Needs:
@@ -40,23 +42,30 @@ def words_of(subject: Subject) -> list[str] | None:
     if subject.kind[1] == "TrainJob":
         texts |= _texts(subject.runtime.runtime)
     text = "\n".join(texts).casefold()
-    if ("$" in text or '"' in text or "'" in text or "\\" in text) and _joined(text):
+    quoted = '"' in text or "'" in text or "\\" in text
+    if _joined(text) if quoted else "$" in text and any(joined(text) for joined in _joined_unquoted):
         return None
     words = text.encode("ascii", "replace").translate(_APART).decode("ascii").split()
     return [*words, *(sign for sign in _SIGNS if sign in text), *subject.stream.kinds]
 
 
+_BOXES: Final = (list, tuple, Mapping)
+_LEAVES: Final = frozenset({int, bool, float, type(None)})
+
+
 def _texts(data: Any) -> set[str]:
     """All keys and all texts of plain data, each once."""
-    found: set[str] = set()
-    left = [data]
-    while left:
-        one = left.pop()
-        if isinstance(one, str):
-            found.add(one)
-        elif isinstance(one, list | tuple):
-            left += one
-        elif isinstance(one, Mapping):
-            left += one
-            left += one.values()
-    return found
+    found: set[Any] = set()
+    boxes = [data]
+    while boxes:
+        box = boxes.pop()
+        if type(box) is dict or (type(box) is not list and isinstance(box, Mapping)):
+            found.update(box)
+            box = box.values()
+        for one in box:
+            kind = type(one)
+            if kind is str:
+                found.add(one)
+            elif kind is dict or kind is list or (kind not in _LEAVES and isinstance(one, _BOXES)):
+                boxes.append(one)
+    return {one for one in found if isinstance(one, str)}

@@ -1,6 +1,5 @@
 """One object of a stream: what it says, its pod templates, and the job that its operator would make of it."""
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ptcompile.kubernetes.index import Objects
@@ -8,6 +7,7 @@ from ptcompile.kubernetes.untyped import Json, at, kind_of, mapping, namespace, 
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.templates import Container, Template
+from ptcompile.memo import cached_property
 from ptcompile.operators.common.templates import templates_of
 
 if TYPE_CHECKING:
@@ -25,9 +25,9 @@ class Workload:
 
     def __init__(self, manifest: Json, *, versions: Versions | None = None, stream: Stream | None = None) -> None:
         self.manifest = manifest
-        self.versions = versions or Versions()
         self.stream = stream or Stream()
         """All objects of the stream; this one may be among them."""
+        self.versions = versions or self.stream.versions
 
     @property
     def others(self) -> Objects:
@@ -82,13 +82,15 @@ class Workload:
         None too for a Volcano Job that is too wide (`MOST_TASKS`). Its pods are built when asked for: look at `folded`
         ones, not at all.
         """
-        from ptcompile.simulation import simulate
+        from ptcompile.operators.pods import RUNS_PODS
+        from ptcompile.simulation import job_of
 
         volcano = self.kind == ("batch.volcano.sh/v1alpha1", "Job")
         if volcano and len(self.templates) > MOST_TASKS and "svc" in self.volcano.plugins:
             return None
-        jobs = simulate([self.manifest], versions=self.versions, others=self.stream.deciding).jobs
-        return jobs[0] if jobs else None
+        if self.kind not in RUNS_PODS:
+            return None
+        return job_of(self.manifest, Objects((self.manifest,), self.stream.deciding), self.versions, None)
 
     @cached_property
     def meeting(self) -> "Meeting | None":

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Callable, Sequence
 
 from ptcompile.kubernetes.untyped import Json, kind_of
 from ptcompile.kubernetes.versions import Versions
@@ -16,7 +15,7 @@ RUNS_PODS = operators.having("pods")
 """The kinds, by apiVersion and kind, of which pods come to be: jobs, and a Pod itself."""
 
 _KEPT = 4
-"""Pods of a role that are not built again: the first ones and the last are asked for again and again."""
+"""Pods of a role that are not built again, those asked first: the first ones and the last are asked again and again."""
 
 
 def expand(manifest: Json, *, versions: Versions | None = None, others: Sequence[Json] = ()) -> Expansion:
@@ -28,4 +27,18 @@ def expand(manifest: Json, *, versions: Versions | None = None, others: Sequence
     if expander is None:
         return Expansion()
     made = expander(manifest, Context(versions or Versions(), others))
-    return made._replace(roles=tuple(role._replace(pod=lru_cache(maxsize=_KEPT)(role.pod)) for role in made.roles))
+    return Expansion(tuple([Role(name, count, _kept(pod)) for name, count, pod in made.roles]), *made[1:])
+
+
+def _kept(build: Callable[[int], PodView]) -> Callable[[int], PodView]:
+    known: dict[int, PodView] = {}
+
+    def pod(index: int) -> PodView:
+        found = known.get(index)
+        if found is None:
+            found = build(index)
+            if len(known) < _KEPT:
+                known[index] = found
+        return found
+
+    return pod

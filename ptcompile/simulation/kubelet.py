@@ -47,8 +47,9 @@ def environment(container: ContainerView, pod: PodView, budget: Budget | None = 
     budget = budget or Budget()
     out: dict[str, str] = {}
     for entry in container.env:
-        name = text(entry.get("name"))
-        value = _value(entry, pod, out, budget)
+        name, value = text(entry.get("name")), entry.get("value")
+        if type(value) is not str or not value or "$" in value:  # most are plain texts
+            value = _value(entry, pod, out, budget)
         out.pop(name, None)
         out[name] = value
     return out
@@ -90,8 +91,8 @@ def command_line(
     budget = budget or Budget()
     command, args = container.command, container.args
     return (
-        None if command is None else [expand_vars(word, env, budget) for word in command],
-        None if args is None else [expand_vars(word, env, budget) for word in args],
+        None if command is None else [expand_vars(word, env, budget) if "$" in word else word for word in command],
+        None if args is None else [expand_vars(word, env, budget) if "$" in word else word for word in args],
     )
 
 

@@ -1,13 +1,13 @@
 """One pod as its processes see it, and the job that it belongs to."""
 
 from collections.abc import Iterator
-from functools import cached_property
 from typing import NamedTuple
 
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.untyped import Json, kind_of, namespace, object_name
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.memo import cached_property
 from ptcompile.operators.pods import ContainerView, Expansion, PodView, Role
 from ptcompile.simulation import amounts, kubelet
 from ptcompile.simulation.launch import Launch, of_container

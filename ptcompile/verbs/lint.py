@@ -126,7 +126,7 @@ def _all(
 ) -> Iterator[Diagnostic]:
     """What is found in the objects of a stream; those that nobody here can judge are noted in `unchecked`."""
     objects = [(document, at, one) for document in read.documents for at, one in streams.objects(document.data)]
-    everything = Stream([*(manifest for _, _, manifest in objects), *beside])
+    everything = Stream([*(manifest for _, _, manifest in objects), *beside], asked.versions)
     templates = _templates(read)
     for document in read.documents:
         for problem in streams.not_objects(document.data):
@@ -194,7 +194,7 @@ def _in_text(path: Path, content: str, asked: _Asked) -> Iterator[Problem]:
     """What is found in manifests that stand in a text, at the text; nothing of its placeholders."""
     documents = streams.read(content, None).documents
     objects = [one for document in documents for _, one in streams.objects(document.data)]
-    everything = Stream(objects)
+    everything = Stream(objects, asked.versions)
     for one in objects:
         for problem in (_judge(one, everything, asked) or ()) if supported(one) else ():
             if judgeable(problem, one):

@@ -78,18 +78,19 @@ def _check(subject: Subject) -> Iterator[Found]:
         known = held.keys() | more
         places = {id(entry): at for at, entry in enumerate(env)}
         for i, entry in enumerate(items(written.get("env"))):
-            place = places[id(entry)] if id(entry) in places else _position(env, entry)
             names = _named(subject, entry.get("value"), more)
+            if not names:
+                continue
+            place = places[id(entry)] if id(entry) in places else _position(env, entry)
             late = [name for name in names if held.get(name, place) >= place]
             if late:
                 yield _late(subject, (*path, "env", i, "value"), late, entry, known=known >= set(late))
-        shell = _in_shell(written)
         for key in ("command", "args"):
             words = written.get(key)
             for i, word in enumerate(words if isinstance(words, list) else ()):
                 missing = _named(subject, word, known)
                 severity = _severity(subject, missing) if missing else None
-                if missing and not (shell and severity):  # there $(X) may well be a command
+                if missing and not (severity and _in_shell(written)):  # there $(X) may well be a command
                     yield _missing((*path, key, i), missing, severity)
 
 

@@ -46,6 +46,7 @@ from ptcompile.linting.parties import MEETING, allies
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer, count
+from ptcompile.torchrun import option_name
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -83,11 +84,33 @@ def _ranks(one: Trainer) -> Iterator[tuple[str, str]]:
     """The ranks of a role's first two pods and its last one, as far as they are numbers."""
     from ptcompile.simulation.rendezvous import given_rank
 
+    name = _variable(one)
     for index in sorted({0, min(1, one.role.count - 1), one.role.count - 1}):
         pod = one.pod.job.pod(one.role, index) if index else one.pod
-        rank = given_rank(pod.launch) if one.torchrun else pod.rendezvous.node_rank
+        if name is not None:
+            rank = pod.env.get(name, "")
+        else:
+            rank = given_rank(pod.launch) if one.torchrun else pod.rendezvous.node_rank
         if rank.isdigit():
             yield rank, pod.shown
+
+
+def _variable(one: Trainer) -> str | None:
+    """X of `--node-rank=$(X)`, where only that differs from pod to pod: no other pod's command line need be read."""
+    from ptcompile.simulation.rendezvous import given_rank
+
+    launch, main = one.launch, one.pod.main
+    if not one.torchrun or launch.in_shell or main is None:
+        return None
+    words = [*(main.command or ()), *(main.args or ())]
+    options = words[len(words) - len(launch.words) : len(words) - len(launch.entry)]
+    ranks = [word for word in options if "rank" in word]
+    if len(ranks) != 1 or sum("$" in word for word in words) != 1:
+        return None
+    option, _, value = ranks[0].partition("=")
+    name = value.removeprefix("$(").removesuffix(")")
+    known = option_name(option) == "node-rank" and value == f"$({name})" and name in one.pod.env
+    return name if known and one.pod.env[name] == given_rank(launch) else None
 
 
 RULE = Rule("same-node-rank", _check, severity="error", stage="run", authority="torchrun")

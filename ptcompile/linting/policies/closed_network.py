@@ -58,7 +58,7 @@ from ptcompile.kubernetes.untyped import Json, at, items, mapping, namespace, te
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.selectors import selects
 from ptcompile.linting.stream import Stream
-from ptcompile.linting.subject import Subject
+from ptcompile.linting.subject import Subject, subject_of
 from ptcompile.linting.trainers import count
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _meeting(stream: Stream) -> dict[str, list[Pod]]:
     """The first pod of each job of several nodes, by namespace."""
     found: dict[str, list[Pod]] = {}
     for one in stream.objects:
-        subject = Subject(one, stream=stream)
+        subject = subject_of(one, stream)
         for group in (*subject.groups, *subject.plain):
             if count(group) > 1 and not group[0].local and not group[0].pod.on_host:
                 found.setdefault(namespace(one), []).append(group[0].pod)

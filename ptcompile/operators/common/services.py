@@ -14,9 +14,10 @@ def headless_for(others: Iterable[Json], name: str | None, labels: Mapping[str, 
     Only such a one makes `<hostname>.<subdomain>` resolve; the pod must be ready too, unless the Service
     publishes addresses that are not (Kubernetes 1.36 DNS).
     """
-    if not name:
+    known = objects(others)
+    if not name or not known.named(SERVICE, name):
         return None
-    for other in objects(others).within(space).named(SERVICE, name):
+    for other in known.within(space).named(SERVICE, name):
         wanted = selector(other)
         if text(at(other, "spec").get("clusterIP")) == "None" and wanted and wanted.items() <= labels.items():
             return other
