@@ -40,6 +40,7 @@ COMMANDS = (
     "rules",
     "init",
     "flyte",
+    "plugins",
     "server",
     "watch",
     "completion",
@@ -69,8 +70,8 @@ examples:
   ptcompile flyte train.py:train --input epochs=7     a Flyte task that trains, without Flyte
 
 The first word may be a command (compile, lint, simulate, rehearse, explain, diff, import, convert, platform, requires,
-schema, targets, rules, init, flyte, server, watch, completion); the default is compile. `ptcompile COMMAND --help`
-shows its options. A file named like a command is ./compile.
+schema, targets, rules, init, flyte, plugins, server, watch, completion); the default is compile.
+`ptcompile COMMAND --help` shows its options. A file named like a command is ./compile.
 """
 
 
@@ -204,13 +205,6 @@ def _add_schema(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     one.set_defaults(run=_schema)
 
 
-def _add_targets(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    one = commands.add_parser("targets", help="list the targets and what each can express")
-    one.add_argument("--format", choices=("text", "json"), default="text", help="format of the table (default: text)")
-    one.add_argument("--versions", action="store_true", help="list what each release of an operator changed")
-    one.set_defaults(run=_targets)
-
-
 def _add_of(module: str) -> _Add:
     """The `add` of a command's module, which is imported when the command is wanted."""
 
@@ -236,10 +230,11 @@ _ADD: Final[dict[str, _Add]] = {
     "schema": _add_schema,
     "init": _add_of("init_command"),
     "flyte": _add_of("flyte_command"),
+    "targets": _add_of("targets_command"),
+    "plugins": _add_of("plugins_command"),
     "server": _add_of("server_command"),
     "watch": _add_of("watch_command"),
     "completion": _add_of("completion_command"),
-    "targets": _add_targets,
 }
 """Each command's place in the parser, in the order that --help shows."""
 
@@ -267,20 +262,6 @@ def _schema(options: argparse.Namespace) -> int:
     from ptcompile.verbs.schema import schema
 
     return files.write_stdout(json.dumps(schema(options.what), indent=2) + "\n")
-
-
-def _targets(options: argparse.Namespace) -> int:
-    import json
-
-    from ptcompile.prerequisites import capabilities
-    from ptcompile.verbs.targets import targets
-
-    if options.versions:
-        return files.write_stdout(capabilities.versions())
-    found = targets()
-    return files.write_stdout(
-        json.dumps(found.to_dict(), indent=2) + "\n" if options.format == "json" else found.text()
-    )
 
 
 def run() -> None:

@@ -78,6 +78,16 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
         "": "Pods that ask for an accelerator tolerate the taints of its nodes: the profile's, else the taint of the "
         "resource's own name; so do those of spot jobs and of resources with taints of their own. Yours come first.",
     },
+    "claims": {
+        "podAffinity": "The nodes of a ComputeDomain are kept in one rack, where NVLink reaches, unless topology says "
+        "how near they are.",
+        "labels": "By this label the nodes of the job's ComputeDomain find each other, to be kept in one rack.",
+        "compute-domain-channel": "Each node claims a channel of the job's ComputeDomain, by which its GPUs reach the "
+        "memory of those in other nodes.",
+        "resourceClaims": "What the fabric's driver hands out by claims, and GPUs where the profile says that they are "
+        "claimed.",
+        "claims": "The container that trains gets the devices that its pod claims.",
+    },
     "shm": {
         "volumeMounts": "Without a volume /dev/shm has 64 MiB, too few for DataLoader workers and NCCL: the main "
         "container gets a memory volume there, unless you mount your own or say sharedMemory: false.",

@@ -7,6 +7,7 @@ the document and a sentence. The runner in `api.py` turns it into a `Diagnostic`
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
+from ptcompile.about import page_address
 from ptcompile.findings.codes import CODES
 
 Path = tuple[str | int, ...]
@@ -86,6 +87,8 @@ class Problem(NamedTuple):
     span: Span | None = None
     """Known already: the reader's findings, which have no path."""
     fix: Fix | None = None
+    code: str = ""
+    """Of a rule outside ptcompile, whose name has no code in `codes.CODES`."""
 
 
 class Diagnostic(NamedTuple):
@@ -111,7 +114,7 @@ class Diagnostic(NamedTuple):
     """The template that the document was rendered from, as Helm's `# Source:` comment says."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form: the same names; `span` as an object or null, `path` as a list."""
+        """The JSON form: the same names; `span` as an object or null, `path` as a list, and `url`, the code's page."""
         return {
             "code": self.code,
             "name": self.name,
@@ -127,6 +130,7 @@ class Diagnostic(NamedTuple):
             "resource": self.resource,
             "fix": self.fix and {"title": self.fix.title, "safe": self.fix.safe},
             "template": self.template,
+            "url": page_address(self.code),
         }
 
 

@@ -18,7 +18,7 @@ from ptcompile.validate.definitions import Definitions
 from ptcompile.verbs.lint import Report, lint
 
 if TYPE_CHECKING:
-    from ptcompile.simulation.pod import Job
+    from ptcompile.simulation.job import Job
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _MOST_PODS = 100_000

@@ -9,8 +9,8 @@ from lsprotocol.types import CodeLens, Command, InlayHint, InlayHintKind, Positi
 
 from ptcompile.server.document import Object, Open
 from ptcompile.simulation import amounts
+from ptcompile.simulation.job import Job
 from ptcompile.simulation.meeting import meeting
-from ptcompile.simulation.pod import Job
 
 SHOW_MANIFESTS: Final = "ptcompile.showManifests"
 CHOOSE_TARGET: Final = "ptcompile.chooseTarget"

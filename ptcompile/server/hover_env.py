@@ -6,7 +6,8 @@ from typing import Final
 
 from ptcompile.server.document import Object, Open
 from ptcompile.simulation.hidden import shown_env
-from ptcompile.simulation.pod import Job, Pod
+from ptcompile.simulation.job import Job
+from ptcompile.simulation.pod import Pod
 from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
 
 _MOST: Final = 8

@@ -8,9 +8,11 @@ from typing import Any
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.kubernetes.untyped import Json, at, items, kind_of, object_name, text
 from ptcompile.simulation import amounts
+from ptcompile.simulation.claims import device_claims
 from ptcompile.simulation.hidden import firsts, hiding_of, shown_entry, shown_env, without
+from ptcompile.simulation.job import Job
 from ptcompile.simulation.meeting import claims, meeting
-from ptcompile.simulation.pod import Job, Pod, owner_of
+from ptcompile.simulation.pod import Pod, owner_of
 
 VERSION = 1
 
@@ -97,6 +99,7 @@ def pod_to_dict(pod: Pod) -> dict[str, Any]:
         "tolerations": [dict(one) for one in view.tolerations],
         "nodeRequirements": list(node_requirements(view.spec)),
         "volumes": [{"name": n, "type": sort, "source": source} for n, sort, source in claims(view.spec)],
+        "claims": [one._asdict() | {"devices": list(one.devices)} for one in device_claims(pod)],
         "rendezvous": pod.rendezvous.to_dict(),
         "containers": [_container(one.to_dict(), one.spec) for one in pod.containers],
     }

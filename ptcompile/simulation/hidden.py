@@ -9,7 +9,8 @@ from ptcompile.kubernetes.untyped import text
 from ptcompile.operators.common.expansion import env_entry
 from ptcompile.secrets.masking import Hide, hiding
 from ptcompile.secrets.names import is_searched, is_secret, masked
-from ptcompile.simulation.pod import Job, Pod
+from ptcompile.simulation.job import Job
+from ptcompile.simulation.pod import Pod
 
 
 def shown_env(pod: Pod) -> dict[str, str]:

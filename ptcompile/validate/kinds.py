@@ -12,8 +12,7 @@ from typing import Any, Final, NamedTuple
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.versions import Version
-from ptcompile.validate.definitions import SHIPPED
-from ptcompile.validate.schemas import BUILT_IN, CUSTOM, as_tuple
+from ptcompile.validate.schemas import BUILT_IN, CUSTOM, SHIPPED, as_tuple
 
 _INDEX: Final = "kubernetes/kinds.json"
 
