@@ -9,9 +9,7 @@ import pytest
 
 from ptcompile.cli.workspace import Workspace
 
-PROFILE = (
-    "apiVersion: ptcompile/v1\nkind: ClusterProfile\nmetadata: {name: prod}\nspec: {}\n"
-)
+PROFILE = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nmetadata: {name: prod}\nspec: {}\n"
 CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
 
 
