@@ -6,10 +6,10 @@ from typing import Final
 
 from lsprotocol.types import CodeDescription, Diagnostic, DiagnosticSeverity, DiagnosticTag, Position, Range
 
+from ptcompile.about import page_address
 from ptcompile.findings import diagnostics as ours
 from ptcompile.findings.diagnostics import Span
 from ptcompile.server.document import Open
-from ptcompile.server.links import page_of
 
 SOURCE: Final = "ptcompile"
 _SEVERITIES: Final = {
@@ -35,7 +35,7 @@ def as_diagnostic(opened: Open, one: ours.Diagnostic) -> Diagnostic:
         f"{one.message}{help}",
         _SEVERITIES[one.severity],
         code=one.code,
-        code_description=CodeDescription(page_of(one.code)),
+        code_description=CodeDescription(page_address(one.code)),
         source=SOURCE,
         tags=[DiagnosticTag.Unnecessary] if one.name == "unused-ignore" else None,
     )
