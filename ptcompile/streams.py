@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.documents import source
 from ptcompile.findings.diagnostics import Diagnostic, Fix, Path, Problem, code_of
+from ptcompile.limits import limits
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.spec import Spec
@@ -53,6 +54,19 @@ def nothing() -> Problem:
     return Problem("no-documents", (), "there is no document here", "write one", authority="ptcompile")
 
 
+def capped(found: Iterable[Diagnostic], filename: str | None) -> list[Diagnostic]:
+    """As many findings as are reported of one file; behind them one that says so, if there are more."""
+    most, out = limits().findings, []
+    for one in found:
+        if len(out) == most:
+            message = f"the file has more than {most} findings, and the others are not listed"
+            cure = "fix or ignore those above first"
+            problem = Problem("too-large", (), message, cure, authority="ptcompile", span=one.span)
+            return [*out, stamp(problem, None, filename)]
+        out.append(one)
+    return out
+
+
 def stamp(
     problem: Problem,
     document: source.Document | None,
@@ -61,11 +75,12 @@ def stamp(
     manifest: Mapping[str, Any] | None = None,
 ) -> Diagnostic:
     """A problem as a diagnostic: with its code, its position and the object it is about."""
-    path = (*under, *problem.path)
+    path = shown = (*under, *problem.path)
+    told = problem
     if document is not None:
         from ptcompile.secrets.masking import masked_problem
 
-        problem = masked_problem(problem, document, path)
+        told, shown = masked_problem(problem, document, path)
     span = problem.span
     if span is None and document is not None:
         span = document.span(path, on_key=problem.on_key)
@@ -73,17 +88,18 @@ def stamp(
         code=code_of(problem.name),
         name=problem.name,
         severity=problem.severity,
-        message=problem.message,
-        help=problem.help,
-        path=path,
+        message=told.message,
+        help=told.help,
+        path=shown,
         span=span,
         stage=problem.stage,
         authority=problem.authority,
         filename=filename,
         document=document.index if document is not None else 0,
         resource=resource(manifest if manifest is not None else document.data if document is not None else {}),
-        fix=_under(problem.fix, under),
+        fix=_under(told.fix, under),
         template=document.template if document is not None else None,
+        masked=(told.message, told.help, shown) != (problem.message, problem.help, path),
     )
 
 

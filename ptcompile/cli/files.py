@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple, TextIO
 
-from ptcompile.documents.source import MAX_STREAM
+from ptcompile.limits import limits
 
 SUFFIXES = (".yaml", ".yml", ".json")
 _STDIN = frozenset({"-", "/dev/stdin"})
@@ -79,13 +79,13 @@ def _read(path: str) -> bytes:
     with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError("not a regular file")
-        return file.read(MAX_STREAM + 1)
+        return file.read(limits().characters + 1)
 
 
 def _stdin() -> bytes:
     if sys.stdin is None:
         raise OSError("standard input is closed")
-    return sys.stdin.buffer.read(MAX_STREAM + 1)
+    return sys.stdin.buffer.read(limits().characters + 1)
 
 
 def _reason(error: OSError) -> str:

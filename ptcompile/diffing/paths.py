@@ -96,7 +96,11 @@ def _change(kind: Kind, keys: list[Any], one: Json, other: Json, shown: tuple[Js
             return
         if before is None and after is None:
             return
-    yield Change(path, kind, before, after)
+    real = (
+        None if kind == "added" else plain(_value(keys, one)),
+        None if kind == "removed" else plain(_value(keys, other)),
+    )
+    yield Change(path, kind, before, after, masked=(before, after) != real)
 
 
 def _path(keys: list[Any], root: Any) -> Path:

@@ -25,7 +25,7 @@ from ptcompile.findings.diagnostics import Path
 from ptcompile.frontends.spec import lower, read_spec, stand_in, with_stand_in
 from ptcompile.job.model import Container, Context, Job, PodTemplate, Target, map_templates
 from ptcompile.operators.targets import default_target, every_target
-from ptcompile.secrets.names import without_secrets
+from ptcompile.secrets.structure import without_secrets
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from ptcompile.vocabulary.spec import Spec
 
@@ -77,11 +77,17 @@ def provenance(
         elif by == "spec" and not found:
             found = _said(path, value, said) or _of_item(path, value, manifests, items)
         rule = sentence(by, target, path, manifests)
-        hidden = tuple(one._replace(value=at(secretless[one.file], one.path)) for one in found)
+        hidden = tuple(_hidden(one, at(secretless[one.file], one.path)) for one in found)
         index = int(path[0])
         name = shown_path(path[1:], manifests[index], named)
-        causes.append(Cause(index, path[1:], name, at(shown, path), by, rule, hidden))
+        told = at(shown, path)
+        causes.append(Cause(index, path[1:], name, told, by, rule, hidden, masked=told != value))
     return tuple(causes)
+
+
+def _hidden(one: Input, shown: Any) -> Input:
+    """An input with its value as the masked file has it."""
+    return one._replace(value=shown, masked=shown != one.value)
 
 
 def _by_what_they_say(data: Mapping[str, Any]) -> dict[tuple[str, str], list[Path]]:

@@ -4,6 +4,7 @@ A selector is a code (PTC301), the beginning of one (PTC3), a name (missing-shm)
 """
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import NamedTuple
 
 from ptcompile.findings.codes import CODES
@@ -36,6 +37,7 @@ def named(selectors: Iterable[str]) -> frozenset[str]:
     return frozenset(name for one in selectors for name in _of(one))
 
 
+@lru_cache(maxsize=256)
 def _of(selector: str) -> list[str]:
     text = selector.strip()
     if text == "ALL":

@@ -18,6 +18,8 @@ def oversized(manifest: Json) -> Iterator[Problem]:
 
     Containers are read as they are written: the few hundred characters that an operator adds decide nothing.
     """
+    if kind_of(manifest)[0].startswith("batch.volcano.sh/"):
+        yield from _wide(manifest)
     for found in templates_of(kind_of(manifest), manifest):
         template = mapping(found.template)
         fields = {
@@ -28,6 +30,17 @@ def oversized(manifest: Json) -> Iterator[Problem]:
             for i, spec in listed(at(template, "spec").get(key)):
                 if _may_exceed(spec, fields):
                     yield from _of_container((*found.path, "spec", key, i), spec, fields)
+
+
+def _wide(manifest: Json) -> Iterator[Problem]:
+    from ptcompile.limits import limits
+    from ptcompile.simulation.budget import too_wide
+
+    if too_wide(manifest):
+        path, most = ("spec", "tasks"), limits().roles
+        message = f"spec.tasks: more than {most} tasks whose pods are told the hosts of all: its pods are not simulated"
+        help = "merge tasks that are alike, or remove the plugin svc"
+        yield Problem("too-large", path, message, help, "warning", "run", "ptcompile")
 
 
 def _may_exceed(spec: Json, fields: _Fields) -> bool:

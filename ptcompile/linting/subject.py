@@ -22,10 +22,6 @@ if TYPE_CHECKING:
     from ptcompile.simulation.rendezvous import Rendezvous
 
 
-MOST_TASKS = 256
-"""A Volcano Job of more tasks is not simulated here, if each of its pods is told the hosts of every task."""
-
-
 class Word(NamedTuple):
     """One word of a command line, with its path from the root of the object."""
 
@@ -203,14 +199,11 @@ class Subject:
     def job(self) -> "Job | None":
         """The job as it would run, by the operator of this version; None for kinds that make no pods.
 
-        None too for a Volcano Job that is too wide (`MOST_TASKS`). Its pods are built when asked for: look at `folded`
-        ones, not at all.
+        None too for a Volcano Job that is too wide (`too-large` says so). Its pods are built when asked for: look at
+        `folded` ones, not at all.
         """
         from ptcompile.simulation import simulate
 
-        volcano = self.kind == ("batch.volcano.sh/v1alpha1", "Job")
-        if volcano and len(self.templates) > MOST_TASKS and "svc" in self.volcano.plugins:
-            return None
         jobs = simulate([self.manifest], versions=self.versions, others=self.stream.deciding).jobs
         return jobs[0] if jobs else None
 

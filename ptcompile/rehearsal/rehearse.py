@@ -17,8 +17,8 @@ from ptcompile.rehearsal.judge import Verdict, judge
 from ptcompile.rehearsal.namespaces import Namespaces
 from ptcompile.rehearsal.places import Places, Settings
 from ptcompile.rehearsal.seen import Seen
+from ptcompile.secrets.masking import hide_of
 from ptcompile.simulation.faults import Fault
-from ptcompile.simulation.hidden import firsts, hiding_of
 from ptcompile.simulation.pod import Job
 
 Opening = Callable[[str], AbstractContextManager[Backend]]
@@ -93,7 +93,7 @@ def rehearse(
         with opening(folder) as backend:
             course = Course(played.actors, faults, places, backend, settings)
             seen = course.play(progress)
-    if hide := hiding_of(firsts([job])):
+    if hide := hide_of([job.manifest]):
         seen = tuple(one._replace(error=hide(one.error) if one.error else None) for one in seen)
     verdict = judge(job, played.actors, faults, seen, blind=settings.blind)
     stand_ins = played.stand_ins

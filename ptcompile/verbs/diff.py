@@ -57,7 +57,8 @@ def diff(
     names = filenames[0] or "a", filenames[1] or "b"
     before, found = _side(one, target, _target(other))
     after, more = _side(other, target, _target(one))
-    diagnostics = tuple(dict.fromkeys((*one.problems, *other.problems, *found, *more)))
+    told = (*one.problems, *other.problems, *found, *more)
+    diagnostics = tuple({(d.code, d.message, d.path, d.span, d.filename, d.document): d for d in told}.values())
     if any(d.severity == "error" for d in diagnostics):
         return Difference(names, (), diagnostics, compared=False)
     verdicts, refused = _applied(before, after, other)

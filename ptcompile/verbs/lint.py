@@ -5,6 +5,7 @@ Linting a manifest needs no pydantic: whatever knows our own kinds is imported w
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ptcompile import streams
@@ -95,8 +96,8 @@ def lint(
         found += wrong
     versions = _versions(profile, kubernetes)
     asked = _Asked(profile, versions, webhooks, selection(select, ignore), _definitions(read, schemas))
-    found += _all(read, filename, asked, unchecked, unknown_kinds, beside)
-    found = [d for d in found if asked.selection.tells(d.name, d.stage)]
+    every = chain(found, _all(read, filename, asked, unchecked, unknown_kinds, beside))
+    found = streams.capped((d for d in every if asked.selection.tells(d.name, d.stage)), filename)
     if "ptcompile:" not in read.text:  # no comment says what is meant
         return Report(tuple(found), len(read.documents), tuple(unchecked))
     from ptcompile.documents.suppression import suppress
