@@ -1,4 +1,4 @@
-"""What is asked of every input: three harnesses, each bytes in, and an exception where a promise is broken.
+"""What is asked of every input: harnesses, each bytes in, and an exception where a promise is broken.
 
 Beside "it does not raise" each asks what the design promises of any input: positions inside the text, reports that no
 file can steer, two readers that agree, the same bytes twice, manifests that are read back as they were.
@@ -65,7 +65,7 @@ def lint(data: bytes) -> None:
         kubernetes=_VERSIONS[dice >> 2 & 3],
         unknown_kinds="error" if dice & 16 else "count",
     )
-    _findings((*report.diagnostics, *report.meant), data)
+    findings((*report.diagnostics, *report.meant), data)
     if dice % 5 == 0:
         suppression.add_ignores(_text(data), report.diagnostics)
     if dice % 3 == 0:
@@ -78,7 +78,7 @@ def compile(data: bytes) -> None:
     target = _TARGETS[dice % len(_TARGETS)]
     cluster = data if b"ClusterProfile" in data and dice & 64 else None
     result = ptcompile.compile(data, filename=NAME, target=target, cluster=cluster)
-    _findings(result.diagnostics, data)
+    findings(result.diagnostics, data)
     assert result.ok or result.diagnostics
     assert result.manifests or not result.ok
     written = result.yaml()
@@ -89,10 +89,7 @@ def compile(data: bytes) -> None:
         assert ptcompile.compile(data, filename=NAME, target=target, cluster=cluster).yaml() == written
         world(ptcompile.simulate(data, filename=NAME))
     if cluster is not None:
-        _findings(tuple(api.read_cluster(data, filename=NAME)[1]), data)
-
-
-HARNESSES: dict[str, Harness] = {"reader": reader, "lint": lint, "compile": compile}
+        findings(tuple(api.read_cluster(data, filename=NAME)[1]), data)
 
 
 def emit_and_read(data: object) -> object:
@@ -103,19 +100,20 @@ def emit_and_read(data: object) -> object:
 
 def world(made: World) -> None:
     """Every form of a simulation's result."""
-    _harmless(overview(made))
+    harmless(overview(made))
     some = list(islice(made.pods.folded(), 30))
     if len(some) < 30:  # wide worlds are written at length: that takes time, and shows nothing new
         json.dumps(made.to_dict(), allow_nan=False)
         for draw in GRAPHS.values():
-            _harmless(draw(made))
+            harmless(draw(made))
     for pod in some[:2]:
-        _harmless(in_full(pod))
+        harmless(in_full(pod))
         env_file(pod)
         json.dumps(pod_to_dict(pod))
 
 
-def _findings(found: Sequence[Diagnostic], data: bytes) -> None:
+def findings(found: Sequence[Diagnostic], data: bytes) -> None:
+    """Findings have a message and stand in the text; their report, in one of the formats, is harmless."""
     text = _text(data)
     lines = text.removeprefix("\ufeff").split("\n")
     for one in found:
@@ -128,7 +126,7 @@ def _findings(found: Sequence[Diagnostic], data: bytes) -> None:
 
 
 def _report(name: str, report: str) -> None:
-    _harmless(report)
+    harmless(report)
     if name in ("json", "sarif"):
         json.loads(report)
     elif name == "junit":
@@ -148,7 +146,7 @@ def _within(span: Span, lines: Sequence[str]) -> None:
     assert 1 <= span.column <= len(lines[span.line - 1]) + 2, span
 
 
-def _harmless(text: str) -> None:
+def harmless(text: str) -> None:
     """No control character but line ends, no direction marks, and text that can be encoded."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ptcompile import arguments
 from ptcompile.documents import source
 from ptcompile.findings.diagnostics import Diagnostic, Fix, Path, Problem, code_of
 from ptcompile.limits import limits
 
-if TYPE_CHECKING:
-    from ptcompile.vocabulary.spec import Spec
 
+def read(given: Any, filename: str | None, parameter: str = "source") -> source.Source:
+    """Whatever form a stream was given in, as documents; without positions where it was no text.
 
-def read(given: str | bytes | Mapping[str, Any] | Spec, filename: str | None) -> source.Source:
-    """Whatever form a stream was given in, as documents; without positions where it was no text."""
+    Raises TypeError, which names the parameter, for what is none of these forms.
+    """
+    given = arguments.source(given, parameter)
+    if isinstance(given, list):
+        return source.from_data(given)
     if isinstance(given, str | bytes):
         return source.read(given, filename)
     if isinstance(given, Mapping):
@@ -56,7 +60,8 @@ def nothing() -> Problem:
 
 def capped(found: Iterable[Diagnostic], filename: str | None) -> list[Diagnostic]:
     """As many findings as are reported of one file; behind them one that says so, if there are more."""
-    most, out = limits().findings, []
+    most = limits().findings
+    out: list[Diagnostic] = []
     for one in found:
         if len(out) == most:
             message = f"the file has more than {most} findings, and the others are not listed"

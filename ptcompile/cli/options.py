@@ -15,6 +15,9 @@ from ptcompile.report import FORMATS
 def add_output_format(parser: argparse.ArgumentParser) -> None:
     """Add --output-format, the form of the findings."""
     parser.add_argument("--output-format", choices=FORMATS, default="full", help="of the findings (full)")
+    parser.add_argument(
+        "--untrusted", action="store_true", help="files of strangers: lower limits, no lines of files outside"
+    )
 
 
 def check_target(name: str | None, *, beside: tuple[str, ...] = ()) -> None:

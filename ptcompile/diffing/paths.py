@@ -14,6 +14,9 @@ from ptcompile.kubernetes.untyped import Json
 _ORDERED = frozenset({"containers", "initContainers", "replicatedJobs", "tasks"})
 """Lists of named items whose order means something. That of env does where a value names an earlier one."""
 
+PLACES = 4000
+"""Values of parts that differ: with more, whole fields are shown. Aliases make such an object of a few lines."""
+
 LONG = 1000
 """Of two lists with more items those with one index are compared: to find what was put in costs their product."""
 
@@ -48,7 +51,50 @@ def _alike(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
+def _leaves(value: Any, most: int) -> int:
+    """How many values there are, as far as `most`."""
+    if not isinstance(value, dict | list):
+        return 1
+    count = 1
+    for inner in value.values() if isinstance(value, dict) else value:
+        if count > most:
+            break
+        count += _leaves(inner, most - count)
+    return count
+
+
+def _differing(one: Any, other: Any) -> int:
+    """How many values of the parts that differ there are, as far as `PLACES`."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        keys = dict.fromkeys((*one, *other))
+        parts = [(one.get(key), other.get(key)) for key in keys]
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        parts = list(zip(one, other, strict=True))
+    else:
+        return max(_leaves(one, PLACES), _leaves(other, PLACES))
+    count = 0
+    for left, right in parts:
+        if count > PLACES:
+            break
+        if not _alike(left, right):
+            count += _differing(left, right)
+    return count
+
+
+def _wide(one: Json, other: Json, before: Json, after: Json) -> list[Change]:
+    """Where too much differs to be compared value by value: the fields of the object that differ, as a whole."""
+    shown = normal(hidden(before)), normal(hidden(after))
+    out: list[Change] = []
+    for key in dict.fromkeys((*one, *other)):
+        if not _alike(one.get(key), other.get(key)):
+            kind: Kind = "added" if key not in one else "removed" if key not in other else "changed"
+            out += _change(kind, [key], one, other, shown)
+    return out
+
+
 def _found(one: Json, other: Json, before: Json, after: Json) -> list[Change]:
+    if _differing(one, other) > PLACES:
+        return _wide(one, other, before, after)
     from deepdiff import DeepDiff  # a fifth of a second: only where something differs
 
     found = DeepDiff(

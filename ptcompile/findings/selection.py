@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
+from ptcompile import arguments
 from ptcompile.findings.codes import CODES
 from ptcompile.findings.diagnostics import Stage
 from ptcompile.kubernetes.names import suggest
@@ -28,8 +29,10 @@ class Selection(NamedTuple):
 
 
 def selection(select: Iterable[str] | None = None, ignore: Iterable[str] = ()) -> Selection:
-    """The selection that selectors make. Raises ValueError for a selector that selects nothing."""
-    return Selection(None if select is None else named(select), named(ignore))
+    """The selection that selectors make. Raises ValueError for a selector that selects nothing, and
+    TypeError for what is no list of strings."""
+    chosen = None if select is None else named(arguments.strings(select, "select"))
+    return Selection(chosen, named(arguments.strings(ignore, "ignore")))
 
 
 def named(selectors: Iterable[str]) -> frozenset[str]:

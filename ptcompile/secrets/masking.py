@@ -178,8 +178,9 @@ def masked_lines(text: str, fill: str = " ") -> list[str]:
                 for number, part in _parts_of(lines, span, secret) or _whole(lines, span):
                     found.setdefault(number, []).append(part)
     where = occurrences(copies)
-    for number, line in enumerate(lines) if where is not None else ():
-        found.setdefault(number, []).extend(where(line))  # in comments
+    if where is not None:
+        for number, line in enumerate(lines):
+            found.setdefault(number, []).extend(where(line))  # in comments
     shown = [_filled(line, found[at], fill) if at in found else line for at, line in enumerate(lines)]
     return _blind(shown, readable)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ptcompile import streams
+from ptcompile import arguments, streams
+from ptcompile.arguments import Given
 from ptcompile.diffing import Side, compare
 from ptcompile.diffing.pairing import same_objects
 from ptcompile.diffing.values import Apply, Difference
@@ -37,8 +38,8 @@ class _Read(NamedTuple):
 
 
 def diff(
-    a: str | bytes | Mapping[str, Any] | Spec,
-    b: str | bytes | Mapping[str, Any] | Spec,
+    a: Given | Spec,
+    b: Given | Spec,
     *,
     target: str | None = None,
     from_cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
@@ -53,7 +54,9 @@ def diff(
     `diagnostics` also say what an apply of `b` over `a` would be refused for (stage apply); `a` may be what
     `kubectl get -o yaml` prints: status and managed fields are set aside.
     """
-    one, other = _read(a, from_cluster, filenames[0]), _read(b, to_cluster, filenames[1])
+    arguments.check(target=target, filenames=filenames)
+    filenames = arguments.filename(a, filenames[0]), arguments.filename(b, filenames[1])
+    one, other = _read(a, from_cluster, filenames[0], "a"), _read(b, to_cluster, filenames[1], "b")
     names = filenames[0] or "a", filenames[1] or "b"
     before, found = _side(one, target, _target(other))
     after, more = _side(other, target, _target(one))
@@ -85,11 +88,12 @@ def _applied(before: Side, after: Side, read: _Read) -> tuple[dict[int, Apply], 
 
 
 def _read(
-    given: str | bytes | Mapping[str, Any] | Spec,
+    given: Given | Spec,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None,
     filename: str | None,
+    parameter: str,
 ) -> _Read:
-    read = streams.read(given, filename)
+    read = streams.read(given, filename, parameter)
     profile, wrong = compile.read_cluster(cluster)
     found = [*wrong, *(streams.stamp(problem, None, filename) for problem in read.problems)]
     for document in read.documents:
