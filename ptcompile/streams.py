@@ -55,7 +55,7 @@ def is_ours(data: Mapping[str, Any]) -> bool:
 
 def nothing() -> Problem:
     """What is said of a stream without documents."""
-    return Problem("no-documents", (), "there is no document here", "write one", authority="ptcompile")
+    return Problem("no-documents", (), "the file has no document", "write one", authority="ptcompile")
 
 
 def capped(found: Iterable[Diagnostic], filename: str | None) -> list[Diagnostic]:

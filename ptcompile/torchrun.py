@@ -3,7 +3,9 @@
 from typing import Final
 
 MEETING_SECONDS: Final = 900
-"""How long the nodes of a job wait for one another, where nobody says otherwise: an image may be pulled meanwhile."""
+"""How long the nodes of a job wait for one another, where nobody says otherwise: an image may be pulled meanwhile.
+
+As in flytekitplugins-kfpytorch 1.16, `Elastic`."""
 
 _SHORT: Final = {"-m": "module", "-r": "redirects", "-t": "tee", "-h": "help"}
 

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from ptcompile.compiling.compiler import Compiled, compile_document
+from ptcompile.compiling.record import Record
 from ptcompile.job.model import Container, Context, Job, Launch, PodTemplate, Resources, Role
 from ptcompile.operators.targets import target_named
 from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -53,6 +54,16 @@ def manifest(source: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER
     done = compiled(source, target, cluster)
     assert not [p for p in done.problems if p.severity == "error"], done.problems
     return next(one for one in done.manifests if one["kind"] not in {"Service", "PodGroup"})
+
+
+def recorded(
+    source: str, target: str, cluster: ClusterProfile = DEFAULT_CLUSTER
+) -> tuple[Record, Mapping[str, Any], int]:
+    """The record of a spec that compiles, the spec's document, and the index of the object that holds its pods."""
+    done = compiled(source, target, cluster)
+    assert done.record is not None, done.problems
+    kinds = [one["kind"] not in {"Service", "PodGroup"} for one in done.manifests]
+    return done.record(), yaml.safe_load(source), kinds.index(True)
 
 
 def profile(spec: Mapping[str, Any]) -> ClusterProfile:

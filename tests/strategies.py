@@ -189,7 +189,9 @@ def specs(draw: st.DrawFn, *, catalogue: bool = False) -> Json:
         job["master"] = draw(pod_fields()) if draw(st.booleans()) else {}
         job["worker"] = {"replicas": draw(st.integers(0, 5)), **(draw(pod_fields()) if draw(st.booleans()) else {})}
     if elastic is not None:
-        meeting = {"rdzvBackend", "rdzvEndpoint"} if _nodes(job, elastic) == 1 else set()  # one node has nobody to meet
+        meeting = (
+            {"rdzvBackend", "rdzvEndpoint"} if _nodes(job, elastic) == 1 else set()
+        )  # one node has no other node to meet
         job["elastic"] = {key: value for key, value in elastic.items() if key not in meeting}
     job |= draw(
         _optional(

@@ -100,12 +100,12 @@ def _efa(one: _Container) -> Iterator[Gap]:
     """EFA's variables without its device, and its huge pages."""
     wanted = next((n for n in one.env if n.startswith("FI_EFA_") or (n == "FI_PROVIDER" and one.env[n] == "efa")), None)
     if wanted and EFA not in one.devices and not one.hidden:
-        message = f"{wanted} is for EFA, and the container asks for no {EFA}: NCCL falls back to TCP or stops"
-        yield Gap(one.env_path(wanted), message, f"ask for {EFA}, or remove {wanted}")
+        message = f"{wanted} is for EFA, and the container requests no {EFA}: NCCL falls back to TCP or stops"
+        yield Gap(one.env_path(wanted), message, f"request {EFA}, or remove {wanted}")
     pages = "FI_EFA_USE_HUGE_PAGE"
     if one.env.get(pages) == "1" and not any(name.startswith("hugepages-") for name in one.devices):
-        message = f"{pages} is on, and the container asks for no huge pages: libfabric goes on without them"
-        yield Gap(one.env_path(pages), message, f"ask for hugepages-2Mi, or remove {pages}")
+        message = f"{pages} is on, and the container requests no huge pages: libfabric runs without them"
+        yield Gap(one.env_path(pages), message, f"request hugepages-2Mi, or remove {pages}")
 
 
 def _verbs(one: _Container) -> Iterator[Gap]:
@@ -118,8 +118,8 @@ def _verbs(one: _Container) -> Iterator[Gap]:
     wanted = next((name for name in _IB_ENV if name in one.env), None)
     others = any("/" in name and not is_accelerator(name) for name in one.devices)  # by any name that a site chose
     if wanted and not (others or one.hidden or one.networks):
-        message = f"{wanted} is for RDMA devices, and the container asks for none: NCCL falls back to TCP"
-        yield Gap(one.env_path(wanted), message, f"ask for the device, such as rdma/ib, or remove {wanted}")
+        message = f"{wanted} is for RDMA devices, and the container requests none: NCCL falls back to TCP"
+        yield Gap(one.env_path(wanted), message, f"request the device, such as rdma/ib, or remove {wanted}")
 
 
 def _turned_off(one: _Container) -> Iterator[Gap]:
@@ -128,15 +128,15 @@ def _turned_off(one: _Container) -> Iterator[Gap]:
     net, provider = one.env.get("NCCL_NET", ""), one.env.get("FI_PROVIDER", "")
     efa = EFA if EFA in one.devices else None
     if verbs and one.env.get("NCCL_IB_DISABLE") == "1":
-        yield _against(one, "NCCL_IB_DISABLE", f"turns off {verbs}, which the container asks for")
+        yield _against(one, "NCCL_IB_DISABLE", f"turns off {verbs}, which the container requests")
     if net.lower() == "socket" and (verbs or efa):
-        yield _against(one, "NCCL_NET", f"is Socket, and leaves {verbs or efa} idle, which the container asks for")
+        yield _against(one, "NCCL_NET", f"is Socket, and leaves {verbs or efa} idle, which the container requests")
     if net == "IB" and efa and not verbs:
         yield _against(one, "NCCL_NET", f"is IB, and {efa} is reached through the plugin AWS Libfabric")
     if net == "IB" and one.env.get("NCCL_IB_DISABLE") == "1":
         yield _against(one, "NCCL_NET", "is IB, and NCCL_IB_DISABLE turns that off: NCCL stops")
     if efa and provider not in {"", "efa"}:
-        yield _against(one, "FI_PROVIDER", f"is {provider}, and leaves {efa} idle, which the container asks for")
+        yield _against(one, "FI_PROVIDER", f"is {provider}, and leaves {efa} idle, which the container requests")
 
 
 def _against(one: _Container, name: str, message: str) -> Gap:
@@ -150,13 +150,13 @@ def _interface(one: _Container) -> Iterator[Gap]:
         return
     names = value.removeprefix("^").removeprefix("=").split(",")
     if wrong := next((name for name in names if name[:1] in {"^", "=", "!"} or name != name.strip()), None):
-        message = f"{_INTERFACE} has {wrong!r} in its list: NCCL takes that for a name, and no interface has it"
-        yield Gap(one.env_path(_INTERFACE), message, "write ^ or = once, in front of the whole list, without spaces")
+        message = f"{_INTERFACE} has {wrong!r} in its list: NCCL reads it as a name that no interface has"
+        yield Gap(one.env_path(_INTERFACE), message, "write ^ or = once, before the whole list, without spaces")
     elif not value.startswith("^") and "lo" in names:
         message = f"{_INTERFACE} names lo, on which no other node can be reached"
-        yield Gap(one.env_path(_INTERFACE), message, "leave lo out, or write ^lo to exclude it")
+        yield Gap(one.env_path(_INTERFACE), message, "remove lo, or write ^lo to exclude it")
     elif value.startswith("^") and one.host and not any(name.startswith("docker") for name in names):
-        message = f"{_INTERFACE} excludes {', '.join(names)} and no longer docker, which NCCL does by itself"
+        message = f"{_INTERFACE} excludes {', '.join(names)} and so no longer docker, which NCCL excludes by default"
         yield Gap(one.env_path(_INTERFACE), message, "write ^lo,docker, or name the interface")
     elif value.startswith("^") and not (one.host or one.networks) and _excludes_eth0(value, names):
         message = f"{_INTERFACE} excludes eth0, the only interface of a pod without other networks"

@@ -44,28 +44,28 @@ COMMANDS = (
 
 EPILOG = """\
 examples:
-  ptcompile spec.yaml                      manifests on standard output, for what the job needs
+  ptcompile spec.yaml                      print manifests for the operator that the job needs
   ptcompile spec.yaml --target volcano     the same job for another operator
   ptcompile spec.yaml --cluster prod.yaml  with the platform's profile
   ptcompile specs/ -o manifests/           one file of manifests for each file of specs
   ptcompile spec.yaml --target all -o out/ a folder of manifests for each target
   ptcompile spec.yaml --name sft-7         the job under another name, for this run
-  ptcompile lint manifests/                what an API server would say of any manifest, offline
+  ptcompile lint manifests/                check any manifest as an API server would, offline
   helm template . | ptcompile lint -       the same for rendered templates
-  ptcompile simulate spec.yaml             what every pod would see, on every operator
+  ptcompile simulate spec.yaml             show what every pod would see, on every operator
   ptcompile rehearse spec.yaml --kill 1    what real torchrun does when a pod is lost
   ptcompile explain spec.yaml volumes      which pass, rule and line of the spec wrote that part
   ptcompile explain PTC302                 what a finding means, with an example
   ptcompile diff old.yaml new.yaml         what a change means for the pods, then path by path
-  ptcompile import job.yaml -o specs/      the specs of manifests that are there, proved to mean the same
+  ptcompile import job.yaml -o specs/      turn existing manifests into specs, proved to mean the same
   ptcompile convert job.yaml --target trainjob   the same job for another operator
-  ptcompile specs/ -o manifests/ --check   whether the manifests in git are what the specs say
-  ptcompile platform cluster.yaml specs/   what the cluster must have before these jobs run
+  ptcompile specs/ -o manifests/ --check   check that the manifests in git match the specs
+  ptcompile platform cluster.yaml specs/   print what the cluster must have before these jobs run
   ptcompile init -o spec.yaml              a spec to start from
   ptcompile flyte train.py:train --input epochs=7     a Flyte task that trains, without Flyte
 
 The first word may be a command (compile, lint, simulate, rehearse, explain, diff, import, convert, platform, requires,
-schema, targets, rules, init, flyte); without one it is compile. `ptcompile COMMAND --help` tells more. A file called
+schema, targets, rules, init, flyte); the default is compile. `ptcompile COMMAND --help` shows its options. A file named
 like a command is ./compile.
 """
 
@@ -118,16 +118,16 @@ def _parser(first: str) -> argparse.ArgumentParser:
 
 
 def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    one = commands.add_parser("compile", help="specs into manifests (the default)", allow_abbrev=False)
+    one = commands.add_parser("compile", help="compile specs into manifests (the default command)", allow_abbrev=False)
     one.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, or - for standard input")
     one.add_argument(
         "--target",
         action="append",
         default=[],
         metavar="T",
-        help="the operator's API to write (see ptcompile targets); several, or all, with -o DIR/ or --format json",
+        help="operator to write manifests for (see `ptcompile targets`); several or all with -o DIR/ or --format json",
     )
-    one.add_argument("--name", metavar="NAME", help="the job's name in this run, before any is derived from it")
+    one.add_argument("--name", metavar="NAME", help="name the job for this run, before other names are derived from it")
     one.add_argument(
         "--set",
         action="append",
@@ -138,14 +138,16 @@ def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     )
     one.add_argument(
         "--set-string", action="append", default=[], dest="set", type=_set_string, metavar="PATH=TEXT",
-        help="the same, with the value as text, whatever it looks like",
+        help="like --set, but always take the value as a string",
     )  # fmt: skip
-    one.add_argument("-o", "--output", metavar="OUT", help="a file, or a directory with / at its end")
+    one.add_argument("-o", "--output", metavar="OUT", help="write to a file, or to a directory if it ends with /")
     one.add_argument(
-        "--check", action="store_true", help="write nothing: 1 with a diff where OUT is not what would be written"
+        "--check", action="store_true", help="write nothing; print a diff and exit with status 1 if OUT is out of date"
     )
-    one.add_argument("--format", choices=("yaml", "json"), default="yaml", help="of the manifests (yaml)")
-    one.add_argument("--no-lint", action="store_true", help="do not ask the rules about what was compiled")
+    one.add_argument(
+        "--format", choices=("yaml", "json"), default="yaml", help="format of the manifests (default: yaml)"
+    )
+    one.add_argument("--no-lint", action="store_true", help="do not run the lint rules on the compiled manifests")
     _add_common(one)
     one.set_defaults(run=_compile)
 
@@ -165,48 +167,47 @@ def _set_string(text: str) -> Set:
 
 
 def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    one = commands.add_parser("lint", help="what an API server and the operators would say", allow_abbrev=False)
+    one = commands.add_parser("lint", help="check manifests as an API server would", allow_abbrev=False)
     one.add_argument("paths", nargs="*", metavar="FILE", help="files, directories, globs, or - for standard input")
-    one.add_argument("--kubernetes-version", metavar="V", help="such as 1.34: the server's (the newest known)")
-    one.add_argument("--no-webhooks", action="store_true", help="the API server and the CRDs alone")
+    one.add_argument("--kubernetes-version", metavar="V", help="server version, such as 1.34 (default: newest)")
+    one.add_argument("--no-webhooks", action="store_true", help="check only what the API server and the CRDs check")
+    one.add_argument("--schemas", action="append", default=[], metavar="PATH", help="CRDs or JSON Schemas (repeatable)")
     one.add_argument(
-        "--schemas", action="append", default=[], metavar="PATH", help="CRDs or JSON Schemas of more kinds; repeatable"
+        "--unknown-kinds",
+        choices=("count", "error"),
+        default="count",
+        help="whether unknown kinds are errors (default: count)",
     )
     one.add_argument(
-        "--unknown-kinds", choices=("count", "error"), default="count", help="kinds that nobody here knows"
+        "--select", action="append", default=[], metavar="R", help="report only these rules (code, code prefix or name)"
     )
-    one.add_argument(
-        "--select", action="append", default=[], metavar="R", help="codes, beginnings or names: only these"
-    )
-    one.add_argument("--extend-select", action="append", default=[], metavar="R", help="these too")
-    one.add_argument("--ignore", action="append", default=[], metavar="R", help="all but these")
-    one.add_argument("--config", metavar="FILE", help="instead of the nearest ptcompile.toml or pyproject.toml")
-    one.add_argument("--isolated", action="store_true", help="without any configuration file")
-    one.add_argument("--fail-on", choices=("error", "warning"), help="what makes the exit status 1 (error)")
-    one.add_argument("--exit-zero", action="store_true", help="exit status 0 whatever is found")
-    one.add_argument("--output-file", metavar="OUT", help="the findings go there")
-    one.add_argument("--statistics", action="store_true", help="how often each rule was found, and no more")
-    one.add_argument("--add-ignore", action="store_true", help="write a comment for every finding into the files")
-    one.add_argument("--fix", action="store_true", help="write the safe fixes into the files, and report what is left")
-    one.add_argument("--diff", action="store_true", help="show what --fix would do, and write nothing; 1 if anything")
-    one.add_argument(
-        "--unsafe-fixes", action="store_true", help="with --fix or --diff: those that may change the job too"
-    )
+    one.add_argument("--extend-select", action="append", default=[], metavar="R", help="also report these rules")
+    one.add_argument("--ignore", action="append", default=[], metavar="R", help="do not report these rules")
+    one.add_argument("--config", metavar="FILE", help="use this configuration file, not the nearest")
+    one.add_argument("--isolated", action="store_true", help="read no configuration file")
+    one.add_argument("--fail-on", choices=("error", "warning"), help="severity that fails the run (default: error)")
+    one.add_argument("--exit-zero", action="store_true", help="exit with status 0 whatever is found")
+    one.add_argument("--output-file", metavar="OUT", help="write the findings to this file")
+    one.add_argument("--statistics", action="store_true", help="print only how often each rule was found")
+    one.add_argument("--add-ignore", action="store_true", help="add an ignore comment for every finding to the files")
+    one.add_argument("--fix", action="store_true", help="apply safe fixes to the files and report what is left")
+    one.add_argument("--diff", action="store_true", help="print fixes as a patch; status 1 if any")
+    one.add_argument("--unsafe-fixes", action="store_true", help="also fix what may change the job")
     _add_common(one)
     one.set_defaults(run=_lint)
 
 
 def _add_schema(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    one = commands.add_parser("schema", help="print a JSON Schema: of our own kinds for editors, of JSON results")
+    one = commands.add_parser("schema", help="print a JSON Schema for editors or results")
     words = ("spec", "cluster", "report", "world", "diff", "explanation", "handle", "rehearsal")
     one.add_argument("what", choices=words)
     one.set_defaults(run=_schema)
 
 
 def _add_targets(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    one = commands.add_parser("targets", help="the targets, and what each can express")
-    one.add_argument("--format", choices=("text", "json"), default="text", help="of the table (text)")
-    one.add_argument("--versions", action="store_true", help="what each release of an operator changed instead")
+    one = commands.add_parser("targets", help="list the targets and what each can express")
+    one.add_argument("--format", choices=("text", "json"), default="text", help="format of the table (default: text)")
+    one.add_argument("--versions", action="store_true", help="list what each release of an operator changed")
     one.set_defaults(run=_targets)
 
 
@@ -241,7 +242,7 @@ _ADD: Final[dict[str, _Add]] = {
 
 
 def _add_common(one: argparse.ArgumentParser) -> None:
-    one.add_argument("--cluster", metavar="FILE", help="the platform's profile (kind: ClusterProfile)")
+    one.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
     add_output_format(one)
 
 

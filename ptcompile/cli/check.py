@@ -1,4 +1,4 @@
-"""`ptcompile compile --check`: whether the manifests in git are what the specs say. Nothing is written."""
+"""`ptcompile compile --check`: check that the manifests in git match the specs. Nothing is written."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def run(options: argparse.Namespace) -> int:
         findings.text(sets.RUN, options.name)
     inputs, unreadable = files.read_all(options.paths)
     if options.name is not None and len(inputs) > 1:
-        raise UsageError(f"--name names one job, and here are {len(inputs)} files")
+        raise UsageError(f"--name names one job, but {len(inputs)} files were given")
     findings.unreadable(unreadable)
     profile = findings.profile(options.cluster)
     outputs: Outputs = {}
@@ -62,7 +62,7 @@ def _targets(options: argparse.Namespace) -> list[str | None]:
     if not options.paths:
         raise UsageError("no spec given; ptcompile --help shows how (- reads standard input)")
     if options.check and options.output is None:
-        raise UsageError("--check compares with what is there: say where with -o FILE or -o DIR/")
+        raise UsageError("--check compares with existing files: say where with -o FILE or -o DIR/")
     named: list[str] = list(dict.fromkeys(options.target))
     for name in named:
         check_target(None if name == ALL else name, beside=(ALL,))
@@ -72,7 +72,7 @@ def _targets(options: argparse.Namespace) -> list[str | None]:
         named = list(TARGETS)
     whole = options.output is None and options.format == "json"
     if len(named) > 1 and not (whole or (options.output is not None and _is_folder(options.output))):
-        raise UsageError("several targets need -o DIR/, with a folder for each, or --format json")
+        raise UsageError("several targets require -o DIR/, with a folder for each, or --format json")
     return [*named] or [None]
 
 
@@ -159,7 +159,7 @@ def _in_folder(by_file: dict[str, Manifests], folder: str, form: str) -> dict[st
         stem = os.path.splitext(os.path.basename(name))[0].strip("<>")
         path = os.path.join(folder, f"{stem}.{form}")
         if path in contents:
-            raise UsageError(f"two specs would be written to {path}: give their files different names")
+            raise UsageError(f"two specs would be written to {path}: rename one of the files")
         contents[path] = _text(manifests, form)
     return contents
 

@@ -100,7 +100,7 @@ def _config(table: Mapping[str, Any], path: str) -> Config:
     for key, value in table.items():
         if key not in _READ:
             near = suggest(key, _READ)
-            wrong.append(f"{key}: no such key" + (f"; did you mean {near}?" if near else f": {', '.join(_READ)}"))
+            wrong.append(f"{key}: unknown key" + (f"; did you mean {near}?" if near else f": {', '.join(_READ)}"))
             continue
         try:
             given[key.replace("-", "_")] = _READ[key](value)
@@ -113,7 +113,7 @@ def _config(table: Mapping[str, Any], path: str) -> Config:
             if not inside(os.path.join(given["folder"], one), root):
                 wrong.append(f"{key}: {one} leads out of {root}; name such a file on the command line")
     if wrong:
-        raise UsageError("\n  ".join([f"{path}: the configuration of ptcompile is wrong", *wrong]))
+        raise UsageError("\n  ".join([f"{path}: invalid ptcompile configuration", *wrong]))
     config = Config(**given)
     if config.cluster is not None:
         config = config._replace(cluster=os.path.join(config.folder, config.cluster))

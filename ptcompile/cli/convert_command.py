@@ -9,13 +9,13 @@ from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format, check_target
 
 EPILOG = """\
-The manifests are imported, and compiled for the other operator: the same pods, processes, commands, variables, amounts
-and volumes, or an error that names what the other operator has no word for. What it does in its own way is a warning.
+The manifests are imported and compiled for the other operator: the same pods, processes, commands, variables, amounts
+and volumes, or an error that names what the other operator cannot express. What it does differently is a warning.
 
   ptcompile convert pytorchjob.yaml --target trainjob > trainjob.yaml   from Kubeflow's v1 to its v2
-  ptcompile convert job.yaml --target jobset --lossy                    leave out, with a warning, what has no word
+  ptcompile convert job.yaml --target jobset --lossy                    drop, with a warning, what it cannot express
 
-The exit status is 0 where it is converted, 1 where it is not, else 2.
+Exits with status 0 if everything is converted, 1 if not, else 2.
 """
 
 
@@ -23,16 +23,20 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the command and its options into the parser."""
     one = commands.add_parser(
         "convert",
-        help="one operator's manifests as another's: lossless, or an error",
+        help="convert manifests to another operator, or fail where something would be lost",
         epilog=EPILOG,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     one.add_argument("paths", nargs="+", metavar="FILE", help="files, directories, or - for standard input")
-    one.add_argument("--target", metavar="T", required=True, help="the operator's API to write (see ptcompile targets)")
-    one.add_argument("-o", "--output", metavar="OUT", help="a file (standard output)")
-    one.add_argument("--cluster", metavar="FILE", help="the platform's profile")
-    one.add_argument("--lossy", action="store_true", help="leave out, with a warning, what it has no word for")
+    one.add_argument(
+        "--target", metavar="T", required=True, help="operator to write manifests for (see `ptcompile targets`)"
+    )
+    one.add_argument("-o", "--output", metavar="OUT", help="write to this file (default: standard output)")
+    one.add_argument("--cluster", metavar="FILE", help="the cluster profile")
+    one.add_argument(
+        "--lossy", action="store_true", help="drop what the target cannot express, with a warning instead of an error"
+    )
     add_output_format(one)
     one.set_defaults(run=run)
 

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 EPILOG = """\
 A side is a file of specs or of manifests, or - for standard input. A spec is compiled first: for --target, else its own
-target, else the one that writes the other side's manifests.
+target, else the other side's.
 
   ptcompile diff old.yaml new.yaml                                        two specs, or two manifests
   ptcompile diff manifests/train.yaml spec.yaml                           what is in git, and what the spec says now
   ptcompile diff spec.yaml --from-cluster old.yaml --to-cluster new.yaml  one spec under two profiles or versions
   git show main:job.yaml | ptcompile diff - job.yaml --format markdown    for a pull request
 
-The exit status is 0 where nothing differs, 1 where something does or a spec does not compile, else 2.
+Exits with status 0 if nothing differs, 1 if something does or a spec does not compile, else 2.
 """
 
 
@@ -32,19 +32,21 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the command and its options into the parser."""
     one = commands.add_parser(
         "diff",
-        help="how two specs or manifests differ, and what that means for the pods",
+        help="show how two specs or manifests differ, and what that means for the pods",
         epilog=EPILOG,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    one.add_argument("a", metavar="A", help="what was: a file, or -")
-    one.add_argument("b", metavar="B", nargs="?", help="what is (A again, where the profiles differ)")
-    one.add_argument("--live", metavar="FILE", help="instead of A: what kubectl get -o yaml prints")
-    one.add_argument("--target", metavar="T", help="of specs: the operator's API (see ptcompile targets)")
-    one.add_argument("--cluster", metavar="FILE", help="the platform's profile, of both sides")
-    one.add_argument("--from-cluster", metavar="FILE", help="the profile of A")
-    one.add_argument("--to-cluster", metavar="FILE", help="the profile of B")
-    one.add_argument("--format", choices=("text", "json", "markdown"), default="text", help="of the result (text)")
+    one.add_argument("a", metavar="A", help="the old side: a file, or -")
+    one.add_argument("b", metavar="B", nargs="?", help="the new side (default: A again, under another profile)")
+    one.add_argument("--live", metavar="FILE", help="the live object in place of A: the output of kubectl get -o yaml")
+    one.add_argument("--target", metavar="T", help="compile specs for this operator (see `ptcompile targets`)")
+    one.add_argument("--cluster", metavar="FILE", help="the cluster profile of both sides")
+    one.add_argument("--from-cluster", metavar="FILE", help="the cluster profile of A")
+    one.add_argument("--to-cluster", metavar="FILE", help="the cluster profile of B")
+    one.add_argument(
+        "--format", choices=("text", "json", "markdown"), default="text", help="format of the result (default: text)"
+    )
     add_output_format(one)
     one.set_defaults(run=run)
 
@@ -53,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
     """Show how B differs from A; 1 where it does."""
     if options.live is not None:
         if options.b is not None:
-            raise UsageError("--live FILE stands for A: give one other file")
+            raise UsageError("--live FILE takes the place of A: give one other file")
         options.a, options.b = options.live, options.a
     if options.b is None and not (options.from_cluster or options.to_cluster):
         raise UsageError("nothing to compare with: give a second file, or --from-cluster and --to-cluster")

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ptcompile.findings.diagnostics import Diagnostic
 
 _EPILOG = """\
-Without PATH: what each pass added or changed. With one: every value at or below it, the pass or target that wrote it,
-the rule, and the lines of the spec and the profile without which it would be another.
+Without PATH: what each pass added or changed. With PATH: every value at or below it, the pass or target that wrote it,
+the rule, and the lines of the spec and the profile that decided it.
 
   ptcompile explain spec.yaml
   ptcompile explain spec.yaml spec.template.spec.volumes
@@ -33,19 +33,19 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the command and its options into the parser."""
     one = commands.add_parser(
         "explain",
-        help="which pass, rule and line of the spec wrote each part",
+        help="show which pass, rule and line of the spec wrote each part",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    one.add_argument("spec", metavar="SPEC", help="a file, - for standard input, or a code: PTC302")
-    one.add_argument("path", nargs="?", metavar="PATH", help="of a manifest, whole or a part: env.NCCL_DEBUG, volumes")
-    one.add_argument("--target", metavar="T", help="the operator's API (see ptcompile targets)")
-    one.add_argument("--cluster", metavar="FILE", help="the platform's profile (kind: ClusterProfile)")
-    one.add_argument("--format", choices=("text", "json"), default="text", help="of the result (text)")
+    one.add_argument("spec", metavar="SPEC", help="a file, - for standard input, or the code of a rule, such as PTC302")
     one.add_argument(
-        "--html", metavar="FILE", help="write one page that shows it, and needs nothing else (- for stdout)"
+        "path", nargs="?", metavar="PATH", help="path in a manifest, whole or partial: env.NCCL_DEBUG, volumes"
     )
+    one.add_argument("--target", metavar="T", help="compile for this operator (see `ptcompile targets`)")
+    one.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
+    one.add_argument("--format", choices=("text", "json"), default="text", help="format of the result (default: text)")
+    one.add_argument("--html", metavar="FILE", help="write a self-contained HTML page (- for standard output)")
     add_output_format(one)
     one.set_defaults(run=run)
 
@@ -76,7 +76,7 @@ def _page(file: File, options: argparse.Namespace, findings: Findings) -> int:
     from ptcompile import page
 
     if options.path is not None or options.format != "text":
-        raise UsageError("--html shows all of it in its own form: leave out PATH and --format")
+        raise UsageError("--html shows everything: remove PATH and --format")
     profile = _profile(options)
     shown = page.gather(
         file.content,

@@ -246,8 +246,8 @@ def fault(error: BaseException) -> int:
         trace = trace.tb_next
     where = f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace else ""
     say(
-        f"ptcompile: this is a fault of ptcompile, not of your files: {type(error).__name__}: {error}{where}\n"
-        "  = help: run it again with PTCOMPILE_DEBUG=1 and report what it prints\n"
+        f"ptcompile: this is a bug in ptcompile, not in your files: {type(error).__name__}: {error}{where}\n"
+        "  = help: run it again with PTCOMPILE_DEBUG=1 and report the output\n"
     )
     return 2
 

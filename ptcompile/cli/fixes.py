@@ -28,11 +28,11 @@ class _File(NamedTuple):
 def asked(options: argparse.Namespace) -> bool:
     """Whether fixes are asked for. Raises `UsageError` for options that do not go together."""
     if options.fix and options.diff:
-        raise UsageError("--fix writes the files and --diff does not: give one of them")
+        raise UsageError("--fix writes files and --diff does not: give only one of them")
     if options.add_ignore and (options.fix or options.diff):
-        raise UsageError("--add-ignore does not go together with --fix and --diff")
+        raise UsageError("--add-ignore cannot be combined with --fix or --diff")
     if options.unsafe_fixes and not (options.fix or options.diff):
-        raise UsageError("--unsafe-fixes goes with --fix or --diff")
+        raise UsageError("--unsafe-fixes requires --fix or --diff")
     return bool(options.fix or options.diff)
 
 
@@ -51,7 +51,7 @@ def run(inputs: Iterable[File], lint: Callable[[File], Report], findings: Findin
 def _say_skipped(one: _File) -> None:
     for diagnostic, why, fault in one.fixed.skipped:
         title = diagnostic.fix.title if diagnostic.fix else ""
-        ours = "; this is a fault of ptcompile, and worth a report" if fault else ""
+        ours = "; this is a bug in ptcompile, please report it" if fault else ""
         text = f"{place(diagnostic)}: {diagnostic.code} is not fixed ({title}): {why}{ours}"
         files.say(f"ptcompile: {printable(text)}\n")
 

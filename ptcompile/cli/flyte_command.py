@@ -29,7 +29,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command and its options."""
     one = commands.add_parser(
         "flyte",
-        help="manifests of a Flyte task, or of a workflow's PyTorch tasks",
+        help="write manifests for a Flyte task, or for a workflow's PyTorch tasks",
         description="Write the manifests of a Flyte task, or of each PyTorch task of a workflow. FILE.py is imported, "
         "as pyflyte does, so its imports must be installed here; no task is run. In the pods ptcompile.flyte.run calls "
         "the task's function with its inputs, once a process.",
@@ -41,23 +41,25 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         action="append",
         default=[],
         metavar="NAME=VALUE",
-        help="of the function, repeatable; JSON, or a .json or .yaml file, for lists, dicts and dataclasses",
+        help="an input (repeatable); lists, dicts and dataclasses as JSON, or a .json or .yaml file",
     )
-    one.add_argument("--target", metavar="T", help="the operator's API to write (see ptcompile targets)")
-    one.add_argument("--name", metavar="NAME", help="of the job (the task's name)")
-    one.add_argument("--namespace", metavar="NS", help="of the job")
-    one.add_argument("--module", metavar="M", help="the task's module as the image has it (that of FILE.py)")
-    one.add_argument("--embed", action="store_true", help="bring ptcompile.flyte.run along in a ConfigMap")
+    one.add_argument("--target", metavar="T", help="operator to write manifests for (see `ptcompile targets`)")
+    one.add_argument("--name", metavar="NAME", help="name of the job (default: the task's name)")
+    one.add_argument("--namespace", metavar="NS", help="namespace of the job")
+    one.add_argument("--module", metavar="M", help="the task's module inside the image (default: that of FILE.py)")
+    one.add_argument("--embed", action="store_true", help="ship ptcompile.flyte.run in a ConfigMap")
     one.add_argument(
         "--image",
         action="append",
         default=[],
         metavar="[NAME=]IMAGE",
-        help="of tasks without one, or of a {{.image.NAME}}",
+        help="image for tasks without one, or for {{.image.NAME}}",
     )
-    one.add_argument("--cluster", metavar="FILE", help="the platform's profile (kind: ClusterProfile)")
-    one.add_argument("-o", "--output", metavar="OUT", help="a file, or a directory with / at its end")
-    one.add_argument("--format", choices=("yaml", "json"), default="yaml", help="of the manifests (yaml)")
+    one.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
+    one.add_argument("-o", "--output", metavar="OUT", help="write to a file, or to a directory if it ends with /")
+    one.add_argument(
+        "--format", choices=("yaml", "json"), default="yaml", help="format of the manifests (default: yaml)"
+    )
     add_output_format(one)
     one.set_defaults(run=run)
 

@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from ptcompile.verbs.import_manifests import Imported
 
 EPILOG = """\
-Reads Pods, Jobs, PyTorchJobs, TrainJobs, JobSets and Volcano Jobs with what stands beside them, in files, folders,
+Reads Pods, Jobs, PyTorchJobs, TrainJobs, JobSets and Volcano Jobs with the objects they need, from files, folders,
 Lists and rendered charts, and writes the smallest spec that compiles back to the same. Each spec is compiled and
-compared with what came in: what no spec says is an error that names it, and nothing is left out in silence.
+compared with its manifests: what a spec cannot express is an error that names it. Nothing is dropped silently.
 
   ptcompile import job.yaml                             the spec on standard output
   ptcompile import manifests/ -o specs/                 a spec for each file, and what is kept in specs/kept/
-  ptcompile import manifests/ -o specs/ --profile cluster.yaml   with what all have in common in a profile
-  ptcompile import job.yaml --set REPLICAS=4            for templates of envsubst: $REPLICAS is 4
+  ptcompile import manifests/ -o specs/ --profile cluster.yaml   what all have in common goes into a profile
+  ptcompile import job.yaml --set REPLICAS=4            for envsubst templates: $REPLICAS is 4
   helm template . | ptcompile import -                  a rendered chart
 
-The exit status is 0 where every spec is proved to mean the same, 1 where something is not said, else 2.
+Exits with status 0 if every spec is proved to mean the same, 1 if something is not expressed, else 2.
 """
 
 
@@ -35,19 +35,27 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the command and its options into the parser."""
     one = commands.add_parser(
         "import",
-        help="the specs of manifests that are there, proved to mean the same",
+        help="turn existing manifests into specs, proved to mean the same",
         epilog=EPILOG,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     one.add_argument("paths", nargs="+", metavar="FILE", help="files, directories, or - for standard input")
-    one.add_argument("-o", "--output", metavar="DIR", help="a directory for the specs, or a file for one")
-    one.add_argument("--profile", metavar="FILE", help="write what all of them have in common into this profile")
-    one.add_argument("--cluster", metavar="FILE", help="the profile that the specs will be compiled with")
-    one.add_argument("--exact", action="store_true", help="keep every command as it is written")
-    one.add_argument("--lossy", action="store_true", help="write a spec also where it does not say all: a warning")
-    one.add_argument("--set", action="append", default=[], metavar="NAME=VALUE", help="text for $NAME and ${NAME}")
-    one.add_argument("--format", choices=("yaml", "json"), default="yaml", help="of the specs (yaml)")
+    one.add_argument(
+        "-o", "--output", metavar="DIR", help="write the specs to this directory, or one spec to this file"
+    )
+    one.add_argument("--profile", metavar="FILE", help="write what all jobs have in common to this cluster profile")
+    one.add_argument("--cluster", metavar="FILE", help="the cluster profile that the specs will be compiled with")
+    one.add_argument("--exact", action="store_true", help="keep every command as written")
+    one.add_argument(
+        "--lossy",
+        action="store_true",
+        help="write a spec even if it cannot express everything, with a warning instead of an error",
+    )
+    one.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="value of $NAME and ${NAME} (repeatable)"
+    )
+    one.add_argument("--format", choices=("yaml", "json"), default="yaml", help="format of the specs (default: yaml)")
     add_output_format(one)
     one.set_defaults(run=run)
 
@@ -57,7 +65,7 @@ def run(options: argparse.Namespace) -> int:
     from ptcompile.verbs.import_manifests import import_manifests
 
     if options.profile and options.cluster:
-        raise UsageError("--profile writes a profile, and --cluster gives one: say one of the two")
+        raise UsageError("--profile writes a profile and --cluster reads one: give only one of them")
     findings = Findings(options.output_format)
     inputs, unreadable = files.read_all(options.paths)
     findings.unreadable(unreadable)
@@ -149,7 +157,7 @@ def _files(found: dict[str, Imported], options: argparse.Namespace) -> dict[str,
             stem = os.path.splitext(os.path.basename(name))[0].strip("<>")
             path = os.path.join(options.output, f"{stem}.{options.format}")
             if path in out:
-                raise UsageError(f"two specs would be written to {path}: give their files different names")
+                raise UsageError(f"two specs would be written to {path}: rename one of the files")
             out[path] = _text(one, options.format)
     return out
 

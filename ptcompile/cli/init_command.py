@@ -12,9 +12,11 @@ from ptcompile.cli.options import check_target
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the command and its options into the parser."""
-    one = commands.add_parser("init", help="a commented spec to start from, that compiles", allow_abbrev=False)
-    one.add_argument("--target", metavar="T", help="the operator's API that it is for (see ptcompile targets)")
-    one.add_argument("-o", "--output", metavar="FILE", help="where to write it (standard output); never over a file")
+    one = commands.add_parser("init", help="write a commented spec to start from", allow_abbrev=False)
+    one.add_argument("--target", metavar="T", help="write it for this operator (see `ptcompile targets`)")
+    one.add_argument(
+        "-o", "--output", metavar="FILE", help="write it to this file, which must not exist (default: standard output)"
+    )
     one.set_defaults(run=run)
 
 
@@ -27,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
     if options.output is None:
         return files.write_stdout(text)
     if os.path.lexists(options.output):
-        raise UsageError(f"{options.output}: there is something already, and init writes over nothing")
+        raise UsageError(f"{options.output}already exists, and init never overwrites a file")
     files.write_files({options.output: text})
     files.say(f"ptcompile: wrote {options.output}; ptcompile {options.output} prints its manifests\n")
     return 0

@@ -157,7 +157,7 @@ def _add_ignores(
         if done:
             changed[file.name] = text
     if "<stdin>" in changed:
-        raise UsageError("--add-ignore writes into files, and standard input is none")
+        raise UsageError("--add-ignore edits files and cannot be used with standard input")
     files.write_files(changed)
     files.say(f"ptcompile: {added} findings ignored in {len(changed)} files, {left} that no comment can ignore\n")
     return int(left > 0)

@@ -14,9 +14,11 @@ from ptcompile.report import FORMATS
 
 def add_output_format(parser: argparse.ArgumentParser) -> None:
     """Add --output-format, the form of the findings."""
-    parser.add_argument("--output-format", choices=FORMATS, default="full", help="of the findings (full)")
     parser.add_argument(
-        "--untrusted", action="store_true", help="files of strangers: lower limits, no lines of files outside"
+        "--output-format", choices=FORMATS, default="full", help="how to print findings (default: full)"
+    )
+    parser.add_argument(
+        "--untrusted", action="store_true", help="for input of strangers: lower limits, no lines of files outside"
     )
 
 

@@ -1,4 +1,4 @@
-"""`ptcompile platform` and `ptcompile requires`: what a cluster must have before jobs run, and for one job."""
+"""`ptcompile platform` and `ptcompile requires`: print what a cluster must have before jobs run, and for one job."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ if TYPE_CHECKING:
 
 _PLATFORM = """\
 Prints one YAML stream for kubectl: the Namespaces, PriorityClasses, LocalQueues or Queues and training runtimes that
-the specs need, and the profile's priority classes. Above it stand, as comments, what else the cluster must have (CRDs,
+the specs need, and the profile's priority classes. Comments at the top list what else the cluster must have (CRDs,
 operators and their versions, node resources, the ClusterQueues behind LocalQueues) and the Helm values of the PyTorch
-operator's chart. Without specs it is for PyTorchJobs.
+operator's chart. Without specs, it assumes PyTorchJobs.
 
   ptcompile platform cluster.yaml specs/ | kubectl apply -f -
   ptcompile platform cluster.yaml --values > values.yaml
 """
 _REQUIRES = """\
-Prints one line for each thing: its kind (kubernetes, operator, crd, runtime, namespace, object or resource), its name,
-its version where one is known, and why. Objects are those that the jobs name and do not make. Files of manifests, such
-as an MPIJob, are taken as well as specs.
+Prints a line for each requirement: its kind (kubernetes, operator, crd, runtime, namespace, object or resource), name,
+version where one is known, and reason. Objects are those that the jobs refer to and do not create. Manifests, such
+as an MPIJob, work as well as specs.
 """
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put both commands and their options into the parser."""
-    one = _parser(commands, "platform", "what a cluster must have before jobs run", _PLATFORM)
-    one.add_argument("cluster", metavar="CLUSTER", help="the platform's profile (kind: ClusterProfile)")
+    one = _parser(commands, "platform", "print what a cluster must have before jobs run", _PLATFORM)
+    one.add_argument("cluster", metavar="CLUSTER", help="the cluster profile (kind: ClusterProfile)")
     one.add_argument("paths", nargs="*", metavar="SPEC", help="the jobs: files, directories, globs, or -")
     what = one.add_mutually_exclusive_group()
-    what.add_argument("--values", action="store_true", help="only the Helm values of the operator's chart")
-    what.add_argument("--list", action="store_true", help="only the list of what the cluster must have")
+    what.add_argument("--values", action="store_true", help="print only the Helm values of the operator's chart")
+    what.add_argument("--list", action="store_true", help="print only the list of what the cluster must have")
     one.set_defaults(run=platform)
-    one = _parser(commands, "requires", "what a cluster must have for a job", _REQUIRES)
+    one = _parser(commands, "requires", "list what a cluster must have for a job", _REQUIRES)
     one.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, globs, or - for standard input")
-    one.add_argument("--target", metavar="T", help="the operator's API (see ptcompile targets)")
-    one.add_argument("--cluster", metavar="FILE", help="the platform's profile (kind: ClusterProfile)")
+    one.add_argument("--target", metavar="T", help="compile for this operator (see `ptcompile targets`)")
+    one.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
     one.set_defaults(run=requires)
 
 
@@ -78,7 +78,7 @@ def platform(options: argparse.Namespace) -> int:
     if not options.values:
         return files.write_stdout(setup.text())
     if not setup.values:
-        files.say("ptcompile: no job here is a PyTorchJob, and the profile has no operator: there are no Helm values\n")
+        files.say("ptcompile: there are no Helm values: no job is a PyTorchJob, and the profile has no operator\n")
         return 0
     return files.write_stdout(emit(setup.values))
 

@@ -20,35 +20,41 @@ if TYPE_CHECKING:
     from ptcompile.simulation.pod import Job
 
 _FAULTS = {
-    "late": "a pod whose container starts late, such as 0=150s",
-    "kill": "a pod whose node is lost, such as 2@10s,back=20s: 10 s after all train, made again 20 s later",
-    "drain": "the same with SIGTERM first",
-    "fail-process": "a pod of which one process fails once, such as 1@5s",
+    "late": "start the container of a pod late, such as 0=150s",
+    "kill": "lose a pod's node, such as 2@10s,back=20s: 10 s after all train; recreate the pod 20 s later",
+    "drain": "like --kill, with SIGTERM first",
+    "fail-process": "let one process of a pod fail once, such as 1@5s",
 }
 """The faults that may be given more than once; pods count from 0 over those that train."""
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the command and its options into the parser."""
-    one = commands.add_parser("rehearse", help="its pods as real torchrun processes, with faults", allow_abbrev=False)
+    one = commands.add_parser(
+        "rehearse", help="run a job's pods as real torchrun processes, with faults", allow_abbrev=False
+    )
     one.add_argument("path", metavar="FILE", help="a spec or manifests with one job, or -")
-    one.add_argument("--target", metavar="T", help="of a spec (the one that compile takes)")
-    one.add_argument("--cluster", metavar="FILE", help="the platform's profile: its versions decide")
+    one.add_argument(
+        "--target", metavar="T", help="compile a spec for this target (default: the one that compile chooses)"
+    )
+    one.add_argument("--cluster", metavar="FILE", help="the cluster profile, whose versions count")
     one.add_argument(
         "--with", dest="beside", action="append", default=[], metavar="FILE",
-        help="objects to look at only, such as a TrainJob's runtime; repeatable",
+        help="objects that are only looked up, such as a TrainJob's runtime (repeatable)",
     )  # fmt: skip
     for name, help in _FAULTS.items():
         one.add_argument(f"--{name}", action="append", default=[], metavar="POD", help=f"{help}; repeatable")
-    one.add_argument("--dns-lag", metavar="TIME", help="how long after its start the DNS names of pod 0 come")
-    one.add_argument("--python", metavar="FILE", help="the interpreter that has torch (python)")
+    one.add_argument("--dns-lag", metavar="TIME", help="publish the DNS names of pod 0 this long after it starts")
+    one.add_argument("--python", metavar="FILE", help="the Python interpreter that has torch (default: python)")
     what = one.add_mutually_exclusive_group()
-    what.add_argument("--script", metavar="FILE", help="trains instead of the stand-in")
+    what.add_argument("--script", metavar="FILE", help="run this script instead of the stand-in")
     what.add_argument("--own-command", action="store_true", help="run the manifest's own command")
-    one.add_argument("--max-processes", type=_positive, default=2, metavar="N", help="of a pod, at most (2)")
-    one.add_argument("--scale", type=_factor, default=1.0, metavar="X", help="make all waits X times shorter")
-    one.add_argument("--limit", metavar="TIME", help="after which all is over (10m, and what the faults take)")
-    one.add_argument("--format", choices=("text", "json"), default="text", help="of the result (text)")
+    one.add_argument(
+        "--max-processes", type=_positive, default=2, metavar="N", help="processes per pod, at most (default: 2)"
+    )
+    one.add_argument("--scale", type=_factor, default=1.0, metavar="X", help="divide all waits by X")
+    one.add_argument("--limit", metavar="TIME", help="stop after this time (default: 10m plus what the faults take)")
+    one.add_argument("--format", choices=("text", "json"), default="text", help="format of the result (default: text)")
     add_output_format(one)
     one.set_defaults(run=run)
 

@@ -15,8 +15,13 @@ _is_code = re.compile(r"PTC[0-9]{3}|[a-z]+(-[a-z0-9]+)+").fullmatch
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `rules`."""
-    one = commands.add_parser("rules", help="the rules that lint asks", allow_abbrev=False)
-    one.add_argument("--output-format", choices=("text", "json", "markdown"), default="text", help="of the list (text)")
+    one = commands.add_parser("rules", help="list the lint rules", allow_abbrev=False)
+    one.add_argument(
+        "--output-format",
+        choices=("text", "json", "markdown"),
+        default="text",
+        help="format of the list (default: text)",
+    )
     one.set_defaults(run=_rules)
 
 

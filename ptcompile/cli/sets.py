@@ -38,7 +38,7 @@ def yaml(text: str) -> Set:
     path, start = _place(text, "--set")
     read = source.read(f"value: {text[start:]}")
     if read.problems or not read.documents or read.documents[0].data.keys() != {"value"}:
-        message = "not a YAML value; a text with special characters wants quotes, or --set-string"
+        message = "not a YAML value; quote a string with special characters, or use --set-string"
         raise _usage("--set", _shown(text, path, start), start, message)
     return Set(path, read.documents[0].data["value"], _shown(text, path, start), start, read.documents[0])
 

@@ -19,20 +19,22 @@ if TYPE_CHECKING:
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Put the command and its options into the parser."""
-    one = commands.add_parser("simulate", help="what every pod will see", allow_abbrev=False)
+    one = commands.add_parser("simulate", help="show what every pod will see", allow_abbrev=False)
     one.add_argument("paths", nargs="*", metavar="FILE", help="specs or manifests: files, directories, globs, or -")
-    one.add_argument("--target", metavar="T", help="of a spec: this target alone (every one that can express it)")
-    one.add_argument("--cluster", metavar="FILE", help="the platform's profile: its versions decide")
+    one.add_argument(
+        "--target", metavar="T", help="compile a spec for this target only (default: every target that can express it)"
+    )
+    one.add_argument("--cluster", metavar="FILE", help="the cluster profile, whose versions count")
     one.add_argument(
         "--with", dest="beside", action="append", default=[], metavar="FILE",
-        help="objects to look at only, such as a TrainJob's runtime; repeatable",
+        help="objects that are only looked up, such as a TrainJob's runtime (repeatable)",
     )  # fmt: skip
     what = one.add_mutually_exclusive_group()
-    what.add_argument("--pod", metavar="NAME", help="one pod in full")
-    what.add_argument("--env-file", metavar="NAME", help="one pod's variables for docker run --env-file")
-    what.add_argument("--graph", choices=("mermaid", "svg"), help="a picture of pods, Services, volumes, rendezvous")
-    one.add_argument("--format", choices=("text", "json"), default="text", help="of the result (text)")
-    one.add_argument("--all", action="store_true", help="in JSON, every pod of wide roles")
+    what.add_argument("--pod", metavar="NAME", help="show one pod in full")
+    what.add_argument("--env-file", metavar="NAME", help="print one pod's variables for docker run --env-file")
+    what.add_argument("--graph", choices=("mermaid", "svg"), help="draw pods, Services, volumes and the rendezvous")
+    one.add_argument("--format", choices=("text", "json"), default="text", help="format of the result (default: text)")
+    one.add_argument("--all", action="store_true", help="with JSON, list every pod of wide roles")
     add_output_format(one)
     one.set_defaults(run=run)
 
@@ -43,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("no file given; ptcompile simulate --help shows how (- reads standard input)")
     check_target(options.target)
     if options.format == "json" and (options.graph or options.env_file):
-        raise UsageError("--format json says nothing to --graph and --env-file: they are formats of their own")
+        raise UsageError("--format json does not apply to --graph and --env-file")
     findings = Findings(options.output_format)
     profile = findings.profile(options.cluster) if options.cluster else None
     if options.cluster and profile is None:
@@ -85,7 +87,7 @@ def _shown(world: World, options: argparse.Namespace) -> str:
         return json.dumps(world.to_dict(all_pods=options.all), indent=2) + "\n"
     from ptcompile.simulation.overview import overview
 
-    return overview(world) or "no object here makes pods\n"
+    return overview(world) or "no object here creates pods\n"
 
 
 def _one(pod: Pod, options: argparse.Namespace) -> str:
@@ -109,4 +111,4 @@ def _find(world: World, name: str) -> Pod:
     known = [pod.shown for pod in world.pods.folded()]
     near = suggest(name, known)
     help = f"did you mean {near}?" if near else f"there are {', '.join(known[:6])}" + (" ..." if len(known) > 6 else "")
-    raise UsageError(f"no pod {name!r}; {help}" if known else f"no pod {name!r}: no object here makes pods")
+    raise UsageError(f"no pod {name!r}; {help}" if known else f"no pod {name!r}: no object here creates pods")

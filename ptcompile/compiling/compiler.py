@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import passes
@@ -12,7 +13,7 @@ from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.compiling.needed import needed
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends import checks, checks_fabric
-from ptcompile.frontends.origin import Places, locate, moved, settle, value_at
+from ptcompile.frontends.lines import settle
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.job.model import Context, Job, Target
 from ptcompile.kubernetes import names
@@ -21,6 +22,7 @@ from ptcompile.operators.targets import TARGETS, default_target, target_named
 from ptcompile.validate import validate
 
 if TYPE_CHECKING:
+    from ptcompile.compiling.record import Record
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
 
@@ -34,6 +36,8 @@ class Compiled(NamedTuple):
     problems: tuple[Problem, ...]
     target: Target | None = None
     steps: tuple[passes.Step, ...] = ()
+    record: Callable[[], Record] | None = None
+    """What wrote each value, made when it is first asked for; None where nothing was emitted."""
 
 
 def compile_document(data: Any, cluster: ClusterProfile, target: str | None = None) -> Compiled:
@@ -77,52 +81,58 @@ def _for_target(
     problems = [*problems, *checks.reserved_env(spec, job, cluster, target), *dict.fromkeys(refused)]
     if _failed(problems):
         return Compiled((), tuple(problems), target)
-    job, steps = passes.run(job, Context(cluster, target))
-    problems += checks_fabric.partial(job, data)
+    lowered = job
+    job, steps = passes.run(lowered, Context(cluster, target))
+
+    @cache
+    def record() -> Record:
+        from ptcompile.compiling.record import recorded
+
+        return recorded(spec, cluster, target)
+
+    problems += checks_fabric.partial(job, data, lambda role, path: record().line(role, path, data))
     emitted = tuple(target.emit(job, cluster))
     problems += needed(job, emitted, cluster, target)
     manifests = patches.applied(emitted, spec.spec.manifest.get(target.name))
-    problems += _refusals(manifests, data, cluster)
+    problems += _refusals(manifests, data, cluster, record)
     if job.launch is None and job.nodes > 1:
         from ptcompile.compiling.launcher import alone
 
-        problems += traced(alone(job, manifests, cluster), data)
-    return Compiled(() if _failed(problems) else manifests, tuple(problems), target, steps)
+        problems += _at_lines(alone(job, manifests, cluster), data, record)
+    return Compiled(() if _failed(problems) else manifests, tuple(problems), target, steps, record)
 
 
-def _refusals(manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: ClusterProfile) -> Iterator[Problem]:
+def _refusals(
+    manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: ClusterProfile, record: Callable[[], Record]
+) -> Iterator[Problem]:
     """What the offline API server says of our own manifests, each finding once, at the line of the spec it is about."""
     versions = cluster.versions()
-    found = ((one, problem) for one in manifests for problem in validate(one, versions=versions, others=manifests))
+    found = (
+        (index, problem)
+        for index, one in enumerate(manifests)
+        for problem in validate(one, versions=versions, others=manifests)
+    )
     told: set[Path] = set()
-    for problem in traced(found, data, causes=False):
+    for problem in _at_lines(found, data, record, causes=False):
         if problem.path == ("spec",) or problem.path not in told:  # a second layer's word on the same mistake
             told.add(problem.path)
             yield problem
 
 
-def traced(found: Iterable[tuple[Json, Problem]], data: Mapping[str, Any], *, causes: bool = True) -> Iterator[Problem]:
-    """Problems of manifests at the lines of the spec that they are about, each once.
+def _at_lines(
+    found: Iterable[tuple[int, Problem]],
+    data: Mapping[str, Any],
+    record: Callable[[], Record],
+    *,
+    causes: bool = True,
+) -> Iterable[Problem]:
+    """`located.traced`, loaded where there is something to trace."""
+    problems = list(found)
+    if not problems:
+        return ()
+    from ptcompile.compiling.located import traced
 
-    With `causes`, one about a value that no line gives stands at the word that it was written because of.
-    """
-    seen: set[tuple[str, Path, str]] = set()
-    places: Places = {}
-    for manifest, problem in found:
-        path = locate(problem.path, manifest, data, places=places)
-        exact = path != ("spec",)
-        if causes and not (exact and value_at(path, data) is not None):
-            from ptcompile.frontends.nearest import nearest
-
-            near = nearest(problem, manifest, data)
-            path = path if exact and near == ("spec",) else near
-        named = problem.path[-1:] == ("name",) and path[-2:-1] == ("env",)  # a name is a key in a spec
-        there = problem._replace(on_key=problem.on_key or named, fix=None)
-        there = there._replace(path=path) if path == ("spec",) else moved(there, path)
-        cause = (problem.name, path, "" if exact else there.message)
-        if cause not in seen:
-            seen.add(cause)
-            yield there
+    return traced(problems, data, record, causes=causes)
 
 
 def advised(compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile) -> Iterator[Problem]:
@@ -130,17 +140,23 @@ def advised(compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile
     from ptcompile import linting
 
     manifests, versions = compiled.manifests, cluster.versions()
+    if compiled.record is None:
+        return
     stream = linting.Stream(manifests)
-    found = ((one, each) for one in manifests for each in linting.run(one, versions=versions, others=stream))
+    found = (
+        (index, each)
+        for index, one in enumerate(manifests)
+        for each in linting.run(one, versions=versions, others=stream)
+    )
     told = {(problem.name, problem.path) for problem in compiled.problems}
-    for problem in traced(found, data):
+    for problem in _at_lines(found, data, compiled.record):
         if (problem.name, problem.path) not in told and not _of_a_pass(problem):
             yield problem._replace(help=_HELPS.get(problem.name, problem.help))
 
 
 _HELPS = {
-    "lone-pod-restart": "instead of restartPolicy write runPolicy: {onPodFailure: RestartJob}, which restarts all pods",
-    "job-restarts-alone": "take it out, or take a target that restarts all pods, such as jobset",
+    "lone-pod-restart": "replace restartPolicy with runPolicy: {onPodFailure: RestartJob}, which restarts all pods",
+    "job-restarts-alone": "remove it, or use a target that restarts all pods, such as jobset",
 }
 """What to do in a spec where the rule's own help speaks of the manifest's fields."""
 
@@ -159,7 +175,7 @@ def not_ours(data: Any) -> Problem | None:
     if kind == "ClusterProfile":
         help = "give it with --cluster FILE"
     elif kind is None:
-        help = "begin it with apiVersion: ptcompile/v1 and kind: TrainingJob"
+        help = "start it with apiVersion: ptcompile/v1 and kind: TrainingJob"
     else:
         help = "to check a manifest, use ptcompile lint"
     shown = f"{version}/{kind}" if version and kind else kind or "a document without kind"

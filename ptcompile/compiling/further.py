@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ptcompile.compiling.compiler import Compiled, compile_document
 from ptcompile.findings.diagnostics import Edit, Path, Problem
 from ptcompile.findings.value_fixes import label
-from ptcompile.frontends.origin import value_at
+from ptcompile.frontends.lines import value_at
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
-from ptcompile.frontends.origin import moved
+from ptcompile.frontends.lines import moved
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.spec import Spec

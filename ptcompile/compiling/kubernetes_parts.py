@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.checks import blocks
 from ptcompile.frontends.errors import problem
-from ptcompile.frontends.origin import Places, locate, moved
-from ptcompile.frontends.roles import MAIN, variable
+from ptcompile.frontends.lines import moved
+from ptcompile.frontends.roles import written
 from ptcompile.frontends.spec import read_cluster
+from ptcompile.job.pod_words import POD_WORDS
 from ptcompile.kubernetes import names
 from ptcompile.validate.partial import partial_pod
 
@@ -28,7 +29,7 @@ _PATCH_METADATA = {"labels", "annotations", "finalizers"}
 def freeform(spec: Spec, data: Mapping[str, Any]) -> Iterator[Problem]:
     """What Kubernetes' decoder has against volumes, tolerations, affinity, ... and the pod template patches."""
     for path, fields in blocks(spec.spec):
-        yield from _fields(path[1:], fields, data)
+        yield from _fields(path, fields, data)
         yield from _patch((*path, "podTemplate"), fields.pod_template)
 
 
@@ -54,33 +55,29 @@ def _template(path: Path, template: Mapping[str, Any]) -> Iterator[Problem]:
 
 def _fields(block: Path, fields: PodFields, data: Mapping[str, Any]) -> Iterator[Problem]:
     pod = _in_kubernetes_words(fields)
-    places: Places = {}
-    for one in _problems(pod) if pod else ():
-        yield moved(one, locate(one.path, pod, data, [block], places))
+    found = _problems(pod) if pod else ()
+    if found:
+        from ptcompile.compiling.record import marked_block, place_in, there
+
+        marked = _in_kubernetes_words(marked_block(fields, block))
+        for one in found:
+            yield moved(one, there(place_in(marked, one.path) or ("spec",), data) or ("spec",))
+
+
+_FOREIGN = tuple(one for one in POD_WORDS if one.foreign)
 
 
 def _in_kubernetes_words(fields: PodFields) -> dict[str, Any]:
     """The part of a block's pod that the vocabulary has no types for; nothing where the block gives none of it."""
-    env = {name: value for name, value in fields.env.items() if value is not None}
-    sources = not all(isinstance(value, str) for value in env.values())
-    container = {
-        "envFrom": fields.env_from,
-        "env": [variable(name, value) for name, value in env.items()] if sources else None,
-        "volumeMounts": fields.volume_mounts,
-        "securityContext": fields.security_context,
-    }
-    container = {key: value for key, value in container.items() if value}
-    pod = {
-        "terminationGracePeriodSeconds": fields.termination_grace_period_seconds,
-        "imagePullSecrets": fields.image_pull_secrets,
-        "securityContext": fields.pod_security_context,
-        "affinity": fields.affinity,
-        "tolerations": fields.tolerations,
-        "containers": [{"name": MAIN, **container}] if container else None,
-        "volumes": fields.volumes,
-    }
-    pod = {key: value for key, value in pod.items() if value}
-    return {"kind": "Pod", "spec": pod} if pod else {}
+    given = fields.model_fields_set
+    words = [one for one in _FOREIGN if one.attribute in given]
+    if not words or (len(words) == 1 and words[0].word == "env" and all(map(_plain, fields.env.values()))):
+        return {}
+    return {"kind": "Pod", "spec": written(fields, words)["spec"]}
+
+
+def _plain(value: object) -> bool:
+    return value is None or isinstance(value, str)
 
 
 def _problems(pod: Mapping[str, Any]) -> list[Problem]:
@@ -92,13 +89,13 @@ def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
         return
     for key in patch.keys() - {"metadata", "spec"}:
         help = "it belongs under podTemplate.spec" if key[:1].islower() else "a pod template has metadata and spec"
-        yield problem("spec-unknown-field", (*path, key), "no such field in a pod template", help, on_key=True)
+        yield problem("spec-unknown-field", (*path, key), "unknown field of a pod template", help, on_key=True)
     metadata = patch.get("metadata")
     for key in metadata.keys() - _PATCH_METADATA if isinstance(metadata, Mapping) else ():
         near = names.suggest(key, _PATCH_METADATA)
-        help = f"did you mean {near}?" if near else "labels and annotations are what a template may give its pods"
+        help = f"did you mean {near}?" if near else "a template can give its pods only labels and annotations"
         named = key in {"name", "generateName"}
-        message = "pods are named after the job" if named else "no such field in a pod template"
+        message = "pods are named after the job" if named else "unknown field of a pod template"
         yield problem("spec-unknown-field", (*path, "metadata", key), message, help, on_key=True)
     spec = patch.get("spec")
     if isinstance(spec, Mapping) and "restartPolicy" in spec:
@@ -106,7 +103,7 @@ def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
         yield problem("spec-conflict", (*path, "spec", "restartPolicy"), message, "say restartPolicy under spec")
     for place, what in _NEVER_NULL.items():
         if _null_at(patch, place):
-            help = "remove it; null takes away what stands below"
+            help = "remove it; null removes what would be there otherwise"
             yield problem("spec-conflict", (*path, *place), f"every pod has {what}", help, on_key=True)
     own = {key: value for key, value in patch.items() if key in {"metadata", "spec"}}
     if isinstance(metadata, Mapping):

@@ -20,18 +20,21 @@ Json = dict[str, Any]
 
 _LAUNCHERS = ("torchrun", "torch.distributed", "accelerate", "deepspeed")
 _RULES = frozenset({"worlds-apart", "standalone-on-many-pods", "launcher-alone"})
-_HELP = "start it with script or module instead, and torchrun is told of the other pods"
+_HELP = "use script or module instead, so that torchrun knows the other pods"
 
 
-def alone(job: Job, manifests: Sequence[Json], cluster: ClusterProfile) -> Iterator[tuple[Json, Problem]]:
-    """What the rules find against a launcher of the spec's own, each with its manifest; nothing for other commands."""
+def alone(job: Job, manifests: Sequence[Json], cluster: ClusterProfile) -> Iterator[tuple[int, Problem]]:
+    """What the rules find against a launcher of the spec's own, each with the index of its manifest.
+
+    Nothing for other commands.
+    ."""
     if not any(_speaks(word) for word in _words(job)):
         return
     from ptcompile import linting
 
-    for one in manifests:
+    for index, one in enumerate(manifests):
         for problem in linting.run(one, versions=cluster.versions(), others=manifests, only=_RULES):
-            yield one, problem._replace(help=_HELP)
+            yield index, problem._replace(help=_HELP)
 
 
 def _words(job: Job) -> Iterator[str]:

@@ -22,7 +22,7 @@ def needed(
     lost = _lost(target.emit(free, cluster), manifests)
     for path in dict.fromkeys(path for role in job.roles for path in _leaves(role.template.nulls)):
         if path[-1] in lost:
-            text = f"{field_path(path)}: the target {target.name} needs {path[-1]}, and null would take it away"
+            text = f"{field_path(path)}: the target {target.name} needs {path[-1]}, and null would remove it"
             yield Problem("unsupported-by-target", path, text, "remove this line", authority="ptcompile", on_key=True)
 
 

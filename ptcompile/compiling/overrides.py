@@ -47,8 +47,8 @@ class Laid(NamedTuple):
 
     def second_of_a_name(self, name: str) -> Diagnostic:
         """What is said of a job behind the first, where the run has a name: two objects cannot have one."""
-        text = f"{field_path(_NAME)}: {name!r} is the name of one job, and this is another"
-        help = "compile one file of one job with a name"
+        text = f"{field_path(_NAME)}: {name!r} names one job, and this is a second one"
+        help = "use a name with one file of one job"
         return self._by(NAMED, Problem("spec-conflict", _NAME, text, help, authority="ptcompile"))
 
     def _by(self, number: int, problem: Problem) -> Diagnostic:
@@ -152,13 +152,13 @@ def _index(items: Sequence[Any], head: str | int, above: Path) -> int:
     if isinstance(head, int):
         if 0 <= head <= len(items):
             return head
-        raise _NoPlaceError(above, f"there is no item {head} to set", f"[{len(items)}] adds one behind the last")
+        raise _NoPlaceError(above, f"no item {head} to set", f"[{len(items)}] appends one")
     names = [_name(item) for item in items]
     if head in names:
         return names.index(head)
     known = ", ".join(name for name in names if name)
     help = f"the items are {known}" if known else "give an index, such as [0]"
-    raise _NoPlaceError(above, f"there is no item {head!r} to set", help)
+    raise _NoPlaceError(above, f"no item {head!r} to set", help)
 
 
 def _name(item: Any) -> str | None:

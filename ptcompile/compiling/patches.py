@@ -37,12 +37,12 @@ def unsupported(job: JobSpec, target: Target) -> Iterator[Problem]:
             yield Problem("unknown-target", path, message, help, authority="ptcompile", on_key=True)
         elif name != target.name and patch:
             said = ", ".join(field_path(one) for one in _leaves(patch))
-            message = f"{field_path(path)}: the target {target.name} does not get what this says for {name}: {said}"
-            help = f"say it in spec.manifest.{target.name} too, or compile for {name}"
+            message = f"{field_path(path)}: the target {target.name} ignores what this sets for {name}: {said}"
+            help = f"set it in spec.manifest.{target.name} too, or compile for {name}"
             yield Problem("not-carried-over", path, message, help, "warning", "run", "ptcompile", on_key=True)
     if job.runtime_ref is not None and target.name != "trainjob":
         path = ("spec", "runtimeRef")
-        message = f"{field_path(path)}: only a TrainJob runs with a runtime of Trainer's"
+        message = f"{field_path(path)}: only a TrainJob runs with a Trainer runtime"
         yield Problem("unsupported-by-target", path, message, "use the target trainjob", authority="ptcompile")
 
 

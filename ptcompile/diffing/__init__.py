@@ -55,7 +55,7 @@ def _object(pair: Pair, one: dict[int, Job], other: dict[int, Job]) -> ObjectDif
         found = compared(one[id(before)], other[id(after)])
     note = None
     if kind_of(before)[1] != kind_of(after)[1] or _group(before) != _group(after):
-        note = "the manifests are two operators' and have no fields in common to compare: what counts is the world"
+        note = "the manifests belong to two operators and share no fields to compare: compare the worlds"
     told = () if note else changes(before, after)
     facts, same = tuple(map(shown, found.facts)), tuple(map(shown_text, found.same))
     return ObjectDifference(_title(before), _title(after), same, facts, told, note)

@@ -80,7 +80,7 @@ def change_line(change: Change) -> str:
     """`~ spec.nodes: 2 -> 4` for one place of a manifest."""
     sign, where = SIGNS[change.kind], place(change.path)
     if change.kind == "moved":
-        return f"{sign} {where}: another order: {', '.join(change.before)} -> {', '.join(change.after)}"
+        return f"{sign} {where}: order changed: {', '.join(change.before)} -> {', '.join(change.after)}"
     before, after = value(change.before), value(change.after)
     if change.kind == "changed":
         return f"{sign} {where}: {before} -> {after}{hidden(before, after)}"

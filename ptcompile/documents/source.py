@@ -138,7 +138,7 @@ def _split(source: Source, problems: list[Problem]) -> Iterator[tuple[int, int, 
                 return
             rest = match[1].strip()
             if rest and rest[0] != "#":
-                message = "kubectl takes nothing but a comment after '---'"
+                message = "kubectl accepts only a comment after '---'"
                 finding = Finding("yaml-syntax", message, "put a line break after '---'", 0, 3)
                 problems.append(_problem(source, match.start(), finding))
             if match.start() > start:

@@ -65,7 +65,7 @@ def suppress(source: Source, found: Sequence[Diagnostic], selection: Selection) 
         used.update(wide.get(name, ()))
     for ignore in ignores:
         if ignore not in used and any(selection.tells(name, "style") for name in ignore.names):
-            problems.append(_problem("unused-ignore", ignore.span, "nothing here is found that this comment ignores"))
+            problems.append(_problem("unused-ignore", ignore.span, "unused ignore comment: it matches no finding"))
     return Suppressed(tuple(left), tuple(meant), tuple(p for p in problems if selection.tells(p.name, p.stage)))
 
 
@@ -120,7 +120,7 @@ def _ignores(source: Source, problems: list[Problem]) -> Iterator[_Ignore]:
                 return
             names = _names(match[2], span, problems)
             if match[1] == "ignore-file" and at >= covered[0]:
-                why = "a comment for the whole file stands above its first line that is no comment"
+                why = "an ignore-file comment must come before the first line that is not a comment"
                 problems.append(_problem("bad-ignore", span, why))
             elif match[1] == "ignore-file":
                 yield _Ignore(span, names, 1, len(lines))

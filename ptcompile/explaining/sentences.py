@@ -27,9 +27,7 @@ _WHO_WINS = (
     "A role's amount wins over the job's, the job's over the profile's; `gpu` is the resource that the profile names."
 )
 
-_NEAR_BY_KUEUE = (
-    "Kueue keeps the pods of a kind near to each other on the level that this annotation names by a node label."
-)
+_NEAR_BY_KUEUE = "Kueue keeps pods of a kind close together, on the level that this annotation names by a node label."
 
 OF_PASS: Mapping[str, Mapping[str, str]] = {
     "resources": {
@@ -38,41 +36,47 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
         f"{_WHO_WINS}",
     },
     "processes": {
-        "": "Where nobody on the node counts its devices right, as with TPUs, Gaudis or Neuron devices, `auto` is "
+        "": "Where nothing on the node counts its devices correctly, as with TPUs, Gaudis or Neuron devices, `auto` is "
         "their number, times what one of them takes.",
     },
     "fabric": {
-        "resources": "As many of the fabric's devices as the profile's entry says, else as come with the accelerator "
-        "on a whole node, else the fabric's least.",
-        "capabilities": "What drives the fabric needs these capabilities; a container that drops one by name keeps to "
-        "that.",
-        "env": "What drives the fabric reads these variables; yours and the profile's defaults win.",
-        "annotations": "Pods that train ask for the fabric's networks and devices by annotations, and yours win.",
-        "": "The fabric's daemons, volumes and settings of the pod lie under the job's own pod template.",
+        "resources": (
+            "As many of the fabric's devices as the profile says, else as a whole node with the accelerator has, "
+            "else the fabric's minimum."
+        ),
+        "capabilities": (
+            "The fabric's driver needs these capabilities; a container that drops one by name keeps it dropped."
+        ),
+        "env": "The fabric's software reads these variables; yours and the profile's defaults win.",
+        "annotations": "Pods that train request the fabric's networks and devices by annotations; yours win.",
+        "": "The fabric's daemons, volumes and pod settings come under the job's own pod template.",
     },
     "placement": {
-        "affinity": "What the profile says of the named accelerator's nodes and of spot nodes must hold in every term "
-        "of the required node affinity.",
-        "nodeSelector": "The profile's node selector fills the labels that you did not select by.",
+        "affinity": (
+            "What the profile requires of the accelerator's nodes and of spot nodes must hold in every term of the "
+            "required node affinity."
+        ),
+        "nodeSelector": "The profile's node selector adds the labels that you did not select by.",
         "serviceAccountName": "Pods that name no service account get the profile's.",
         "schedulerName": "Pods that name no scheduler get the profile's.",
         "imagePullSecrets": "Pods that name no registry credentials get the profile's.",
         "queue": "A job that names no queue gets the profile's.",
         "scheduling.volcano.sh/queue-name": "A job that names no queue gets the profile's.",
-        "": "The profile's pod template lies under the job's own, and fills what it leaves open.",
+        "": "The profile's pod template comes under the job's own and fills what it leaves open.",
     },
     "scheduling": {
         "kueue.x-k8s.io/podset-required-topology": _NEAR_BY_KUEUE,
         "kueue.x-k8s.io/podset-preferred-topology": _NEAR_BY_KUEUE,
-        "kueue.x-k8s.io/podset-group-name": "A group name keeps two kinds of pods near to each other, of which one is "
-        "a single pod.",
+        "kueue.x-k8s.io/podset-group-name": (
+            "A group name keeps two kinds of pods close together, one of which is a single pod."
+        ),
         "kai.scheduler/queue": "KAI reads the queue from the pods where their object has none.",
         "labels.priorityClassName": "KAI reads the job's priority from the pods where their object has none.",
         "schedulerName": "Pods that Volcano or KAI places name it as their scheduler, where their operator does not.",
     },
     "tolerations": {
         "": "Pods that ask for an accelerator tolerate the taints of its nodes: the profile's, else the taint of the "
-        "resource's own name; so do those of spot jobs and of resources with taints of their own. Yours stand first.",
+        "resource's own name; so do those of spot jobs and of resources with taints of their own. Yours come first.",
     },
     "shm": {
         "volumeMounts": "Without a volume /dev/shm has 64 MiB, too few for DataLoader workers and NCCL: the main "
@@ -82,39 +86,47 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
     },
     "rendezvous": {
         "command": "torchrun starts the script or module, without a shell.",
-        "--standalone": "One node meets nobody: torchrun keeps the rendezvous to itself.",
-        "--nnodes": "torchrun is told the number of nodes, or the fewest and the most.",
-        "--nproc-per-node": "torchrun is told the processes of a node; unsaid, they are one for each GPU.",
-        "--node-rank": "The kubelet puts the node's number in place of $(...), which this operator hands over so.",
-        "--master-addr": "Nodes of a fixed number meet at node 0, by a name that resolves from every pod.",
-        "--master-port": "Nodes of a fixed number meet at node 0, on masterPort.",
-        "--rdzv-backend": "A range of nodes, or nodes that restart, meet through torchrun's c10d store: nodes that met "
-        "statically cannot meet again.",
+        "--standalone": "One node meets no other: torchrun keeps the rendezvous local.",
+        "--nnodes": "torchrun gets the number of nodes, or the minimum and the maximum.",
+        "--nproc-per-node": "torchrun gets the processes per node; the default is one per GPU.",
+        "--node-rank": "The kubelet replaces $(...) with the node's number, which this operator provides that way.",
+        "--master-addr": "A fixed number of nodes meets at node 0, under a name that resolves from every pod.",
+        "--master-port": "A fixed number of nodes meets at node 0, on masterPort.",
+        "--rdzv-backend": (
+            "A range of nodes, or nodes that restart, meets through torchrun's c10d store: nodes of a static "
+            "rendezvous cannot meet again."
+        ),
         "--rdzv-endpoint": "The store is on node 0 and masterPort, unless you name an etcd server.",
-        "--rdzv-id": "The meeting is called after the job, unless you name it.",
+        "--rdzv-id": "The rendezvous is named after the job, unless you name it.",
         "--rdzv-conf": "Nodes wait 15 minutes for each other, unless rdzvConfigs says otherwise. c10d does not read "
-        "`timeout`: there read_timeout is how long they wait for node 0, 60 seconds unless said.",
-        "--max-restarts": "torchrun restarts the whole group of processes this often.",
-        "--monitor-interval": "torchrun looks at its processes every 5 seconds, unless you say otherwise.",
+        "`timeout`: there read_timeout is how long they wait for node 0, 60 seconds by default.",
+        "--max-restarts": "torchrun restarts the whole group of processes this many times.",
+        "--monitor-interval": "torchrun checks its processes every 5 seconds, unless you say otherwise.",
         "--start-method": "torchrun starts the processes of a Python function in this way.",
         OWN_STORE: "Since PyTorch 2.4 torchrun keeps the store of the first meeting, and a pod that is made again or "
-        "comes late fails the whole job (measured on 2.13); with a store for each meeting it joins.",
-        "PET_LOCAL_ADDR": "A pod on its node's network tells the others its address: c10d would hand out the node's "
-        "host name, which they may not resolve.",
-        "env": "A plain command finds where node 0 is, how many nodes there are and which one it is, as no operator "
-        "tells it here.",
+        "comes late fails the whole job (measured on 2.13); with a store per rendezvous it joins.",
+        "PET_LOCAL_ADDR": (
+            "A pod on its node's network announces its address: c10d would publish the node's host name, which the "
+            "others may not resolve."
+        ),
+        "env": (
+            "A plain command learns where node 0 is, how many nodes there are and which one it is, as no operator "
+            "sets it here."
+        ),
     },
     "hosts": {
-        "": "Every pod finds the host names of a role beside the trainers in this variable, unless you set it.",
+        "": "Every pod finds the host names of an auxiliary role in this variable, unless you set it.",
     },
     "env": {
-        "OMP_NUM_THREADS": "Where several processes share a node each computes with one thread, as torchrun would "
-        "have it for its own children.",
-        "": "The profile's variables and those of the named accelerator stand before yours, and yours win.",
+        "OMP_NUM_THREADS": (
+            "Where several processes share a node, each computes with one thread, as torchrun sets it for its own "
+            "children."
+        ),
+        "": "The profile's variables and those of the named accelerator come before yours, and yours win.",
     },
     "metadata": {
-        "labels": "The profile's labels stand on objects and pods, and yours win.",
-        "annotations": "The profile's annotations stand on objects and pods, and yours win.",
+        "labels": "The profile's labels are on objects and pods; yours win.",
+        "annotations": "The profile's annotations are on objects and pods; yours win.",
     },
 }
 """By pass."""

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_NEAR_BY_KAI = "KAI keeps the pods near to each other, on this level of the Topology that the profile names."
+_NEAR_BY_KAI = "KAI keeps the pods close together, on this level of the Topology that the profile names."
 
 OF_ALL_TARGETS: Mapping[str, str] = {
     "apiVersion": "The target's API group and version.",
     "kind": "The target's kind.",
     "kueue.x-k8s.io/queue-name": "Kueue reads the queue from this label of the object that it admits.",
-    "containers.name": "The container that trains has the name that the operator looks for, and that of a role beside "
-    "the trainers is called after the role.",
+    "containers.name": (
+        "The container that trains has the name that the operator looks for; that of an auxiliary role is named "
+        "after the role."
+    ),
     "kueue.x-k8s.io/priority-class": "Kueue reads the job's priority from this label of the object that it admits.",
     "managedBy": "On a MultiKueue manager Kueue runs the job in another cluster, and the kind's own controller leaves "
     "it alone.",
@@ -21,14 +23,13 @@ OF_ALL_TARGETS: Mapping[str, str] = {
     "kai.scheduler/topology": "KAI finds the levels of the network in this Topology, which the profile names.",
     "kai.scheduler/topology-required-placement": _NEAR_BY_KAI,
     "kai.scheduler/topology-preferred-placement": _NEAR_BY_KAI,
-    "networkTopology": "Volcano places the pods near to each other: hard within the tier that the profile gives the "
+    "networkTopology": "Volcano places the pods close together: hard within the tier that the profile gives the "
     "level, soft as near as it can.",
     "priorityClassName": "Volcano orders the jobs of a queue by this class, which is the job's priority.",
-    "minMember": "No pod starts before there is room for the fewest nodes that the job runs with and all pods beside "
-    "them.",
+    "minMember": "No pod starts before there is room for the job's minimum of nodes and all auxiliary pods.",
     "minResources": "The requests of the pods that start together, so that a full queue does not let the job in.",
-    "scheduleTimeoutSeconds": "The profile says how long the scheduler waits for all pods of the group.",
+    "scheduleTimeoutSeconds": "The profile sets how long the scheduler waits for all pods of the group.",
     "spec.queue": "A job that names no queue gets the profile's, and Volcano reads it from the PodGroup.",
-    "scheduling.k8s.io/group-name": "By this annotation a pod belongs to the job's PodGroup of Volcano's.",
-    "scheduling.x-k8s.io/pod-group": "By this label a pod belongs to the job's PodGroup of scheduler-plugins.",
+    "scheduling.k8s.io/group-name": "This annotation assigns a pod to the job's Volcano PodGroup.",
+    "scheduling.x-k8s.io/pod-group": "This label assigns a pod to the job's scheduler-plugins PodGroup.",
 }

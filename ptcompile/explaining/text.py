@@ -32,7 +32,7 @@ def _job(job: Explained, own: Sequence[Cause], explanation: Told) -> Iterator[st
     yield printable(f"{job.resource} -> {made}  (target {job.target}: {_WHY[job.chosen_by]})")
     yield ""
     said = sum(one.by == "spec" for one in own)
-    yield f"spec: {said} of {len(own)} values stand there as you wrote them"
+    yield f"spec: {said} of {len(own)} values are as you wrote them"
     roles = {role for step in job.steps for change in step.changes for role in change.roles}
     for step in job.steps:
         yield from _step(step, len(roles))

@@ -29,7 +29,7 @@ def place(text: str) -> Path:
     """The parts of a place: names as text, indexes in brackets as numbers. Raises `PlaceError`."""
     parts, end = _read(text)
     if end < len(text):
-        raise PlaceError("'=' stands inside a place: a key with it goes in double quotes", end)
+        raise PlaceError("'=' inside a place: put a key that contains it in double quotes", end)
     return parts
 
 
@@ -56,7 +56,7 @@ def _read(text: str) -> tuple[Path, int]:
         if at == len(text) or text[at] == "=":
             return tuple(parts), at
         if text[at] != ".":
-            raise PlaceError("a dot goes between two keys", at)
+            raise PlaceError("write a dot between two keys", at)
         at += 1
 
 
@@ -86,7 +86,7 @@ def _in_brackets(text: str, at: int) -> tuple[str | int, int]:
     if text[at : at + 1] == '"':
         key, end = _quoted(text, at)
         if text[end : end + 1] != "]":
-            raise PlaceError("']' goes behind the closing quote", end)
+            raise PlaceError("']' belongs after the closing quote", end)
         return key, end + 1
     end = text.find("]", at)
     if end < 0:

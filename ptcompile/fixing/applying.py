@@ -113,7 +113,7 @@ class _Round:
         """Reader's findings know no document: it is the one around their place."""
         span = diagnostic.span
         if span is None:
-            raise CannotFix("the place is not known")
+            raise CannotFix("the location is unknown")
         offset = self._source.offset(span.line, span.column)
         document = next((one for one in self._source.documents if one.start() <= offset < one.end()), None)
         if document is None:
@@ -171,7 +171,7 @@ class _Round:
         if not _says(new, expected, len(source.problems)):
             if any(self._texts[index].padded for index in by_document):  # a text block without it is another text
                 raise CannotFix("the file does not end with a line break")
-            raise CannotFix("the text would not say what the fix says", fault=True)
+            raise CannotFix("the edited text would not match the fix", fault=True)
         return self._bom + new.encode()
 
 

@@ -67,12 +67,12 @@ def edited(data: Any, edit: Edit, at: int = 0) -> Any:
         data = [] if isinstance(part, int) else {}
     if isinstance(data, dict) and isinstance(part, str):
         if part not in data and edit.op not in ("set", "append"):
-            raise CannotFix("the place is not there")
+            raise CannotFix("the field is not there")
         return {**data, part: edited(data.get(part), edit, at + 1)}
     if isinstance(data, list) and isinstance(part, int) and 0 <= part <= len(data):
         item = edited(data[part] if part < len(data) else None, edit, at + 1)
         return [*data[:part], item, *data[part + 1 :]]
-    raise CannotFix("the place is not there")
+    raise CannotFix("the field is not there")
 
 
 def _last(data: Any, edit: Edit) -> Any:
@@ -80,13 +80,13 @@ def _last(data: Any, edit: Edit) -> Any:
         return edit.value
     if edit.op == "append" and (data is None or isinstance(data, list)):
         return [*(data or ()), edit.value]
-    raise CannotFix("there is no list to append to" if edit.op == "append" else "the place is not there")
+    raise CannotFix("there is no list to append to" if edit.op == "append" else "the field is not there")
 
 
 def _without(data: Any, edit: Edit, part: str | int) -> Any:
     there = part in data if isinstance(data, dict) else isinstance(data, list) and part in range(len(data))
     if not there:
-        raise CannotFix("the place is not there")
+        raise CannotFix("the field is not there")
     if edit.op == "remove":
         if isinstance(data, dict):
             return {key: value for key, value in data.items() if key != part}
@@ -94,7 +94,7 @@ def _without(data: Any, edit: Edit, part: str | int) -> Any:
     if not isinstance(data, dict):
         raise CannotFix("an item of a list has no name")
     if edit.value in data:
-        raise CannotFix(f"{edit.value} is there already")
+        raise CannotFix(f"{edit.value} is already there")
     return {edit.value if key == part else key: value for key, value in data.items()}
 
 

@@ -80,13 +80,13 @@ def _why_not(
     refused -= {(d.document, d.path) for d in before if id(d) not in mended}
     for one in fixed:
         if counts[_kind(one)] >= counted[_kind(one)] and (*_kind(one), one.path, one.message) in there:
-            return CannotFix("the finding would still be there", fault=True)
+            return CannotFix("it would not remove the finding", fault=True)
         if _is_refusal(one) and any((one.document, path) in refused for path in _written(one)):
-            return CannotFix("the value would still be refused")
+            return CannotFix("the value would still be rejected")
     if not any(_is_refusal(d) for d in fixed):
         for d in after:
             if counts[_kind(d)] > counted[_kind(d)] and d.name != "unused-ignore":
-                return CannotFix(f"{d.code} {d.name} would come instead", fault=True)
+                return CannotFix(f"{d.code} {d.name} would appear instead", fault=True)
     return None
 
 

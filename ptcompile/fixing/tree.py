@@ -224,13 +224,13 @@ def find(root: Node, path: Path) -> Node:
         elif node.kind == "list" and isinstance(part, int) and part < len(node.items):
             node = node.items[part].node
         else:
-            raise CannotFix("the place is not there")
+            raise CannotFix("the field is not there")
     return _checked(node)
 
 
 def _checked(node: Node) -> Node:
     if node.kind == "alias":
-        raise CannotFix("the value is written elsewhere, and an alias stands for it")
+        raise CannotFix("the value is written elsewhere and used here through an alias")
     if node.shared:
         raise CannotFix("an alias shares the value")
     return node
@@ -241,7 +241,7 @@ def entry_of(node: Node, name: str) -> Entry:
     for entry in reversed(node.entries):
         if entry.name == name:
             return entry
-    raise CannotFix(f"the key {name} does not stand here itself")
+    raise CannotFix(f"the key {name} is not written here itself")
 
 
 def shares(node: Node) -> bool:

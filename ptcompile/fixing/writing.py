@@ -46,7 +46,7 @@ def in_order(found: Iterable[Splice], eol: str) -> list[Splice]:
     out = sorted((_above(one, cuts, eol) for one in out), key=_place)
     for one, following in pairwise(out):
         if following.start < one.end:
-            raise CannotFix("its changes of text meet")
+            raise CannotFix("its edits overlap")
     return out
 
 
@@ -78,10 +78,10 @@ def spliced(text: str, found: Sequence[Splice]) -> str:
 def _in_box(root: Node, layout: Layout, box: Path, here: Sequence[Change]) -> Iterator[Splice]:
     node = find(root, box)
     if node.kind not in ("mapping", "list"):
-        raise CannotFix("the place is not there")
+        raise CannotFix("the field is not there")
     if not node.flow and _emptied(node, here):
         if any(change.op != "remove" for change in here):
-            raise CannotFix("nothing stays to write beside")
+            raise CannotFix("nothing would be left beside it")
         return _empty(root, layout, box, {} if node.kind == "mapping" else [])
     if node.kind == "mapping":
         return flows.mapping(node, here, layout) if node.flow else blocks.mapping(node, here, layout)

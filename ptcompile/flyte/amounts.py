@@ -70,7 +70,7 @@ def _half(block: object, at: Path, found: list[Problem]) -> dict[str, str | None
     for name, key in FIELDS.items():
         value = getattr(block, name, None)
         if isinstance(value, list | tuple):
-            message = "a pair has no place here"
+            message = "a pair is not allowed here"
             found.append(wrong("spec-wrong-type", (*at, name), message, "write pairs in resources=, or one value"))
             continue
         out[key] = _text(value, name, (*at, name), found)

@@ -168,7 +168,9 @@ def _place(spec: dict[str, Any], knobs: Knobs, amounts: Amounts, form: Shape, fo
         spec["accelerator"] = entry_name(device, platform.devices if platform is not None else DEVICES)
     else:
         # Flyte 1.16 looks at accelerators only where a container has a limit of one
-        found.append(changed(("accelerator",), "no pod asks for a GPU, so it means nothing", "ask for gpu, or drop it"))
+        found.append(
+            changed(("accelerator",), "no pod requests a GPU, so it has no effect", "request gpu, or remove it")
+        )
 
 
 def _left(spec: dict[str, Any], found: list[Problem]) -> None:
@@ -183,7 +185,7 @@ def _left(spec: dict[str, Any], found: list[Problem]) -> None:
     spec["runPolicy"] = {**policy, "cleanPodPolicy": "None"}
     blocks = (spec, spec.get("master", {}), spec.get("worker", {}))
     gpus = "their GPUs" if any("gpu" in block.get("resources", {}) for block in blocks) else "what they asked for"
-    message = f"is not given, and Flyte deletes no pod then: when the job is over, pods that still run hold {gpus}"
+    message = f"is not set, so Flyte deletes no pods: when the job is over, running pods still hold {gpus}"
     help = "give run_policy=RunPolicy(clean_pod_policy=CleanPodPolicy.RUNNING)"
     found.append(changed((*CONFIG, "run_policy", "clean_pod_policy"), message, help)._replace(severity="note"))
 

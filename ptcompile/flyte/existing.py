@@ -30,7 +30,7 @@ def from_task(task: Any, **knobs: Unpack[Knobs]) -> Task:
     if isinstance(task, Task):
         return Task(task.function, lambda name, more, called: task.finish(name, {**knobs, **more}, called), task)
     if not callable(getattr(task, "task_function", None)) or not hasattr(task, "task_config"):
-        raise TypeError(f"{type(task).__name__} is no task of flytekit")
+        raise TypeError(f"{type(task).__name__} is not a flytekit task")
     try:
         function = run.function_of(task, getattr(task, "name", "this"))
     except run.Refused as error:

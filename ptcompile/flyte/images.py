@@ -30,7 +30,7 @@ def image(value: Any, path: Path, images: Mapping[str, str], found: list[Problem
             )
         )
     else:
-        message = f"an ImageSpec without a registry: {text} stays where it is built, and nodes cannot pull it"
+        message = f"an ImageSpec without a registry: {text} exists only where it is built, and nodes cannot pull it"
         found.append(changed(path, message, "give the ImageSpec a registry"))
     return text
 

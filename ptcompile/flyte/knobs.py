@@ -103,7 +103,7 @@ def sound(knobs: Knobs, found: list[Problem]) -> Knobs:
         if value is None or isinstance(value, types):
             out[name] = value
         else:
-            found.append(wrong("spec-wrong-type", (name,), f"{value!r} is no {what}"))
+            found.append(wrong("spec-wrong-type", (name,), f"{value!r} is not {what}"))
     return cast("Knobs", out)
 
 
@@ -116,7 +116,7 @@ def named(knobs: Knobs) -> dict[str, str]:
 def task_amounts(knobs: Knobs, found: list[Problem]) -> Amounts:
     """The task's own resources. `resources` is instead of the two others, as in flytekit 1.16."""
     found += [
-        changed((name,), "it is for Flyte's engine, and no manifest has a word for it", "drop it")
+        changed((name,), "it is for Flyte's engine and has no counterpart in a manifest", "drop it")
         for name in ENGINE
         if knobs.get(name)
     ]
@@ -125,7 +125,7 @@ def task_amounts(knobs: Knobs, found: list[Problem]) -> Amounts:
         for name, value in (("requests", requests), ("limits", limits)):
             if value is not None:
                 found.append(
-                    wrong("spec-conflict", (name,), "resources already says it", f"remove {name} or resources")
+                    wrong("spec-conflict", (name,), "resources already sets it", f"remove {name} or resources")
                 )
         return amounts.read_pairs(resources, ("resources",), found)
     return amounts.read(requests, limits, (), found)
@@ -142,7 +142,7 @@ def deadline(policy: Mapping[str, Any], knobs: Knobs, found: list[Problem]) -> d
     if not_whole(retries) or retries < 0:
         found.append(wrong("spec-invalid-value", ("retries",), f"{retries!r} is not a number of retries", "0 or more"))
     elif retries and out.get("backoffLimit") is not None:
-        found.append(changed(("retries",), "run_policy.backoff_limit already says it, and stands", "drop one of them"))
+        found.append(changed(("retries",), "run_policy.backoff_limit already sets it, and wins", "remove one of them"))
     elif retries:
         out["backoffLimit"] = retries
     seconds = _seconds(knobs.get("timeout"), ("timeout",), found)
@@ -159,11 +159,11 @@ def _seconds(value: timedelta | int | None, path: Path, found: list[Problem]) ->
     if isinstance(value, timedelta):
         seconds = -(-value // timedelta(seconds=1))
     elif not_whole(value):
-        found.append(wrong("spec-wrong-type", path, f"{value!r} is no time", "a timedelta, or seconds"))
+        found.append(wrong("spec-wrong-type", path, f"{value!r} is not a time", "a timedelta, or seconds"))
         return 0
     else:
         seconds = value
     if seconds < 0:
-        found.append(wrong("spec-invalid-value", path, f"{value!r} is negative", "0 is no timeout"))
+        found.append(wrong("spec-invalid-value", path, f"{value!r} is negative", "0 means no timeout"))
         return 0
     return seconds

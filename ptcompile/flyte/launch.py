@@ -66,9 +66,9 @@ def launch(config: Any, knobs: Knobs, called: Entry | None, name: str, found: li
         given["module"] = knobs["module"]
     first = next(iter(given), None)
     for key in [*given][1:]:
-        found.append(wrong("spec-conflict", (key,), f"{first} already says what starts", f"remove {first} or {key}"))
+        found.append(wrong("spec-conflict", (key,), f"{first} already sets what runs", f"remove {first} or {key}"))
     if first is not None and knobs.get("inputs"):
-        message = f"{first} starts another program, which takes args"
+        message = f"{first} starts another program, which gets args"
         found.append(wrong("spec-conflict", ("inputs",), message, f"remove {first}, and the function is called"))
     if first is None and called is not None:
         return _runner(config, knobs, called, name, found)
@@ -86,7 +86,7 @@ def _runner(config: Any, knobs: Knobs, called: Entry, name: str, found: list[Pro
     """The function, called by the runner: a module of the image, or the file of a ConfigMap."""
     if knobs.get("args"):
         message = "the function takes inputs; args are for a script"
-        found.append(wrong("spec-conflict", ("args",), message, "give inputs, or name the script"))
+        found.append(wrong("spec-conflict", ("args",), message, "set inputs, or name the script"))
     module = knobs.get("module") or called.module
     if module == "__main__":
         found.append(_missing("module", "the function is defined in __main__, which pods cannot import"))
@@ -110,7 +110,7 @@ def _contents(module: str, *, torchrun: bool, embed: bool) -> Problem:
     """What the image has to have for that."""
     needs = [*(["torch"] if torchrun else []), *([] if embed else ["ptcompile"])]
     message = f"the image needs {', '.join(needs)}{' and ' * bool(needs)}the module {module} with all that it imports"
-    help = None if embed else "install ptcompile in it, or bring its runner in a ConfigMap: --embed, embed=True"
+    help = None if embed else "install ptcompile in it, or ship its runner in a ConfigMap: --embed, embed=True"
     return noted("image-contents", ("container_image",), message, help)
 
 
@@ -151,6 +151,6 @@ def _words(value: Any, path: Path, found: list[Problem]) -> list[str] | None:
     if value is None:
         return None
     if isinstance(value, str) or not all(isinstance(word, str) for word in value):
-        found.append(wrong("spec-wrong-type", path, f"{value!r} is no list of words", 'such as ["--epochs", "3"]'))
+        found.append(wrong("spec-wrong-type", path, f"{value!r} is not a list of strings", 'such as ["--epochs", "3"]'))
         return None
     return list(value)

@@ -71,7 +71,7 @@ def _legacy(name: str, config: PyTorch, replicas: dict[str, Any], knobs: Knobs, 
         if value is not None and not isinstance(value, str):
             found.append(wrong("spec-wrong-type", (key,), f"{value!r} is not text", f'"{value}"'))
         elif value and "storage" in key:
-            found.append(changed((key,), "Flyte drops it; here it is ephemeral-storage, disk of the pod", None))
+            found.append(changed((key,), "Flyte drops it; here it becomes ephemeral-storage, the pod's disk", None))
     texts = {key: value or "" for key, value in replicas.items() if value is None or isinstance(value, str)}
     own = amounts.legacy(texts, found)
     halves = (

@@ -36,7 +36,7 @@ def from_node(node: Any, **knobs: Unpack[Knobs]) -> Task:
     """
     check_names(knobs)
     if not hasattr(node, "flyte_entity") or not hasattr(node, "bindings"):
-        raise TypeError(f"{type(node).__name__} is no node of flytekit")
+        raise TypeError(f"{type(node).__name__} is not a flytekit node")
     return task_of(node, bound(node, {}), knobs)
 
 
@@ -123,10 +123,10 @@ def _value(binding: Any, scope: Mapping[str, Any]) -> Any:
 def _promised(promise: Any, scope: Mapping[str, Any]) -> Any:
     name = promise.node.id
     if getattr(promise, "attr_path", None):
-        return Open("it is a part of another value")
+        return Open("it is part of another value")
     if name in ("", "global-input-node", "start-node"):
         return scope.get(promise.var, Open(f"it is the workflow's input {promise.var!r}"))
-    return Open(f"it is what node {label(promise.node)} returns")
+    return Open(f"it is the output of node {label(promise.node)}")
 
 
 def _inside(group: Any) -> Any:
@@ -150,5 +150,5 @@ def _reasoned(problem: Problem, values: Mapping[str, Any], job: str) -> Problem:
     value = values.get(str(problem.path[-1])) if problem.path[:1] == ("inputs",) else None
     if problem.name != "spec-missing-field" or not isinstance(value, Open):
         return problem
-    message = f"{field_path(problem.path)}: has to be given: {value.why}"
+    message = f"{field_path(problem.path)}: needs a value: {value.why}"
     return problem._replace(message=message, help=f"--input {job}.{problem.path[-1]}=...")

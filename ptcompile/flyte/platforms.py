@@ -83,7 +83,7 @@ def _data(config: str | bytes | Mapping[str, Any], found: list[Problem]) -> Mapp
     if len(read.documents) == 1:
         return read.documents[0].data
     if not read.problems:
-        found.append(wrong("spec-invalid-value", ("k8s",), f"one document is read, and here are {len(read.documents)}"))
+        found.append(wrong("spec-invalid-value", ("k8s",), f"expected one document, got {len(read.documents)}"))
     return {}
 
 

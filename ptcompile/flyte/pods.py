@@ -107,7 +107,7 @@ def secrets(requests: Iterable[Any], found: list[Problem]) -> Secrets:
     for i, one in enumerate(requests):
         group, key = getattr(one, "group", None), getattr(one, "key", None)
         if not isinstance(group, str) or not group:
-            why = f"is missing: Union finds {key!r} in its own store, and Kubernetes in a Secret, which the group names"
+            why = f"is missing: Union finds {key!r} in its own store, Kubernetes in a Secret, whose name is the group"
             help = f'Secret(group="NAME-OF-THE-SECRET", key={key!r})'
             found.append(wrong("spec-missing-field", ("secret_requests", i, "group"), why, help))
             continue

@@ -41,7 +41,7 @@ def shape(config: Any, knobs: Knobs, found: list[Problem]) -> Shape:
     if hasattr(config, "worker") and hasattr(config, "master"):
         return _pytorch(config, knobs, found)
     name = type(config).__name__
-    found.append(wrong("spec-wrong-type", CONFIG, f"{name} is no configuration of these", "PyTorch, Elastic or None"))
+    found.append(wrong("spec-wrong-type", CONFIG, f"{name} is not a task configuration", "PyTorch, Elastic or None"))
     return Shape({}, {})
 
 
@@ -51,10 +51,10 @@ def _pytorch(config: Any, knobs: Knobs, found: list[Problem]) -> Shape:
     number = getattr(config, "num_workers", None)
     at: Path = (*CONFIG, "worker", "replicas")
     if number is not None and replicas is not None:
-        message = "worker.replicas already says it, and num_workers is its old name"
+        message = "worker.replicas already sets it, and num_workers is its old name"
         found.append(wrong("spec-conflict", (*CONFIG, "num_workers"), message, "remove num_workers"))
     elif number is None and replicas is None:
-        found.append(wrong("spec-missing-field", at, "is missing: the number of workers", "0 is the master alone"))
+        found.append(wrong("spec-missing-field", at, "is missing: the number of workers", "0 means only the master"))
     workers = replicas if replicas is not None else number
     roles = {
         "master": _role(config.master, (*CONFIG, "master"), knobs, found),
@@ -86,7 +86,7 @@ def _elastic(config: Any, knobs: Knobs, found: list[Problem]) -> Shape:
     if not one:
         job["target"] = knobs.get("target") or "pytorchjob"
     elif not knobs.get("target") and job.get("runPolicy", {}).pop("cleanPodPolicy", "None") not in (None, "None"):
-        message = "a Pod without an operator stays when it has ended; Flyte drops the run policy of one node too"
+        message = "a Pod without an operator stays after it ends; Flyte drops the run policy of one node too"
         found.append(changed((*CONFIG, "run_policy", "clean_pod_policy"), message, "leave it out"))
     roles = _elastic_roles(nodes, knobs, found)
     if "master" in roles or "worker" in roles:
@@ -99,8 +99,8 @@ def _elastic_roles(nodes: int | None, knobs: Knobs, found: list[Problem]) -> dic
     """Our own `master=` and `worker=` beside an Elastic, which has no words for them in Flyte."""
     given = {name: knobs[name] for name in ("master", "worker") if knobs.get(name) is not None}
     if given and (nodes is None or nodes < 2):
-        message = "it needs a fixed number of nodes, two or more: pods of a range come from one template"
-        found += [wrong("spec-conflict", (name,), message, "say it of the task") for name in given]
+        message = "it needs a fixed number of two or more nodes: pods of a range share one template"
+        found += [wrong("spec-conflict", (name,), message, "set it on the task") for name in given]
         return {}
     roles = {name: _role(value, (name,), knobs, found) for name, value in given.items()}
     if roles:
@@ -144,7 +144,7 @@ def _configs(configs: Any, found: list[Problem]) -> dict[str, Any]:
     """What a user says of the rendezvous, beside the defaults that the spec has too."""
     at: Path = (*CONFIG, "rdzv_configs")
     if configs is not None and not isinstance(configs, Mapping):
-        found.append(wrong("spec-wrong-type", at, f"{configs!r} is no mapping", 'such as {"timeout": 1200}'))
+        found.append(wrong("spec-wrong-type", at, f"{configs!r} is not a mapping", 'such as {"timeout": 1200}'))
         return {}
     out: dict[str, Any] = {}
     for key, value in (configs or {}).items():
@@ -153,7 +153,9 @@ def _configs(configs: Any, found: list[Problem]) -> dict[str, Any]:
         if isinstance(value, bool):
             value = str(value).lower()
         if not_whole(value) and not isinstance(value, str):
-            found.append(wrong("spec-wrong-type", (*at, str(key)), f"{value!r} is no number or text", "whole seconds"))
+            found.append(
+                wrong("spec-wrong-type", (*at, str(key)), f"{value!r} is not a number or string", "whole seconds")
+            )
         elif MEETING.get(key) != value:
             out[str(key)] = value
     return out

@@ -104,7 +104,7 @@ def function_of(task: Any, name: str) -> Callable[..., Any]:
     """The function of a task of flytekit's or of ptcompile.flyte's; a function as it is."""
     mode = getattr(getattr(task, "execution_mode", None), "name", "DEFAULT")
     if mode != "DEFAULT":
-        raise Refused(f"{name} is a {mode.lower()} task, which makes nodes of a workflow and trains nothing itself")
+        raise Refused(f"{name} is a {mode.lower()} task, which creates workflow nodes and trains nothing itself")
     function = getattr(task, "task_function", task)
     if not inspect.isroutine(function):
         raise Refused(f"{name} is not a task but {_article(type(task))}")
@@ -137,7 +137,7 @@ def arguments(function: Callable[..., Any], given: Mapping[str, str]) -> tuple[d
     """The function's arguments from texts, and what is wrong, by input. Defaults are left to the function."""
     wanted, hints = parameters(function), hints_of(function)
     values: dict[str, Any] = {}
-    has = f"the function has no such input; it has {', '.join(wanted) or 'none'}"
+    has = f"unknown input; the function has {', '.join(wanted) or 'none'}"
     wrong = {name: has for name in given if name not in wanted}
     for name, parameter in wanted.items():
         if name in given:

@@ -22,7 +22,7 @@ CONTAINER: dict[str, tuple[str, type, str]] = {
 }
 """Keys that are a field of the container that trains."""
 
-_LIFECYCLE = "it tells Flyte's engine how to watch its pods, and no manifest has a word for it"
+_LIFECYCLE = "it tells Flyte's engine how to watch its pods and has no counterpart in a manifest"
 ENGINE: dict[str, str] = {
     **dict.fromkeys(
         (
@@ -32,7 +32,7 @@ ENGINE: dict[str, str] = {
         ),
         _LIFECYCLE,
     ),
-    "default-env-vars-from-env": "it reads the environment of Flyte's engine, which is not here",
+    "default-env-vars-from-env": "it reads the environment of Flyte's engine, which is unknown here",
     "default-pod-template-name": "a PodTemplate object of the cluster cannot be read from here",
 }  # fmt: skip
 """Keys without effect on our manifests, each with the reason (flyte 1.16, `plugins.k8s` and `kf-operator`)."""

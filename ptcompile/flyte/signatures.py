@@ -68,7 +68,7 @@ class Context:
     logging = logging.getLogger("flyte")
 
     def __getattr__(self, name: str) -> Any:
-        raise AttributeError(f"{CONTEXT}.{name} comes from Flyte's engine, and here is none")
+        raise AttributeError(f"{CONTEXT}.{name} comes from Flyte's engine, which is not running here")
 
 
 class _Legacy(NamedTuple):

@@ -20,13 +20,13 @@ def surprises(document: Mapping[str, Any], manifests: Iterable[Mapping[str, Any]
     why = _why(job)
     limit = made.get("runPolicy", {}).get("backoffLimit")
     unasked = limit is not None and "backoffLimit" not in (job.get("runPolicy") or {})
-    message = f"the job says backoffLimit: {limit}, which Flyte would not write: {why}"
+    message = f"the job has backoffLimit: {limit}, which Flyte would not write: {why}"
     out = [noted("unlike-flyte", _LIMIT, message)] if unasked else []
     named = {key for key in ("master", "worker") if "restartPolicy" in (job.get(key) or {})}
     roles = made["pytorchReplicaSpecs"].items()
     policies = {role["restartPolicy"] for name, role in roles if name.lower() not in named} - {"Never"}
     for policy in sorted(policies):
-        message = f"the pods say restartPolicy: {policy}, and Flyte's say Never: {why}"
+        message = f"the pods have restartPolicy: {policy}, and Flyte's have Never: {why}"
         out.append(noted("unlike-flyte", ("task_config",), message))
     return out
 
@@ -36,11 +36,11 @@ def _why(job: Mapping[str, Any]) -> str:
     elastic = job.get("elastic") or {}
     causes = {
         f"nnodes {elastic.get('nnodes')} lets pods come and go": ":" in str(elastic.get("nnodes")),
-        "interruptible pods are lost and start again": bool(job.get("spot")),
-        "retries and backoff_limit count only pods that start again": bool(
+        "interruptible pods are lost and restarted": bool(job.get("spot")),
+        "retries and backoff_limit count only pods that are restarted": bool(
             (job.get("runPolicy") or {}).get("backoffLimit")
         ),
-        "a restart policy other than Never lets pods start again": any(
+        "a restart policy other than Never restarts pods": any(
             (job.get(role) or {}).get("restartPolicy", "Never") != "Never" for role in ("master", "worker")
         ),
     }

@@ -71,5 +71,5 @@ def lost_result(function: Any) -> list[Problem]:
     returned = run.hints_of(function).get("return")
     if returned in (None, type(None), "None"):
         return []
-    message = "the function's return value is lost: Flyte stores it, and a job has nowhere to"
+    message = "the function's return value is lost: Flyte stores it, a job has nowhere to"
     return [changed(("outputs",), message, "write it to a volume or a bucket in the function")]

@@ -86,7 +86,7 @@ def in_flyte_s_words(found: Diagnostic) -> Diagnostic:
         return found  # about a manifest, or a profile
     path = origin(found.path)
     if found.name == "spec-missing-field" and path[-1:] in (("image",), ("container_image",)):
-        message = "container_image: is missing: Flyte would take the project's default image, which is not known here"
+        message = "container_image: is missing: Flyte would use the project's default image, which is unknown here"
         return found._replace(path=("container_image",), message=message, help="add container_image, or give --image")
     return found._replace(path=path, message=_moved(found.message, found.path, path))
 

@@ -18,7 +18,7 @@ from ptcompile.verbs import compile as api
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
-_NO_MANIFEST = "and no manifest is made for it"
+_NO_MANIFEST = "for which no manifest is written"
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def from_workflow(workflow: Any, **knobs: Unpack[Knobs]) -> Workflow:
     """
     check_names(knobs)
     if not is_workflow(workflow):
-        raise TypeError(f"{type(workflow).__name__} is no workflow of flytekit")
+        raise TypeError(f"{type(workflow).__name__} is not a flytekit workflow")
     found: list[Problem] = []
     given = dict(knobs.pop("inputs", None) or {})
     own = {name: value for name, value in given.items() if "." not in name}
@@ -78,7 +78,7 @@ def from_workflow(workflow: Any, **knobs: Unpack[Knobs]) -> Workflow:
         tasks.append(replace(task_of(step.node, {**step.values, **of_job}, knobs), name=name))
     names = ", ".join(str(one.name) for one in tasks)
     for key in given.keys() - own.keys():
-        found.append(wrong("spec-invalid-value", ("inputs", key), f"no job is called so; the jobs are {names}"))
+        found.append(wrong("spec-invalid-value", ("inputs", key), f"no job has this name; the jobs are {names}"))
     if not tasks:
         found.append(wrong("spec-missing-field", ("workflow",), f"{workflow.name} has no PyTorch task"))
     return Workflow(tuple(tasks), tuple(found))
@@ -91,7 +91,7 @@ def _scope(workflow: Any, given: Mapping[str, Any], found: list[Problem]) -> dic
     hints: Mapping[str, Any] = interface.inputs
     for name, value in given.items():
         if name not in hints:
-            has = f"the workflow has no such input; it has {', '.join(hints) or 'none'}"
+            has = f"unknown input; the workflow has {', '.join(hints) or 'none'}"
             found.append(wrong("spec-invalid-value", ("inputs", name), has))
             continue
         try:
@@ -124,8 +124,8 @@ def _what(entity: Any) -> str:
     """What a node is that does not train."""
     kinds = {
         "BranchNode": "a conditional, decided when the workflow runs",
-        "LaunchPlan": "a launch plan, a workflow of its own",
-        "ArrayNodeMapTask": "a map task, one pod an item",
+        "LaunchPlan": "a launch plan, which is a workflow of its own",
+        "ArrayNodeMapTask": "a map task, one pod per item",
     }
     mode = getattr(getattr(entity, "execution_mode", None), "name", "DEFAULT")
     plain = "a task without PyTorch or Elastic" if mode == "DEFAULT" else f"a {mode.lower()} task"

@@ -120,7 +120,7 @@ def _said(job: JobSpec, role: str, name: str) -> Path:
 
 
 def _reserved(path: Path, text: str, name: str, target: Target) -> Problem:
-    message = f"{text}: the target {target.name} cannot give it to the pods: the operator sets {name} itself"
+    message = f"{text}: the target {target.name} cannot pass it to the pods: the operator sets {name} itself"
     return problem("unsupported-by-target", path, message, f"remove {name}", on_key=True)
 
 
@@ -138,11 +138,11 @@ def blocks(job: JobSpec) -> list[tuple[Path, PodFields]]:
 def _start(job: JobSpec) -> Iterator[Problem]:
     given = [name for name in ("script", "module", "command") if getattr(job, name) is not None]
     for name in given[1:]:
-        yield conflict(("spec", name), f"{given[0]} already says what starts", f"remove {given[0]} or {name}")
+        yield conflict(("spec", name), f"{given[0]} already sets what runs", f"remove {given[0]} or {name}")
     if job.elastic is not None and not given and job.args is None and job.runtime_ref is None:
         yield conflict(
             ("spec", "elastic"),
-            "it is for torchrun, and nothing here starts it",
+            "it is for torchrun, which nothing here starts",
             "add script or module, or a command that starts torchrun itself, or remove elastic",
         )
 
@@ -159,13 +159,13 @@ def _shape(job: JobSpec) -> Iterator[Problem]:
     if given[:2] == [("spec", "nodes"), ("spec", "elastic", "nnodes")] and least < most:
         del given[0]
         if job.nodes is not None and not least <= job.nodes <= most:
-            message = f"the job starts with {job.nodes} nodes, and elastic.nnodes allows {least} to {most}"
-            yield conflict(("spec", "nodes"), message, f"a number from {least} to {most}, or leave it out")
+            message = f"the job starts with {job.nodes} nodes, but elastic.nnodes allows {least} to {most}"
+            yield conflict(("spec", "nodes"), message, f"use a number from {least} to {most}, or remove it")
     for path in given[1:]:
-        yield conflict(path, f"{field_path(given[0])} already gives the number of nodes", "say it in one place")
+        yield conflict(path, f"{field_path(given[0])} already sets the number of nodes", "set it in one place")
     if job.master is not None and job.master.replicas != 1:
         message = f"a job has one master, not {job.master.replicas}"
-        yield bad(("spec", "master", "replicas"), message, "write 1 or leave it out; worker.replicas is the rest")
+        yield bad(("spec", "master", "replicas"), message, "write 1 or remove it; worker.replicas is the rest")
 
 
 def _torchrun(job: JobSpec) -> Iterator[Problem]:
@@ -178,16 +178,16 @@ def _torchrun(job: JobSpec) -> Iterator[Problem]:
         yield conflict((*at, "rdzvBackend"), "a static rendezvous has no range of nodes", "use c10d")
     etcd = elastic.rdzv_backend in {"etcd", "etcd-v2"}
     if etcd and most == 1:
-        yield conflict((*at, "rdzvBackend"), "one node has nobody to meet", "remove it, or ask for more nodes")
+        yield conflict((*at, "rdzvBackend"), "one node has no other node to meet", "remove it, or use more nodes")
     elif etcd and elastic.rdzv_endpoint is None:
         yield conflict((*at, "rdzvBackend"), f"{elastic.rdzv_backend} needs a server", "add rdzvEndpoint: HOST:PORT")
     if elastic.rdzv_endpoint is not None and not etcd:
-        yield conflict((*at, "rdzvEndpoint"), "it is for etcd only: other backends meet at node 0", "remove it")
+        yield conflict((*at, "rdzvEndpoint"), "it is only for etcd: other backends meet at node 0", "remove it")
     elif elastic.rdzv_endpoint is not None and split_endpoint(elastic.rdzv_endpoint) is None:
         yield bad((*at, "rdzvEndpoint"), f"{elastic.rdzv_endpoint!r} is not HOST:PORT", "such as etcd.infra:2379")
     for key, value in elastic.rdzv_configs.items():
         if "," in f"{key}{value}" or "=" in key:
-            message = "torchrun splits its --rdzv-conf at commas and '=', so neither may stand here"
+            message = "torchrun splits its --rdzv-conf at commas and '=', so neither is allowed here"
             yield bad((*at, "rdzvConfigs", key), message, None)
         elif value is not None and (why := why_not_option(key, str(value), elastic.rdzv_backend)):
             yield bad((*at, "rdzvConfigs", key), f"{value!r} {why}, or torchrun does not start", None)
@@ -200,7 +200,9 @@ def _profile(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
         yield unknown(job.accelerator, cluster)
     spot = cluster.spec.spot
     if job.spot and not (spot.node_labels or spot.tolerations or spot.match_expressions):
-        message = f"spec.spot: the profile {cluster.metadata.name!r} says nothing of spot nodes, so it chooses none"
+        message = (
+            f"spec.spot: the profile {cluster.metadata.name!r} defines no spot nodes, so `spot: true` has no effect"
+        )
         yield problem(
             "spec-invalid-value", ("spec", "spot"), message, "add spec.spot to the profile", severity="warning"
         )
@@ -216,7 +218,7 @@ def _queue(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
         if level not in levels:
             near = names.suggest(level, levels)
             known = f"the levels are {', '.join(levels)}" if levels else "the profile names no levels"
-            message = f"{level!r} is no level of the profile {cluster.metadata.name!r}"
+            message = f"{level!r} is not a level of the profile {cluster.metadata.name!r}"
             yield bad(("spec", "topology", how), message, f"did you mean {near}?" if near else known)
 
 
@@ -232,7 +234,7 @@ def _names(job: JobSpec) -> Iterator[Problem]:
     master, worker = job.names.master or job.volcano.master_task, job.names.worker or job.volcano.worker_task
     if master == worker:
         at: Path = ("spec", "names", "worker") if own else ("spec", "volcano", "workerTask")
-        yield conflict(at, "master and worker have one name", "give them different names")
+        yield conflict(at, "master and worker have the same name", "give them different names")
 
 
 def _env(path: Path, fields: PodFields) -> Iterator[Problem]:
@@ -243,5 +245,5 @@ def _env(path: Path, fields: PodFields) -> Iterator[Problem]:
             help = "write the name in quotes"
             yield problem("spec-invalid-value", at, message, help, severity="warning", on_key=True)
         if value is not None and not isinstance(value, str) and len(value.given()) != 1:
-            help = "give one of secretKeyRef, configMapKeyRef, fieldRef, resourceFieldRef"
+            help = "use one of secretKeyRef, configMapKeyRef, fieldRef, resourceFieldRef"
             yield bad((*path, "env", name), "a variable has exactly one source", help)

@@ -28,7 +28,7 @@ def amounts_of(job: JobSpec, blocks: Sequence[Block], cluster: ClusterProfile) -
     for path, fields in blocks:
         for resources, at in _levels(fields.resources, (*path, "resources")):
             if resources.gpu is not None and gpu in resources.devices:
-                yield conflict((*at, "devices", gpu), "gpu asks for the same resource", "say it once")
+                yield conflict((*at, "devices", gpu), "gpu requests the same resource", "set it once")
         yield from _halves((*path, "resources"), fields.resources)
     nodes, beside = nodes_of(blocks), [block for block in blocks if isinstance(block[1], Beside)]
     for path, fields in nodes:
@@ -52,7 +52,9 @@ def _halves(path: Path, resources: Resources) -> Iterator[Problem]:
     requests, limits, nulls = lowered(resources)
     for where, name in sorted(nulls):
         if (name == "gpu" or never_shared(name)) and not {("requests", name), ("limits", name)} <= nulls:
-            message = f"null keeps the {where[:-1]} of {name} empty, and Kubernetes wants its request and limit equal"
+            message = (
+                f"null keeps the {where[:-1]} of {name} empty, but Kubernetes requires request and limit to be equal"
+            )
             help = f"remove it, or write null for {name} under resources"
             yield problem("gpu-request-differs-from-limit", (*path, where, *_word(name)), message, help)
     for name in {**requests, **limits}:
@@ -61,13 +63,13 @@ def _halves(path: Path, resources: Resources) -> Iterator[Problem]:
         device = name == "gpu" or "/" in name
         if device and not amount(request).is_integer:
             at = _place(path, resources, half, name)
-            yield bad(at, f"{request!r}: devices are whole", "give a whole number")
+            yield bad(at, f"{request!r}: devices cannot be split", "give a whole number")
         elif request == limit:
             continue
         elif device and amount(request) != amount(limit):
             at = _place(path, resources, half, name)
-            message = f"{request} is not the limit, {limit}, and devices are not shared"
-            yield problem("gpu-request-differs-from-limit", at, message, f"ask for {name} once, under resources")
+            message = f"{request} is not the limit, {limit}, and devices cannot be shared"
+            yield problem("gpu-request-differs-from-limit", at, message, f"request {name} once, under resources")
         elif amount(request) > amount(limit):
             at = _place(path, resources, half, name)
             message = f"{request} is above the limit, {limit}"
@@ -98,7 +100,7 @@ def _shared_memory(path: Path, job: JobSpec, fields: PodFields, cluster: Cluster
         yield problem(
             "shm-above-memory-limit",
             ("spec", "sharedMemory"),
-            f"{size} is above the memory limit{whose}, {limit}, which ends the pod first",
+            f"{size} is above the memory limit{whose}, {limit}, so the pod is killed first",
             "shared memory counts as memory: raise the limit or lower the size",
             severity="warning",
             stage="run",

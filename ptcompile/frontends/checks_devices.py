@@ -44,8 +44,8 @@ def unknown(name: str, cluster: ClusterProfile) -> Problem:
     if row is not None and cloud not in row.nodes:
         clouds = ", ".join(one for one in row.nodes if one) or "none of the clouds"
         if cloud:
-            return bad(_ACCELERATOR, f"{base!r} is not on {cloud}", f"it is known on {clouds}")
-        message = f"{base!r} is told by a cloud's labels alone"
+            return bad(_ACCELERATOR, f"{base!r} is not on {cloud}", f"it is available on {clouds}")
+        message = f"{base!r} can be identified only by a cloud's labels"
         return bad(_ACCELERATOR, message, f"add spec.cloud to the profile: {clouds}")
     if row is not None:
         slices, where = row.slices_in(cloud), f" on {cloud}" if part in row.slices else ""
@@ -82,7 +82,7 @@ def devices_of(
     if hardware.accelerator(cluster, job.accelerator) is not None:
         others = (gpus_per_node(job, fields, cluster) for _, fields in beside)
         if not any((*(node.devices for node in nodes), *others)):
-            message = f"{job.accelerator} is named, and no node asks for a GPU"
+            message = f"{job.accelerator} is set, but no node requests a GPU"
             yield conflict(_ACCELERATOR, message, "add resources.gpu, or remove accelerator")
         yield from _topology(job, nodes, cluster)
     if job.script is not None or job.module is not None:
@@ -102,8 +102,8 @@ def _processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) ->
     if job.elastic is None:
         if len({node.devices for node in nodes}) > 1:
             shown = ", ".join(f"{node.path[-1]} {node.devices}" for node in nodes)
-            message = f"the roles have different numbers of GPUs ({shown}), and torchrun runs one number of processes"
-            help = "add elastic.nprocPerNode, or give both roles the same"
+            message = f"the roles have different numbers of GPUs ({shown}), but torchrun runs as many processes on each"
+            help = "add elastic.nprocPerNode, or give both roles the same number number"
             yield _run("more-processes-than-gpus", (*nodes[0].path, "resources"), message, help)
         return
     nproc, known = job.elastic.nproc_per_node, hardware.accelerator(cluster, job.accelerator) is not None
@@ -130,11 +130,11 @@ def _counted(nodes: Sequence[_Node], gpu: str) -> Iterator[Problem]:
     resources = {gpu if name == "gpu" else name for node in nodes for name in node.limits}
     other = next((name for name in sorted(resources) if not is_cuda(name)), None)
     if not min(node.devices for node in nodes):
-        message = "gpu counts the node's GPUs, and a node asks for none"
+        message = "gpu counts the node's GPUs, and a node requests none"
         yield _run("more-processes-than-gpus", _NPROC, message, "add resources.gpu")
     elif other is not None:
-        message = f"gpu counts CUDA's devices, and {other} is none of them: torchrun stops"
-        yield _run("more-processes-than-gpus", _NPROC, message, "write auto, or leave it out")
+        message = f"gpu counts CUDA devices, and {other} is not one: torchrun stops"
+        yield _run("more-processes-than-gpus", _NPROC, message, "write auto, or remove it")
 
 
 def _one_drives_all(job: JobSpec, nproc: int, cluster: ClusterProfile) -> bool:
@@ -153,8 +153,8 @@ def _slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> It
         cut = any(key.endswith("/gke-gpu-partition-size") for key in labels) and resource in names
         wanted = job.elastic.nproc_per_node if job.elastic is not None else node.processes
         if (mig or cut) and node.devices > 1 and wanted != 1:
-            message = f"{node.devices} MIG slices in a pod, and CUDA shows each of its processes the first alone"
-            help = "ask for one slice a node, and for more nodes"
+            message = f"{node.devices} MIG slices in a pod, but CUDA shows each of its processes only the first"
+            help = "request one slice per node, on more nodes"
             yield _run("several-mig-slices", (*node.path, "resources"), message, help, severity="warning")
 
 
@@ -170,7 +170,7 @@ def _topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> 
     if asked and (asked % chips or least != most):
         given = f"{most} {_plural(most, 'node')} of {nodes[0].devices}"
         message = f"a slice {shape} is {chips} chips, and {given} are {asked}"
-        help = "a slice runs when all of its hosts do: ask for as many chips on as many nodes"
+        help = "a slice runs only when all of its hosts do: request all of its chips and nodes"
         yield _run("idle-gpus", _ACCELERATOR, message, help, severity="warning")
 
 

@@ -22,19 +22,19 @@ def endings_of(job: JobSpec, blocks: Sequence[tuple[Path, PodFields]]) -> Iterat
     policy = job.run_policy
     restarts = _in_place(one for path, one in blocks if path[1:2] != ("roles",))
     if policy.on_pod_failure is not None and restarts is not None:
-        message = f"restartPolicy {restarts} starts a failed container again in its pod, and so no pod fails"
-        yield conflict((*_POLICY, "onPodFailure"), message, "say one of the two")
+        message = f"restartPolicy {restarts} restarts a failed container in its pod, so no pod ever fails"
+        yield conflict((*_POLICY, "onPodFailure"), message, "set only one of the two")
     if policy.on_pod_failure == "FailJob" and policy.backoff_limit:
-        message = f"FailJob tries nothing again, and backoffLimit allows {policy.backoff_limit}"
-        yield conflict((*_POLICY, "onPodFailure"), message, "say RestartPod or RestartJob, or remove backoffLimit")
+        message = f"FailJob retries nothing, but backoffLimit allows {policy.backoff_limit}"
+        yield conflict((*_POLICY, "onPodFailure"), message, "use RestartPod or RestartJob, or remove backoffLimit")
     anywhere = _in_place(one for _, one in blocks)
     asks = policy.on_pod_failure if policy.on_pod_failure in {"RestartPod", "RestartJob"} else anywhere
     if policy.backoff_limit == 0 and asks is not None and asks != "Always":
         yield problem(
             "no-retries-left",
             (*_POLICY, "backoffLimit"),
-            f"0 allows no restart, and {asks} asks for them: the first failure ends the job",
-            "give a number above 0, or leave it out",
+            f"0 allows no restart, but {asks} needs them: the first failure ends the job",
+            "use a number above 0, or remove it",
             severity="warning",
             stage="run",
         )

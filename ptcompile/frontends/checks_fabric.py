@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.catalogue.fabric_gaps import concerns, gaps
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.frontends.amounts import effective, gpus_per_node
 from ptcompile.frontends.errors import bad, problem
-from ptcompile.frontends.origin import locate
 from ptcompile.job import pod_template
 from ptcompile.job.model import Job
 from ptcompile.kubernetes import names
@@ -30,7 +29,7 @@ def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: Cluster
 
         known = sorted({*cluster.spec.fabrics, *FABRICS})
         near = names.suggest(job.fabric, known)
-        message = f"{job.fabric!r} is no fabric of the profile {cluster.metadata.name!r}, and none that is built in"
+        message = f"{job.fabric!r} is not a fabric of the profile {cluster.metadata.name!r} and not built in"
         yield bad(at, message, f"did you mean {near}?" if near else f"there are {', '.join(known)}")
         return
     counted, entry = hardware.counted(cluster, job.fabric), hardware.accelerator(cluster, job.accelerator)
@@ -39,8 +38,8 @@ def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: Cluster
         whole = entry.devices_per_node if entry is not None and job.fabric in entry.fabric_devices else None
         said = counted in effective(job, fields, cluster).limits
         if counted and not said and (whole is None or gpus_per_node(job, fields, cluster) < whole):
-            message = f"{least} {counted} a node, since nothing says how many its machines have"
-            help = f"write resources.devices[{counted}], or name a whole node's accelerator"
+            message = f"{least} {counted} per node, since the number on its machines is unknown"
+            help = f"write resources.devices[{counted}], or name the accelerator of a whole node"
             yield _run(at, message, help)
             return
         if counted and not said and job.accelerator and job.accelerator not in cluster.spec.accelerators:
@@ -57,24 +56,24 @@ def _unlike(accelerator: str, fabric: str, counted: str, cluster: ClusterProfile
     least = min(counts.values(), default=0)
     if more := {name: count for name, count in counts.items() if count > least}:
         name, count = next(iter(more.items()))
-        message = f"{least} {counted} a node, and {name} has {count}: a job there runs at part of its bandwidth"
+        message = f"{least} {counted} a node, and {name} has {count}: a job there uses only part of its bandwidth"
         help = f"for {name} write resources.devices[{counted}]: {count} and its node.kubernetes.io/instance-type"
         yield _run(("spec", "fabric"), message, f"{help}; for the others write {least}")
 
 
-def partial(job: Job, data: Mapping[str, Any]) -> Iterator[Problem]:
-    """What a job after the passes has of a fabric without the rest of it, at the line that says so."""
+def partial(job: Job, data: Mapping[str, Any], line: Callable[[str, Path], Path | None]) -> Iterator[Problem]:
+    """What a job after the passes has of a fabric without the rest of it, at the line that says so.
+
+    `line` gives the place of the spec that a place in a role's pod template comes from.
+    """
     seen = set()
     for role in job.trainers:
         main, amounts = role.template.main, role.template.main.resources
         if not role.template.sidecars and not concerns(main.env, (*amounts.requests, *amounts.limits)):
             continue
-        template = pod_template.written(role.template)
-        for gap in gaps(template):
-            blocks: list[Path] = [(role.name,), ()] if role.name in {"master", "worker"} else [()]
-            path = locate(gap.path, {"kind": "Pod", **template}, data, blocks)
-            if path == ("spec",) and "fabric" in (data.get("spec") or {}):
-                path = ("spec", "fabric")
+        for gap in gaps(pod_template.written(role.template)):
+            named = "fabric" in (data.get("spec") or {})
+            path = line(role.name, gap.path) or (("spec", "fabric") if named else ("spec",))
             if (path, gap.message) not in seen:
                 seen.add((path, gap.message))
                 yield _run(path, gap.message, gap.help)

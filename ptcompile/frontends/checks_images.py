@@ -42,7 +42,7 @@ def _image(path: Path, image: str) -> Iterator[Problem]:
     if why is None:
         return
     if is_placeholder(image):
-        why, help = "a placeholder, and a spec is no template", "write the image, or give it with --set"
+        why, help = "a placeholder, but a spec is not a template", "write the image, or set it with --set"
     else:
         why, help = f"not the name of an image: {why}", "write REGISTRY/REPOSITORY:TAG"
     yield problem("invalid-image", path, why, help, stage="pod", authority="kubelet")
@@ -52,6 +52,6 @@ def _beside(path: Path, container: dict[str, Any], main: str, image: str | None)
     """A container of another name than the main one's is one more, which nobody means who gives it the same image."""
     name = container.get("name")
     if isinstance(name, str) and name != main and container.get("image") in (None, image):
-        text = f"{field_path(path)}: {name} is one more container beside {main}, and runs the same image"
-        help = f"to change the main container, call it {main}"
+        text = f"{field_path(path)}: {name} is a container beside {main} with the same image"
+        help = f"to change the main container, name it {main}"
         yield problem("same-image-beside", path, text, help, severity="warning", stage="run", authority="ptcompile")

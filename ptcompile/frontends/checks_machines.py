@@ -1,6 +1,6 @@
 """Whether a node of a spec fits a machine that its cloud has with the accelerator it names.
 
-A pod for which there is no machine waits for ever, and no autoscaler makes one. A profile's own entry of an accelerator
+A pod for which there is no machine waits forever, and no autoscaler makes one. A profile's own entry of an accelerator
 wins over the built-in one, and says nothing of machines: such jobs are not judged.
 """
 
@@ -98,8 +98,8 @@ def _of_block(asks: Sequence[_Ask], machines: Machines, name: str, cloud: str | 
         if not enough:
             most, fits = max(machines, key=ask.of), False
             message = f"{ask.text}: no machine with {name}{where} has more than {ask.shown(most)} ({most.name})"
-            many = "" if ask.name in {"cpu", "memory"} else ", and for more nodes"
-            help = f"ask for at most {ask.shown(most)} a node{many}"
+            many = "" if ask.name in {"cpu", "memory"} else ", on more nodes"
+            help = f"request at most {ask.shown(most)} per node{many}"
             yield problem("fits-no-machine", ask.path, f"{field_path(ask.path)}: {message}", help, stage="run")
         machines = enough or machines
     if fits:
@@ -117,8 +117,8 @@ def _kept(asks: Sequence[_Ask], machines: Machines, cloud: str | None) -> Iterat
         if not enough:
             most = max(machines, key=lambda one: left[one.name])
             shown = f"{left[most.name] // 1024}Gi" if ask.name == "memory" else f"{left[most.name]}m"
-            message = f"{ask.text}: of its {ask.shown(most)} {most.name} leaves pods at most {shown}"
-            help = "ask for less: DaemonSets take their share too"
+            message = f"{ask.text}: of its {ask.shown(most)}, {most.name} leaves at most {shown} to pods"
+            help = "request less: DaemonSets need their share too"
             text = f"{field_path(ask.path)}: {message}"
             yield problem(
                 "takes-the-whole-machine", ask.path, text, help, severity="warning", stage="run", authority="kubelet"

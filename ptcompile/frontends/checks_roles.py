@@ -1,4 +1,4 @@
-"""The names of the roles beside the trainers: pods, tasks, containers and variables are called after them."""
+"""The names of the auxiliary roles: pods, tasks, containers and variables are called after them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _TAKEN = {
     "master": "write it as spec.master",
     "worker": "write it as spec.worker",
-    "node": "nodes of the job are called so",
+    "node": "nodes of the job have this name",
 }
 
 _MOST = 32
@@ -42,7 +42,7 @@ def roles_of(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
         elif name in tasks:
             yield _bad(
                 path,
-                f"spec.{'names' if name in own else 'volcano'} gives the name {name!r} to pods that train",
+                f"spec.{'names' if name in own else 'volcano'} names pods that train {name!r}",
                 "choose another name",
             )
         elif reason := names.why_not_dns_1035_label(name):
@@ -51,9 +51,9 @@ def roles_of(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
             message = f"{name!r} has {len(name)} characters and leaves too few for the job's name in those of its pods"
             yield _bad(path, message, f"at most {_MOST} characters, such as loader")
         elif name.startswith("vc-"):  # VC_X_HOSTS of a task x (Volcano 1.16)
-            yield _bad(path, f"the variable of {name!r} would be one of Volcano's own", "choose another name")
+            yield _bad(path, f"the variable of {name!r} would be one that Volcano sets", "choose another name")
         elif name in sidecars:
-            message = f"a container of the profile's pod template has the name {name!r}, which the role's would have"
+            message = f"a container of the profile's pod template is named {name!r}, as the role's would be"
             yield _bad(path, message, "choose another name")
 
 

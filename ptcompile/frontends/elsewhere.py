@@ -20,9 +20,9 @@ _CONTAINERS: Final = "podTemplate.spec.containers: [{name: pytorch, %s: ...}]"
 
 WORDS: Final = {
     "initContainers": "they go into podTemplate.spec.initContainers",
-    "containers": "image, command, args and env are the main one's; others go into podTemplate.spec.containers",
+    "containers": "image, command, args and env are the main container's; others go into podTemplate.spec.containers",
     "sidecars": "they go into podTemplate.spec.containers, or initContainers with restartPolicy: Always",
-    "template": "what the spec has no word for goes into podTemplate: {metadata: ..., spec: ...}",
+    "template": "what the spec cannot express goes into podTemplate: {metadata: ..., spec: ...}",
     "environment": "it is env, a mapping: NAME: value",
     "replicas": "write nodes: the number of pods that train",
     "completions": "write nodes: the number of pods that train",
@@ -31,7 +31,7 @@ WORDS: Final = {
     "numProcPerNode": "it is spec.elastic.nprocPerNode",
     "labels": "the objects' labels are metadata.labels, the pods' spec.podLabels",
     "annotations": "the objects' annotations are metadata.annotations, the pods' spec.podAnnotations",
-    "valueFrom": "leave valueFrom out: NAME: {secretKeyRef: {name: ..., key: ...}}",
+    "valueFrom": "omit valueFrom: NAME: {secretKeyRef: {name: ..., key: ...}}",
     "value": "write the value itself: NAME: value",
 }
 """Of other vocabularies: torchrun's, Kubernetes' and the operators'."""
@@ -56,7 +56,7 @@ def elsewhere(key: str, path: Path, model: type[BaseModel], root: type[BaseModel
     if key in WORDS and not (key in ("value", "valueFrom") and path[-3:-2] != ("env",)):
         return Place(WORDS[key].replace("NAME", str(path[-2])) if path[-3:-2] == ("env",) else WORDS[key])
     if path[:2] == ("spec", "roles") and key in _LAUNCH:
-        return Place("write command: torchrun starts the nodes of the job alone")
+        return Place("write command: torchrun starts only the nodes of the job")
     found = _nearest(key, path, model, root)
     if found:
         return Place(f"it is {field_path(found)}", found)

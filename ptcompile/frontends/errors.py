@@ -138,7 +138,7 @@ def _literal(path: Path, detail: ErrorDetails, details: list[ErrorDetails]) -> P
     help = f"did you mean {near}?" if near else None
     cure = value_fixes.spelt(given, near) if isinstance(given, str) else None
     if isinstance(given, bool) or given is None:
-        help = "YAML reads a plain word such as this as something else than text: write it in quotes"
+        help = "YAML does not read a plain word such as this as a string: quote it"
     message = f"{_shown(given)} is not one of {', '.join([*others, *allowed])}"
     return problem("spec-invalid-value", path, message, help, fix=cure and cure.at(path))
 
@@ -148,7 +148,7 @@ def _unknown(path: Path, data: Any, model: type[BaseModel]) -> Problem:
 
     key, block = str(path[-1]), _model_at(model, path[:-1])
     siblings = _fields(block)
-    message = "no such field" + (f" in {field_path(path[:-1])}" if len(path) > 1 else "")
+    message = "unknown field" + (f" in {field_path(path[:-1])}" if len(path) > 1 else "")
     near = names.suggest(key, siblings)
     other = elsewhere(key, path, block, model) if block is not None and not same(near, key) else None
     if other is not None:
@@ -225,7 +225,7 @@ def model_in(annotation: Any, *, into_values: bool = False) -> type[BaseModel] |
 def _in_quotes(value: Any) -> str | None:
     """How to make text of what YAML reads as something else. The value of `on` or `1.0` does not tell the spelling."""
     if isinstance(value, bool | float):
-        return "write it in quotes, as it stands"
+        return "write it in quotes"
     return f'write it in quotes: "{value}"' if isinstance(value, int) else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ptcompile.job.pod_words import POD_WORDS
 from ptcompile.kubernetes.merge_keys import MERGE_KEYS
 
 if TYPE_CHECKING:
@@ -14,37 +15,20 @@ if TYPE_CHECKING:
 Tree = dict[str, Any]
 Place = tuple[str, ...]
 
-_CONTAINER = {
-    "image_pull_policy": "imagePullPolicy",
-    "working_dir": "workingDir",
-}
-_POD = {
-    "service_account_name": "serviceAccountName",
-    "scheduler_name": "schedulerName",
-    "priority_class_name": "priorityClassName",
-    "termination_grace_period_seconds": "terminationGracePeriodSeconds",
-}
-_MAPPINGS: dict[str, tuple[str, Place]] = {
-    "pod_labels": ("podLabels", ("metadata", "labels")),
-    "pod_annotations": ("podAnnotations", ("metadata", "annotations")),
-    "node_selector": ("nodeSelector", ("spec", "nodeSelector")),
-}
+_NULLABLE = tuple(one for one in POD_WORDS if one.nullable)
 
 
 def of_fields(fields: PodFields, at: Path, main: str) -> Tree:
     """What the words of a block keep empty. `at` is the block's path, `main` what its container is called."""
     tree: Tree = {}
-    pod: Place = ("spec",)
-    container: Place = (*pod, "containers", main)
-    for names, place in ((_CONTAINER, container), (_POD, pod)):
-        for attribute, name in names.items():
-            if attribute in fields.model_fields_set and getattr(fields, attribute) is None:
-                _put(tree, (*place, name), (*at, name))
-    mappings: dict[str, tuple[str, Place]] = {**_MAPPINGS, "env": ("env", (*container, "env"))}
-    for attribute, (name, place) in mappings.items():
-        for key, value in getattr(fields, attribute).items():
-            if value is None:
-                _put(tree, (*place, key), (*at, name, key))
+    holders: dict[str, Place] = {"metadata": ("metadata",), "spec": ("spec",), "main": ("spec", "containers", main)}
+    for word, attribute, holder, field, _, _ in _NULLABLE:
+        value = getattr(fields, attribute)
+        if value is None and attribute in fields.model_fields_set:
+            _put(tree, (*holders[holder], field), (*at, word))
+        elif isinstance(value, Mapping):
+            for key in [key for key, one in value.items() if one is None]:
+                _put(tree, (*holders[holder], field, key), (*at, word, key))
     return tree
 
 

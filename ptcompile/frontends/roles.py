@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Path
@@ -10,6 +10,7 @@ from ptcompile.frontends.amounts import lowered
 from ptcompile.frontends.nulls import merged, of_fields, of_patch
 from ptcompile.job import model as ir
 from ptcompile.job import pod_template
+from ptcompile.job.pod_words import POD_WORDS, PodWord
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.spec import EnvSource, JobSpec, PodFields, RoleSpec, SideRole
@@ -100,49 +101,35 @@ def _side_role(name: str, job: JobSpec, role: SideRole) -> ir.Role:
 def template_of(fields: PodFields, name: str = MAIN) -> dict[str, Any]:
     """What a block says of its pods, as a Kubernetes pod template with only the fields that it gives.
 
-    `name` is that of its main container.
+    `name` is that of its main container. Amounts are not in it: `lowered` reads them.
     """
-    container = {
-        "name": name,
-        "image": fields.image,
-        "imagePullPolicy": fields.image_pull_policy,
-        "command": fields.command,
-        "args": fields.args,
-        "workingDir": fields.working_dir,
-        "envFrom": fields.env_from,
-        "env": [variable(name, value) for name, value in fields.env.items() if value is not None],
-        "volumeMounts": fields.volume_mounts,
-        "securityContext": fields.security_context,
-    }
-    pod = {
-        "serviceAccountName": fields.service_account_name,
-        "schedulerName": fields.scheduler_name,
-        "priorityClassName": fields.priority_class_name,
-        "hostNetwork": fields.host_network or None,
-        "dnsPolicy": "ClusterFirstWithHostNet" if fields.host_network else None,
-        "terminationGracePeriodSeconds": fields.termination_grace_period_seconds,
-        "imagePullSecrets": fields.image_pull_secrets,
-        "securityContext": fields.pod_security_context,
-        "nodeSelector": _not_null(fields.node_selector),
-        "affinity": fields.affinity,
-        "tolerations": fields.tolerations,
-        "containers": [_given(container)],
-        "volumes": fields.volumes,
-    }
-    metadata = {"labels": _not_null(fields.pod_labels), "annotations": _not_null(fields.pod_annotations)}
-    return {"metadata": _given(metadata), "spec": _given(pod)}
+    template = written(fields, _WORDS, name)
+    if fields.host_network:
+        template["spec"]["dnsPolicy"] = "ClusterFirstWithHostNet"
+    return template
 
 
-def _not_null(words: Mapping[str, str | None]) -> dict[str, str]:
-    return {key: text for key, text in words.items() if text is not None}
+def written(fields: PodFields, words: Iterable[PodWord], name: str = MAIN) -> dict[str, Any]:
+    """Some of a block's words as a pod template. What is not said is left out: null, empty lists and mappings."""
+    main: dict[str, Any] = {"name": name}
+    pod: dict[str, Any] = {"containers": [main]}
+    metadata: dict[str, Any] = {}
+    holders = {"metadata": metadata, "spec": pod, "main": main}
+    for _, attribute, holder, field, _, nullable in words:
+        value = getattr(fields, attribute)
+        if value and nullable and type(value) is dict:
+            value = {key: one for key, one in value.items() if one is not None}
+            if field == "env":
+                value = [variable(key, one) for key, one in value.items()]
+        if value or not (value is None or value is False or (type(value) in _EMPTY and field not in _EMPTY_SAYS)):
+            holders[holder][field] = value
+    return {"metadata": metadata, "spec": pod}
 
 
+_WORDS = tuple(one for one in POD_WORDS if one.field != "resources")
+_EMPTY = frozenset({list, dict})
 _EMPTY_SAYS = frozenset({"command", "args"})
-
-
-def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what is not said: null, and empty lists and mappings. An empty argument list is a word of its own."""
-    return {k: v for k, v in fields.items() if v or (v is not None and (k in _EMPTY_SAYS or v not in ([], {})))}
+"""Lists that say something when they are empty."""
 
 
 def variable(name: str, value: str | EnvSource) -> dict[str, Any]:

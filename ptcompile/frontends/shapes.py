@@ -26,8 +26,8 @@ def reshaped(path: Path, value: Any) -> tuple[str, Cure | None] | None:
     if path[-1:] in (("args",), ("command",)) and isinstance(value, str):
         words = _words(value)
         if not words or len(value) > _SHOWN:
-            return "write a list, one word an item", None
-        return f"write a list, one word an item: {json.dumps(words)}", Cure("write a list", "set", words, safe=False)
+            return "write a list, one word per item", None
+        return f"write a list, one word per item: {json.dumps(words)}", Cure("write a list", "set", words, safe=False)
     return None
 
 

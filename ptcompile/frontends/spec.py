@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.frontends.amounts import lowered, processes_per_node
 from ptcompile.frontends.roles import roles_of
 from ptcompile.job import model as ir
-from ptcompile.torchrun import MEETING_SECONDS
 from ptcompile.vocabulary import from_schema
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import Model
     from ptcompile.vocabulary.spec import Elastic, JobSpec, PodFields, RuntimeRef, Spec
-
-"""How long nodes wait for each other where the user says nothing: flytekitplugins-kfpytorch 1.16 `Elastic`."""
 
 _Model = TypeVar("_Model", bound="Model")
 
@@ -140,61 +137,30 @@ def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
         entry = ()
     else:
         return None
-    least, most = job.node_range()
-    restarts = elastic.max_restarts if elastic else 0
     told_by_runtime = job.runtime_ref is not None and not entry  # a runtime's command gets what the spec says, no more
     own_id = elastic is not None and "rdzv_id" in elastic.model_fields_set
     etcd = elastic is not None and elastic.rdzv_backend in {"etcd", "etcd-v2"}  # one store for all jobs
     beginning = spec.metadata.generate_name
     common_id = spec.metadata.name if beginning is None or etcd else beginning.rstrip("-")
-    meets_again = most > 1 and (least < most or restarts > 0 or _a_pod_returns(job))
-    backend = (elastic and elastic.rdzv_backend) or ("c10d" if meets_again else "static")
     return ir.Launch(
         entry=entry,
         nproc_per_node=elastic.nproc_per_node if elastic else _by_devices(job, cluster),
-        rdzv_backend=backend,
+        rdzv_backend=(elastic and elastic.rdzv_backend) or None,
         rdzv_id=elastic.rdzv_id if elastic and own_id else common_id,
         rdzv_endpoint=elastic.rdzv_endpoint if elastic else None,
-        rdzv_conf=_conf(elastic, backend, waits=most > 1 and not told_by_runtime),
+        rdzv_conf=_settings(elastic.rdzv_configs) if elastic else {},
         monitor_interval=_interval(elastic, None if told_by_runtime else 5),
-        max_restarts=restarts,
+        max_restarts=elastic.max_restarts if elastic else 0,
         start_method=elastic.start_method if elastic else "spawn",
     )
 
 
-def _conf(elastic: Elastic | None, backend: str, *, waits: bool) -> dict[str, str]:
-    """--rdzv-conf: how long nodes wait for one another, in seconds, the user's words last.
-
-    `timeout` is the static rendezvous' and etcd's. c10d does not read it: there nodes wait for node 0, whose store they
-    connect to, as long as `read_timeout`, 60 seconds by default, and for the others `join_timeout` (PyTorch 2.13).
-    """
-    own = elastic.rdzv_configs if elastic else {}
-    seconds: dict[str, str | int | None] = {}
-    if waits:
-        seconds = {"timeout": MEETING_SECONDS, "join_timeout": MEETING_SECONDS}
-        if backend == "c10d":
-            told = own.get("timeout", MEETING_SECONDS)
-            seconds["read_timeout"] = told if told is None or str(told).strip().isdigit() else MEETING_SECONDS
-    return {key: str(value) for key, value in {**seconds, **own}.items() if value is not None}
+def _settings(given: Mapping[str, str | int | None]) -> dict[str, str | None]:
+    return {key: None if value is None else str(value) for key, value in given.items()}
 
 
 def _interval(elastic: Elastic | None, otherwise: float | None) -> float | None:
     return elastic.monitor_interval if elastic and "monitor_interval" in elastic.model_fields_set else otherwise
-
-
-def _a_pod_returns(job: JobSpec) -> bool:
-    """Whether a container or a pod that trains may start again while the others go on.
-
-    A static rendezvous cannot bear that. Roles beside the trainers take no part in it.
-    """
-    policy = job.run_policy
-    blocks: tuple[PodFields | None, ...] = (job, job.master, job.worker)
-    if any(block is not None and block.restart_policy not in {None, "Never"} for block in blocks):
-        return True
-    if policy.on_pod_failure == "RestartJob":
-        return False
-    outlives_nodes = policy.on_disruption == "Ignore" or (job.spot and policy.on_disruption is None)
-    return bool(policy.backoff_limit) or policy.on_pod_failure == "RestartPod" or outlives_nodes
 
 
 def _by_devices(job: JobSpec, cluster: ClusterProfile) -> int:

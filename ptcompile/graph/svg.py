@@ -32,7 +32,7 @@ def svg(world: World) -> str:
         body += lines
         y += MARGIN
     if not pictures:
-        body.append(draw.words(MARGIN, y + 16, "no object here makes pods", "s soft"))
+        body.append(draw.words(MARGIN, y + 16, "no object here creates pods", "s soft"))
         y += MARGIN * 2
     title = ", ".join(one.title for one in pictures) or "an empty world"
     size = f'width="{draw.number(width)}" height="{draw.number(y)}" viewBox="0 0 {draw.number(width)} {draw.number(y)}"'

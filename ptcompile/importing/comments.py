@@ -25,12 +25,12 @@ def _comments(tried: Tried, manifest: Json) -> Iterator[tuple[Path, str]]:
     if spec.get("sharedMemory") is False:
         yield ("spec", "sharedMemory"), "none in the manifest; delete this line to get one (PTC302)"
     if at(spec, "runPolicy").get("backoffLimit") == "Unlimited":
-        yield ("spec", "runPolicy"), "no limit in the manifest: restarts for ever (PTC717)"
+        yield ("spec", "runPolicy"), "no limit in the manifest: restarts forever (PTC717)"
     if tried.lifted:
         word = "script" if "script" in spec else "module"
         yield ("spec", word), f"was: {_start(tried)}"
     elif isinstance(spec.get("command"), list) and _speaks_of_torchrun(spec["command"]):
-        yield ("spec", "command"), "kept as it is: script and elastic would not mean the same"
+        yield ("spec", "command"), "kept as is: script and elastic would not mean the same"
     if "nodes" in spec and ":" in str(at(spec, "elastic").get("nnodes", "")):
         yield ("spec", "nodes"), "at the start"
     nulls = [w for w, v in at(spec, "elastic").items() if v is None or (isinstance(v, dict) and None in v.values())]
@@ -40,7 +40,7 @@ def _comments(tried: Tried, manifest: Json) -> Iterator[tuple[Path, str]]:
     if at(spec, "names").keys() - {"container"}:
         yield ("spec", "names"), "host names are derived from them"
     if "manifest" in spec:
-        yield ("spec", "manifest"), "for this target alone: no other word says it"
+        yield ("spec", "manifest"), "for this target only: no spec field expresses it"
 
 
 def _of_pods(block: Spec, path: Path) -> Iterator[tuple[Path, str]]:

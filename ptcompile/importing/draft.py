@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ptcompile.job import pod_template
+from ptcompile.job.pod_words import in_holder
 from ptcompile.kubernetes.untyped import Json, at, items, text
 from ptcompile.operators.common.read import MAIN, Pods, Read, given
 from ptcompile.operators.common.read_template import pod_words
@@ -16,18 +17,12 @@ Spec = dict[str, Any]
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _SHM = "sharedMemory"
 """A word that roles do not have."""
-_IN_POD = {
-    **{word: word for word in (
-        "serviceAccountName", "schedulerName", "priorityClassName", "hostNetwork", "terminationGracePeriodSeconds",
-        "imagePullSecrets", "nodeSelector", "affinity", "tolerations", "volumes",
-    )},
-    "podSecurityContext": "securityContext", "podLabels": "labels", "podAnnotations": "annotations",
-}  # fmt: skip
-"""Words of the job that roles beside the trainers inherit, by their fields of a pod template."""
-_IN_MAIN = ("imagePullPolicy", "workingDir", "envFrom", "volumeMounts", "securityContext")
+_IN_POD = {word: field for holder in ("spec", "metadata") for field, word in in_holder(holder).items()}
+"""Words of the job that auxiliary roles inherit, by their fields of a pod template."""
+_IN_MAIN = tuple(word for word in in_holder("main") if word not in {"image", "command", "args", "env", "resources"})
 """The same of the container that trains."""
 _INHERITED_NOT = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})
-"""Words of the job that are not those of the roles beside the trainers."""
+"""Words of the job that are not those of the auxiliary roles."""
 
 
 def draft(manifest: Json, read: Read, gpu: str) -> Spec:

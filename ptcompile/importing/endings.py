@@ -36,7 +36,7 @@ _LIMITS = frozenset({"backoffLimit", "maxRestarts", "maxRetry"})
 def with_endings(spec: Spec, manifest: Json, read: Read, cluster: ClusterProfile) -> Spec:
     """The spec with the words of its end that leave the fewest differences beside the pod templates."""
     if "runtimeRef" in spec["spec"]:
-        return spec  # it is the runtime's to say
+        return spec  # the runtime decides it
     fewest: tuple[int, Spec] | None = None
     theirs, bare = _bare(manifest, read, 0), tuple(_bare(one, read, at) for at, one in enumerate(read.objects, 1))
     others = read._replace(objects=bare)

@@ -40,6 +40,6 @@ def replaced(value: Any, images: dict[str, str]) -> Any:
 
 def told(image: str, path: Path) -> Problem:
     """A warning that a spec with this image waits for a real one."""
-    message = f"{field_path(path)}: {image!r} is a placeholder: the spec compiles when it says an image"
+    message = f"{field_path(path)}: {image!r} is a placeholder: the spec compiles once it names an image"
     help = "write the image into the spec, or import with --set NAME=VALUE"
     return Problem("import-differs", path, message, help, "warning", "style", "ptcompile")

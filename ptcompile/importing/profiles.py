@@ -112,4 +112,4 @@ def _near(specs: Sequence[Json]) -> Iterator[str]:
         )
         near = [key for (key, _), count in counted.items() if len(specs) * _NEAR <= count < len(specs)]
         if near:
-            yield f"nearly common in {word}, and so in no profile: {', '.join(sorted(near))}"
+            yield f"nearly common in {word}, so not in the profile: {', '.join(sorted(near))}"

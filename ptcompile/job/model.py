@@ -125,16 +125,23 @@ class Launch(NamedTuple):
     """What torchrun starts: `("train.py",)` or `("-m", "pkg.train")`. Empty where the user's own command starts
     torchrun, which finds these settings in its environment."""
     nproc_per_node: int | str
-    rdzv_backend: str
+    rdzv_backend: str | None
+    """None leaves it to the pass `rendezvous`, as it does the waits in `rdzv_conf` (`job.meeting`)."""
     rdzv_id: str | None
     """None leaves it to torchrun."""
     rdzv_endpoint: str | None
     """HOST:PORT of an etcd server; None where node 0 is the meeting point."""
-    rdzv_conf: Mapping[str, str]
+    rdzv_conf: Mapping[str, str | None]
+    """None keeps a setting away."""
     monitor_interval: float | None
     """Seconds; None leaves it to torchrun."""
     max_restarts: int
     start_method: str
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """--rdzv-conf, without what is kept away."""
+        return {key: value for key, value in self.rdzv_conf.items() if value is not None}
 
 
 class RunPolicy(NamedTuple):
@@ -199,7 +206,7 @@ class Job(NamedTuple):
     max_nodes: int | None = None
     """Most nodes, where the job starts with fewer."""
     runtime: Json | None = None
-    """Reference to a Trainer runtime that is there already: the job then says only what differs from it."""
+    """Reference to a Trainer runtime that is already there: the job then says only what differs from it."""
     runtime_nodes: bool = False
     """Whether the number of nodes is the runtime's."""
 

@@ -24,7 +24,7 @@ def parse(args: Sequence[str], flags: Mapping[str, Value]) -> tuple[dict[str, Va
     while rest:
         arg = rest.pop(0)
         if len(arg) < 2 or arg[0] != "-":
-            return out, f"{arg!r} is no flag: it and all that follows is ignored"
+            return out, f"{arg!r} is not a flag: it and everything after it are ignored"
         if arg == "--":
             return out, "`--` ends the flags" if rest else None
         name, has_value, value = _split(arg)

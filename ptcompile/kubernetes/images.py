@@ -41,7 +41,7 @@ def why_not_image(image: str) -> str | None:
     if len(image) > _MOST:
         return "it is too long for a reference"
     if _hexadecimal(image):
-        return "64 hexadecimal digits are an image's id, and no name"
+        return "64 hexadecimal digits are an image's ID, not a name"
     name, at, digest = image.partition("@")
     if at and (why := _why_not_digest(digest)):
         return why
@@ -52,7 +52,7 @@ def why_not_image(image: str) -> str | None:
     if path != path.lower():
         return f"the repository {path!r} must have only lower case letters"
     if host is not None and not _host(host):
-        return f"the registry {host!r} is no host name"
+        return f"the registry {host!r} is not a host name"
     if not _path(path):
         return (
             f"the repository {path!r} must have only lower case letters and digits, with '.', '_', '__' or '-' between"

@@ -1,4 +1,4 @@
-"""What a plain YAML scalar means to kubectl, and which strings must be quoted so that nobody reads them otherwise.
+"""What a plain YAML scalar means to kubectl, and which strings must be quoted so that nothing reads them otherwise.
 
 kubectl reads neither YAML 1.1 nor 1.2 but the table of kubernetes-sigs/yaml `goyaml.v2/resolve.go`, and then passes
 the result through JSON. Every row here was checked against kubectl 1.32 (`kubectl label --local -o json`).

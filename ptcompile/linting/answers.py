@@ -15,30 +15,29 @@ class Answer(NamedTuple):
 ANSWERS: Final[dict[str, Answer]] = {
     "yaml-syntax": Answer(
         "The text is not YAML, or not YAML as kubectl reads it.",
-        "mend the text at the caret; the message says what was expected there",
+        "fix the text at the caret; the message says what was expected there",
     ),
-    "bad-encoding": Answer("The file is not UTF-8.", "save it as UTF-8, without a byte that belongs to no character"),
-    "duplicate-key": Answer(
-        "A mapping has a key twice: kubectl keeps the last one and says nothing.", "remove one of the two"
-    ),
+    "bad-encoding": Answer("The file is not UTF-8.", "save it as UTF-8"),
+    "duplicate-key": Answer("A mapping has a key twice: kubectl silently keeps the last one.", "remove one of the two"),
     "too-large": Answer(
         "A file, a document or a number of documents is above what is read: 64 MiB a file, 3 MiB and 100,000 values a "
         "document, 10,000 documents a file; 128 KiB that references such as $(X) put into a container's variables, its "
         "command line or its script.",
         "split it; mount a long value as a file",
     ),
-    "too-deep": Answer("Collections stand in one another more than 100 levels deep.", "write it flatter"),
+    "too-deep": Answer("Collections are nested more than 100 levels deep.", "flatten it"),
     "too-many-aliases": Answer(
-        "Aliases stand for more values than a document may have: a bomb, or a mistake.", "write the values out"
+        "Aliases expand to more values than a document may have: an attack or a mistake.", "write the values out"
     ),
     "unsupported-yaml": Answer(
-        "YAML that Kubernetes has no meaning for: a tag, a key that is no string, a number that JSON cannot hold.",
+        "YAML that has no meaning in Kubernetes: a tag, a key that is not a string, a number that JSON cannot "
+        "represent.",
         "write plain mappings, lists, strings, numbers and booleans",
     ),
     "not-a-mapping": Answer(
-        "A document, or an item of a List, is not a mapping.", "begin every object with apiVersion and kind"
+        "A document, or an item of a List, is not a mapping.", "start every object with apiVersion and kind"
     ),
-    "no-documents": Answer("There is no document in the file.", "write one, or take the file out of what is checked"),
+    "no-documents": Answer("The file has no document.", "write one, or exclude the file"),
     "unrendered-template": Answer(
         "The file is a template of envsubst or sed: a note, once a file. Findings on its placeholders are left out.",
         "render it first: envsubst < FILE | ptcompile lint -",
@@ -48,27 +47,27 @@ ANSWERS: Final[dict[str, Answer]] = {
         "check its spelling and apiVersion; a manifest is for lint, a TrainingJob for compile, a profile for --cluster",
     ),
     "spec-unknown-field": Answer(
-        "A TrainingJob or ClusterProfile has a field that there is not.", "take the name that the help suggests"
+        "A TrainingJob or ClusterProfile has an unknown field.", "use the name that the help suggests"
     ),
     "spec-missing-field": Answer("A TrainingJob or ClusterProfile lacks a field that it needs.", "add it"),
     "spec-wrong-type": Answer(
-        "A value is of another type than the field: a number for a text, a list for a mapping.",
-        "write it as the message says; a text that looks like a number wants quotes",
+        "A value has the wrong type for its field: a number for a string, a list for a mapping.",
+        "write it as the message says; quote a string that looks like a number",
     ),
-    "spec-invalid-value": Answer("A value of the right type that cannot be meant.", "take one that the message allows"),
-    "spec-conflict": Answer("Two fields contradict each other.", "keep the one that is meant"),
+    "spec-invalid-value": Answer("A value of the right type that cannot be valid.", "use one that the message allows"),
+    "spec-conflict": Answer("Two fields contradict each other.", "keep the intended one"),
     "unsupported-by-target": Answer(
-        "The operator of this target has no way to do what the spec says.",
-        "take a target that the help names, or leave the field out",
+        "The operator of this target cannot do what the spec asks for.",
+        "use a target that the help names, or remove the field",
     ),
     "name-too-long": Answer(
         "The job's name leaves no room for the names that are derived from it: pods, host names, Services.",
         "shorten it to what the help says",
     ),
-    "unknown-target": Answer("A target that there is not.", "ptcompile targets lists them"),
+    "unknown-target": Answer("An unknown target.", "`ptcompile targets` lists the targets"),
     "not-carried-over": Answer(
-        "Something of a Flyte task or another source has no counterpart, and is not in the result.",
-        "say it another way, or accept its loss",
+        "Part of a Flyte task or of another source has no counterpart and is not in the result.",
+        "express it another way, or accept the loss",
     ),
     "not-importable": Answer(
         "No spec compiles to this manifest: no target writes its kind, or its pods do not find each other as those of "
@@ -76,33 +75,33 @@ ANSWERS: Final[dict[str, Answer]] = {
         "keep the manifest as it is, or do what the help says",
     ),
     "import-differs": Answer(
-        "What the imported spec compiles to differs here from the manifest that it was made of.",
-        "look at the difference; --lossy writes the spec all the same",
+        "What the imported spec compiles to differs here from the original manifest.",
+        "look at the difference; --lossy writes the spec anyway",
     ),
     "convert-differs": Answer(
-        "The other operator does this in its own way, or would run something else.",
-        "look at the difference; --lossy makes a warning of what would run otherwise",
+        "The other operator does this differently, or would run something else.",
+        "look at the difference; with --lossy it is a warning",
     ),
     "nothing-to-import": Answer(
         "None of the objects is a job that a target writes.",
-        "give import the file with the job, beside the objects that belong to it",
+        "give import the file with the job, together with the objects that belong to it",
     ),
     "image-contents": Answer(
         "What a Flyte task's image has to contain: the job calls the task's function in it, and `pyflyte` built none.",
         "build the image as examples/flyte/Dockerfile does, or give --embed for any image with torch and the module",
     ),
     "unlike-flyte": Answer(
-        "The job has a policy that the Flyte task does not name and Flyte would not write.",
-        "set run_policy or restart_policy in the task to what is wanted",
+        "The job has a policy that the Flyte task does not set and Flyte would not write.",
+        "set run_policy or restart_policy in the task",
     ),
     "unknown-field": Answer(
         "The kind has no such field. kubectl refuses it; clients that do not ask for strict validation lose the field "
         "in silence.",
-        "take the name that the help suggests, or move it to where it belongs",
+        "use the name that the help suggests, or move it to where it belongs",
     ),
     "version-unknown-field": Answer(
-        "The field exists, and not in the release of Kubernetes or the operator that the profile names.",
-        "leave it out, or say the newer release in the profile",
+        "The field exists, but not in the release of Kubernetes or the operator that the profile names.",
+        "remove it, or name the newer release in the profile",
     ),
     "no-such-kind": Answer(
         "The server has no such kind under this apiVersion: it is of another group or version, or the server is too "
@@ -110,35 +109,35 @@ ANSWERS: Final[dict[str, Answer]] = {
         "write the apiVersion that the help names",
     ),
     "unread-rule": Answer(
-        "A CEL rule of a CRD uses what the evaluator here does not have, so it was not asked.",
-        "ask the API server: kubectl apply --dry-run=server",
+        "A CEL rule of a CRD uses a feature that the evaluator does not support, so it was not checked.",
+        "check with the API server: kubectl apply --dry-run=server",
     ),
     "pod-security": Answer(
         "The Pod Security level of the namespace, by its labels in the stream or by podSecurity of the profile, does "
         "not allow the pod. A Pod is refused; of a job the pods are, and the job waits.",
-        "change the field as the help says, or run in a namespace of a wider level",
+        "change the field as the help says, or run in a namespace with a less strict level",
     ),
     "wrong-type": Answer(
-        "A value is of another type than the field.",
-        "write it as the message says; a text such as on, 1 or 1e3 wants quotes",
+        "A value has the wrong type for its field.",
+        "write it as the message says; quote a string such as on, 1 or 1e3",
     ),
     "invalid-quantity": Answer("Not a Kubernetes quantity.", 'write a number with a suffix, such as 500m, 2 or "64Gi"'),
-    "required-value": Answer("A field that the API server demands is missing or empty.", "add it"),
-    "invalid-value": Answer("The API server refuses the value.", "the message says what it allows"),
-    "unsupported-value": Answer("The value is not one of those that the field knows.", "take one of the listed ones"),
+    "required-value": Answer("A field that the API server requires is missing or empty.", "add it"),
+    "invalid-value": Answer("The API server rejects the value.", "the message says what it allows"),
+    "unsupported-value": Answer("The value is not one that the field accepts.", "use one of the listed values"),
     "not-found-value": Answer(
-        "A name refers to something that is not there, such as a volume that the pod does not have.",
-        "add it, or mend the name",
+        "A name refers to something that does not exist, such as a volume that the pod does not have.",
+        "add it, or fix the name",
     ),
     "duplicate-value": Answer("Two items of a list have the same name or key.", "remove or rename one"),
     "forbidden-value": Answer("The API server forbids the field here.", "leave it out"),
     "too-long-value": Answer("A text is longer than the API server allows.", "shorten it"),
     "too-many-items": Answer("A list has more items than the API server allows.", "remove some"),
     "webhook-refusal": Answer(
-        "The operator's admission webhook refuses the object.", "the message says what the operator wants"
+        "The operator's admission webhook rejects the object.", "the message says what the operator requires"
     ),
     "refused-queue-label": Answer(
-        "Kueue's webhook refuses the queue's name or the time limit: a label that the API server itself takes.",
+        "Kueue's webhook rejects the queue's name or the time limit: labels that the API server itself accepts.",
         "write the name of the LocalQueue as it is in the namespace, and seconds as a number above 0",
     ),
     "refused-topology-request": Answer(
@@ -151,19 +150,20 @@ ANSWERS: Final[dict[str, Answer]] = {
         "give every Pod of the group the label pod-group-name and the annotation pod-group-total-count, a text",
     ),
     "refused-child": Answer(
-        "The object is accepted, and the API server refuses what the operator makes of it: a pod, a Service or a Job.",
-        "mend the field that the finding stands on; nothing would start",
+        "The object is accepted, but the API server rejects what the operator creates from it: a pod, a Service or a "
+        "Job.",
+        "fix the field that the finding points at; nothing would start",
     ),
     "controller-failure": Answer(
-        "The object is accepted, and the operator's controller fails on it.", "mend it: nothing would start"
+        "The object is accepted, but the operator's controller fails on it.", "fix it: nothing would start"
     ),
     "request-above-limit": Answer("A request is above its limit.", "lower the request or raise the limit"),
     "gpu-request-differs-from-limit": Answer(
-        "Request and limit of a device differ, and devices are not shared.", "ask for it once"
+        "Request and limit of a device differ, but devices cannot be shared.", "set it once"
     ),
     "kubernetes-too-old": Answer(
         "The profile names an older Kubernetes than the documentation of one of its operators asks for.",
-        "correct the one or the other of spec.versions, or upgrade",
+        "correct one of the two in spec.versions, or upgrade",
     ),
     "same-image-beside": Answer(
         "A pod template patch adds a container beside the main one, with the same image: most likely the main one is "
@@ -171,40 +171,41 @@ ANSWERS: Final[dict[str, Answer]] = {
         "call it pytorch, or in a role beside the trainers like the role",
     ),
     "several-mig-slices": Answer(
-        "A pod asks for several MIG slices, and CUDA shows a process the first alone.",
-        "ask for one slice a node, and for more nodes",
+        "A pod requests several MIG slices, but CUDA shows a process only the first.",
+        "request one slice per node, on more nodes",
     ),
     "fits-no-machine": Answer(
-        "A node asks for more than any machine with that accelerator has in that cloud: its pods stay pending.",
-        "ask for what the machine named in the message has, or use more nodes",
+        "A node requests more than any machine with that accelerator has in that cloud: its pods stay pending.",
+        "request what the machine named in the message has, or use more nodes",
     ),
     "takes-the-whole-machine": Answer(
-        "A node asks for all of a machine's CPU or memory, of which the kubelet and the system keep a part.",
-        "ask for no more than the number in the message, which is what pods can have",
+        "A node requests all of a machine's CPU or memory, of which the kubelet and the system keep a part.",
+        "request no more than the number in the message, which is what pods can have",
     ),
     "queued-differently": Answer(
-        "An operator or a queue system means something else by a queue, a gang or a topology than the spec does.",
-        "take what the help names, or live with what the message says",
+        "A queue, a gang or a topology means something different to the operator or queue system than to the spec.",
+        "use what the help names, or accept what the message says",
     ),
     "no-retries-left": Answer(
-        "The job asks for restarts, and its backoffLimit of 0 allows none.",
-        "give a number above 0, or leave it out: then it is 6, or 6 for each node",
+        "The job asks for restarts, but its backoffLimit of 0 allows none.",
+        "use a number above 0, or remove it: then it is 6, or 6 for each node",
     ),
     "peers-fail-too": Answer(
-        "The job is to outlive a node, and torchrun on the other nodes fails with the one that goes.",
+        "The job should outlive a node, but torchrun on the other nodes fails with the lost one.",
         "set elastic.maxRestarts, so that torchrun starts its processes again",
     ),
     "node-0-fails-all": Answer(
-        "The job outlives the loss of a node, but not that of node 0, whose torchrun holds the store where all meet.",
+        "The job survives the loss of a node, but not of node 0, whose torchrun hosts the rendezvous store.",
         "set runPolicy.backoffLimit to the number of the other nodes or more: then all of them start again",
     ),
     "done-differently": Answer(
-        "The operator of this target does roughly what the spec says of restarts and ends; the message says what.",
-        "accept it, or take a target that the help names",
+        "The operator of this target only approximates what the spec says about restarts and completion; the message "
+        "says how.",
+        "accept it, or use a target that the help names",
     ),
-    "unused-ignore": Answer("A comment ignores a finding that is not there.", "remove the comment"),
+    "unused-ignore": Answer("An ignore comment matches no finding.", "remove the comment"),
     "bad-ignore": Answer(
-        "A comment does not say what it ignores, or names no rule, or stands where it covers nothing.",
+        "An ignore comment does not say what it ignores, names no rule, or is where it covers nothing.",
         "write # ptcompile: ignore[CODE] and why",
     ),
 }

@@ -69,7 +69,7 @@ _ENDLESS = frozenset(
 
 
 def endless(container: Container) -> str | None:
-    """The command that does nothing for ever, such as `sleep infinity`, where the container's is one."""
+    """The command that does nothing forever, such as `sleep infinity`, where the container's is one."""
     one = script(container)
     words = one.word.text.strip().rstrip(";").split() if one else [word.text for word in container.argv[:4]]
     words = words[1:] if words[:1] == ["exec"] else words

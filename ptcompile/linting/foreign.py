@@ -76,9 +76,8 @@ def unrendered(data: Mapping[str, Any]) -> Problem | None:
     return Problem(
         "unrendered-template",
         path,
-        f"{field_path(path)}: {name} is filled in by something else, such as envsubst or sed: what stands there is not "
-        "judged",
-        "fill it in before: envsubst < FILE | ptcompile lint -",
+        f"{field_path(path)}: {name} is filled in by another tool, such as envsubst or sed: its value is not judged",
+        "render it first: envsubst < FILE | ptcompile lint -",
         severity="note",
         stage="style",
         authority="ptcompile",

@@ -99,7 +99,7 @@ def _domain(labels: Sequence[str]) -> Wrong | None:
     tail = ".".join(labels[labels.index("svc", 2) + 1 :]) if "svc" in labels[2:4] else ""
     if tail and tail != _CLUSTER and nearest(tail, (_CLUSTER,)):
         right = ".".join(labels).removesuffix(tail) + _CLUSTER
-        return Wrong(f"the cluster's domain is {_CLUSTER}, and not {tail}", right, certain=True)
+        return Wrong(f"the cluster's domain is {_CLUSTER}, not {tail}", right, certain=True)
     return None
 
 
@@ -156,7 +156,7 @@ def _space(subject: Subject, job: "Job", name: _Name) -> Wrong | None:
     space = text(subject.metadata.get("namespace"))
     if not name.space or not space or name.space == space or not _answers(job, name.within):
         return None
-    return Wrong(f"the pods are in namespace {space}, and not in {name.space}", f"{name.within}.{space}", certain=True)
+    return Wrong(f"the pods are in namespace {space}, not in {name.space}", f"{name.within}.{space}", certain=True)
 
 
 def _unserved(subject: Subject, job: "Job", name: _Name) -> Wrong | None:
@@ -166,7 +166,7 @@ def _unserved(subject: Subject, job: "Job", name: _Name) -> Wrong | None:
     if not there or here in there or (not here and "default" in there) or (name.pod and not _own(job, name.pod)):
         return None
     where = ", ".join(sorted(one or "default" for one in there))
-    reason = f"Service {name.service} is in namespace {where}, and the pods are in {here or 'default'}"
+    reason = f"Service {name.service} is in namespace {where}, the pods are in {here or 'default'}"
     return Wrong(reason, None, certain=bool(here) and "" not in there)
 
 
@@ -186,13 +186,13 @@ def _pod(subject: Subject, job: "Job", name: _Name, complete: bool) -> Wrong | N
     if name.service not in ours and not services:
         if not alike:
             return None
-        said = f"the pods' subdomain is {min(ours)}, and not {name.service}" if ours else "the pods have no subdomain"
+        said = f"the pods' subdomain is {min(ours)}, not {name.service}" if ours else "the pods have no subdomain"
         return Wrong(said, _right(job), certain=True)
     if own:  # a Service of another file may stand for them; of those here one that does not is told at the Service
         return None
     certain = alike or complete or any(map(_of_one_job, services)) or _made(job, name.service)
     near = certain or nearest(name.pod, hosts) is not None
-    return Wrong(f"the job has no pod called {name.pod}", _right(job), certain=certain) if near else None
+    return Wrong(f"the job has no pod named {name.pod}", _right(job), certain=certain) if near else None
 
 
 def _service(subject: Subject, job: "Job", name: _Name, complete: bool) -> Wrong | None:
@@ -204,9 +204,9 @@ def _service(subject: Subject, job: "Job", name: _Name, complete: bool) -> Wrong
     by_people = kind_of(job.manifest) in _PLAIN
     if _own(job, name.service):
         served = not by_people or any(pod.dns for _, pod in job.firsts())
-        return Wrong(f"no Service is called {name.service}, as the pod is", _right(job), certain=served)
+        return Wrong(f"no Service has the pod's name, {name.service}", _right(job), certain=served)
     if _alike(name.service, job):
-        return Wrong(f"the job has no pod called {name.service}", _right(job), certain=complete or not by_people)
+        return Wrong(f"the job has no pod named {name.service}", _right(job), certain=complete or not by_people)
     near = nearest(name.service, known)
     if near is None:
         return None

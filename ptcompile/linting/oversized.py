@@ -101,8 +101,8 @@ def _problem(path: Path, what: str) -> Problem:
         "too-large",
         path,
         f"{field_path(path)}: with its references replaced, the container's {what} exceeds {EXPANDED >> 10} KiB: "
-        "from here on references are left as they are written",
-        f"mount what is long as a file: Linux hands a program no value longer than {EXPANDED >> 10} KiB",
+        "from here on references are left as written",
+        f"mount long values as a file: Linux passes a program no value longer than {EXPANDED >> 10} KiB",
         severity="warning",
         stage="run",
         authority="ptcompile",

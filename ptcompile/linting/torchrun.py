@@ -71,9 +71,9 @@ def why_not_endpoint(endpoint: str, *, static: bool) -> str | None:
     host, colon, port = (stripped, "", "") if bracketed else stripped.rpartition(":")
     host = host if colon or bracketed else port
     if colon and (re.fullmatch(r"[0-9]{1,5}", port) is None or int(port) >= 2**16):
-        return f"{port!r} is no port"
+        return f"{port!r} is not a port"
     if not _HOST.fullmatch(host.removeprefix("[").removesuffix("]")):
-        return f"{host!r} is no host name and no address"
+        return f"{host!r} is not a host name or an address"
     return "a static rendezvous needs HOST:PORT" if static and not colon else None
 
 

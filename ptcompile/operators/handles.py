@@ -101,7 +101,7 @@ def handles(manifests: Sequence[Mapping[str, Any]]) -> Iterator[Handle]:
 def _handle(job: Json, before: Sequence[Json], following: Following) -> Handle:
     name = text(at(job, "metadata").get("name"))
     if not name:
-        raise ValueError(f"handle: the {job['kind']} has generateName and no name; give the run a name of its own")
+        raise ValueError(f"handle: the {job['kind']} has generateName and no name; name the run")
     references = tuple(_reference(one) for one in (*before, job))
     succeeded = following.succeeded
     if following.resumed_first is not None and _begins_suspended(job):

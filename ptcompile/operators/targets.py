@@ -42,7 +42,7 @@ def default_target(job: Job, cluster: ClusterProfile) -> Target:
     """What a job gets whose spec names no target: a Pod for one node that needs no more, else an Indexed Job.
 
     Neither needs an operator in the cluster. What a Pod does only roughly, such as outlive its node, a Job does; what
-    a Job cannot express and a JobSet can, such as roles beside the trainers, is a JobSet. A job with a queue goes to
+    a Job cannot express and a JobSet can, such as auxiliary roles, is a JobSet. A job with a queue goes to
     Volcano where the cluster's queues are its. A job over a runtime of Trainer's is a TrainJob.
     """
     if job.runtime is not None:

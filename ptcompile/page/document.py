@@ -23,8 +23,8 @@ _ICON = (
     "rx='4' fill='%234f46e5'/%3E%3Cpath d='M4 5h8M4 8h5M4 11h7' stroke='white' stroke-width='1.5'/%3E%3C/svg%3E"
 )
 _IDLE = (
-    "Point at a line, or go to one with Tab and the arrow keys, to see what it came from or what it became. "
-    "A click holds it, Escape lets it go."
+    "Point at a line, or move to one with Tab and the arrow keys, to see what it came from or what it became. Click "
+    "to pin it, Escape to release."
 )
 
 
@@ -100,7 +100,7 @@ def _panel(panel: Panel, page: Page) -> Iterator[str]:
     if panel.text is not None:
         yield from code(panel.text, panel.file, notes=at_lines(page, panel.file))
     else:
-        yield "<p>Not all of it could be read, so nobody knows what in it is secret, and its lines are not shown.</p>"
+        yield "<p>Not all of it could be read, so what is secret in it is unknown and its lines are not shown.</p>"
     yield "</section>"
 
 

@@ -1,4 +1,4 @@
-"""Hosts: where the pods of the roles beside the trainers are.
+"""Hosts: where the pods of the auxiliary roles are.
 
 Each operator names pods in its own way, so a spec that wrote the names out would fit one target alone. Every pod of
 the job finds the names of a role's pods in `<ROLE>_HOSTS`, in order, with commas between, as Volcano's svc plugin gives

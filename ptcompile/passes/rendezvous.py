@@ -1,8 +1,8 @@
 """Rendezvous: what torchrun is told, as an argument list without a shell, and what a plain command finds in its env.
 
-Only what the operator does not hand over by itself is written. One node needs nobody: `--standalone`. Several nodes
-meet at node 0: statically, by rank, where their number is fixed; through torchrun's c10d store where it is a range, or
-where processes or pods are restarted, since nodes that met statically cannot meet again (PyTorch 2.13). A plain command
+Only what the operator does not pass on itself is written. One node needs no other: `--standalone`. Several nodes meet
+at node 0: statically, by rank, where their number is fixed; through torchrun's c10d store where it is a range, or where
+processes or pods are restarted, since nodes of a static rendezvous cannot meet again (PyTorch 2.13). A plain command
 gets no torchrun: it gets MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK, counting nodes, where no operator sets them.
 Beside `elastic` a command starts torchrun itself, and finds the same settings as PET_* variables.
 Pods that do not train take no part.
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ptcompile.job.meeting import backend, conf
 from ptcompile.job.model import Context, Job, Json, Launch, PodTemplate, Wiring, map_templates, unchanged
 from ptcompile.kubernetes.versions import OWN_STORE, SHARED_STORE, torch_of
 
@@ -26,6 +27,9 @@ from ptcompile.kubernetes.versions import OWN_STORE, SHARED_STORE, torch_of
 def rendezvous(job: Job, context: Context) -> Job:
     """The main container of each role that trains gets its torchrun command, or its variables."""
     wiring = context.target.wiring(job)
+    if job.launch is not None:
+        meets = job.launch._replace(rdzv_backend=backend(job, job.launch), rdzv_conf=conf(job, job.launch))
+        job = job if meets == job.launch else job._replace(launch=meets)
 
     def wire(template: PodTemplate) -> PodTemplate:
         if job.launch is None:
@@ -56,13 +60,13 @@ def _variables(job: Job, launch: Launch, template: PodTemplate, context: Context
     torch = torch_of(template.main.image, context.cluster.versions())
     if (job.elastic or launch.max_restarts) and torch >= SHARED_STORE:
         yield {"name": OWN_STORE, "value": "1"}
-    if template.extra.get("hostNetwork") is True:
+    if template.extra.get("hostNetwork"):
         yield {"name": "PET_LOCAL_ADDR", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
 
 
 def _words(job: Job, launch: Launch, wiring: Wiring) -> list[str]:
     return [
-        f"--{option}={value}" if value else f"--{option}" for option, value in _options(job, launch, wiring).items()
+        f"--{option}=" + value if value else f"--{option}" for option, value in _options(job, launch, wiring).items()
     ]
 
 
@@ -89,13 +93,13 @@ def _options(job: Job, launch: Launch, wiring: Wiring) -> dict[str, str]:
 
 def _meeting(job: Job, launch: Launch, wiring: Wiring) -> dict[str, str | None]:
     nodes, processes = job.most_nodes, str(launch.nproc_per_node)
-    conf = ",".join([f"{k}={v}" for k, v in launch.rdzv_conf.items()]) or None
+    settings = ",".join([f"{key}={value}" for key, value in launch.settings.items()]) or None
     if nodes == 1 and "nnodes" not in wiring.injected:
-        return {"standalone": "", "nproc-per-node": processes, "rdzv-conf": conf}
+        return {"standalone": "", "nproc-per-node": processes, "rdzv-conf": settings}
     if launch.rdzv_backend == "static":
         how = {"node-rank": wiring.node_rank, "master-addr": wiring.host, "master-port": str(job.master_port)}
     else:
         endpoint = launch.rdzv_endpoint or f"{wiring.host}:{job.master_port}"
-        how = {"rdzv-backend": launch.rdzv_backend, "rdzv-endpoint": endpoint, "rdzv-id": launch.rdzv_id}
+        how = {"rdzv-backend": backend(job, launch), "rdzv-endpoint": endpoint, "rdzv-id": launch.rdzv_id}
     count = f"{job.min_nodes}:{nodes}" if job.elastic else str(nodes)
-    return {"nnodes": count, "nproc-per-node": processes, **how, "rdzv-conf": conf}
+    return {"nnodes": count, "nproc-per-node": processes, **how, "rdzv-conf": settings}

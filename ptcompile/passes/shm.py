@@ -16,7 +16,7 @@ from ptcompile.kubernetes.shared_memory import PATH
 
 def shm(job: Job, _context: Context) -> Job:
     """Each role's main container gets a memory volume at /dev/shm, where the job wants one."""
-    if job.shared_memory is False:
+    if not job.shared_memory:
         return job
     free = {"medium": "Memory"}
     sized = {**free, "sizeLimit": job.shared_memory} if isinstance(job.shared_memory, str) else free

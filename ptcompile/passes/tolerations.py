@@ -4,7 +4,7 @@ GPU pods, and only they, get the profile's GPU tolerations and those of the acce
 that says nothing of GPU tolerations means the taint NoSchedule with the resource's own name as its key, by which nodes
 with devices are kept free; Kubernetes' admission plugin ExtendedResourceToleration (1.36) adds the same.
 Pods that ask for a resource, in any container, get those of the resource; spot jobs get the spot nodes'; every pod gets
-the profile's defaults. The user's stand first as written; what is added follows, sorted, without what is there already.
+the profile's defaults. The user's stand first as written; what is added follows, sorted, without what is already there.
 """
 
 from __future__ import annotations

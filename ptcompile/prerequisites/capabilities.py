@@ -49,7 +49,7 @@ PROBES: Final = (
     Probe("several nodes", {"nodes": 2}),
     Probe("a range of nodes", {"elastic": {"nnodes": "2:4"}}),
     Probe("master and workers that differ", {"master": {"image": "other:1"}, "worker": {"replicas": 1}}),
-    Probe("roles beside the trainers", {"roles": {"loader": {"command": ["serve"]}}}),
+    Probe("auxiliary roles", {"roles": {"loader": {"command": ["serve"]}}}),
     Probe("accelerator", {"accelerator": "nvidia-h100", "resources": {"gpu": 1}}, {"cloud": "gke"}),
     Probe("fabric", {"fabric": "efa", "accelerator": "nvidia-h100", "resources": {"gpu": 8}}, {"cloud": "eks"}),
     Probe("restartPolicy OnFailure", {"restartPolicy": "OnFailure"}),
@@ -82,7 +82,7 @@ PROBES: Final = (
     Probe("gang of Volcano, range of nodes", {"elastic": {"nnodes": "2:4"}}, {"gangScheduler": "volcano"}),
     Probe("gang of scheduler-plugins", {}, {"gangScheduler": "scheduler-plugins"}),
     Probe("gang of KAI", {}, {"gangScheduler": "kai"}),
-    Probe("host name of one's own", {"podTemplate": {"spec": {"hostname": "h"}}}),
+    Probe("host name of its own", {"podTemplate": {"spec": {"hostname": "h"}}}),
 )
 """In the order of the table. A Pod is asked about one node, the others about two, unless the probe says how many."""
 

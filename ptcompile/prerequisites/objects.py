@@ -151,7 +151,7 @@ def _queues(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[J
 
 def _cluster_queue(local: Json) -> Requirement:
     """The ClusterQueue behind a LocalQueue. It holds the quota, which no file here knows, so it is not written."""
-    why = "with its quota; where yours has another name, write that as clusterQueue of the LocalQueue"
+    why = "with its quota; if yours has another name, write it as clusterQueue of the LocalQueue"
     return Requirement("object", f"ClusterQueue/{local['spec']['clusterQueue']}", "", why)
 
 

@@ -56,8 +56,8 @@ def too_old(operators: Iterable[Operator], cluster: ClusterProfile) -> Iterator[
             yield Problem(
                 "kubernetes-too-old",
                 ("spec", "versions", "kubernetes"),
-                f"spec.versions.kubernetes: {one.software} {release} asks for Kubernetes {_text(wanted)} or newer, and "
-                f"this is {_text(have)}",
+                f"spec.versions.kubernetes: {one.software} {release} requires Kubernetes {_text(wanted)} or newer, "
+                f"and this is {_text(have)}",
                 f"name Kubernetes {_text(wanted)}, or the older {one.software} that the cluster runs",
                 severity="warning",
                 stage="style",

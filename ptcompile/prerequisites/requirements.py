@@ -128,7 +128,7 @@ def gang_software(spec: Spec, cluster: ClusterProfile) -> list[Requirement]:
         return []
     if placer in BY_FOLDER:
         return software_of(BY_FOLDER[placer], cluster)
-    operator = Requirement("operator", placer, "", "places the pods of a job together")
+    operator = Requirement("operator", placer, "", "schedules the pods of a job together")
     return [operator, Requirement("crd", "podgroups.scheduling.x-k8s.io/v1alpha1", "", placer)]
 
 

@@ -59,7 +59,7 @@ def cast(job: Job, *, most: int, own_command: bool = False, script: str | None =
     if not pods:
         raise RehearsalError("no pod trains here")
     if len(pods) > MOST_PODS:
-        raise RehearsalError(f"{sum(role.count for role in roles)} pods are too many to play: {MOST_PODS} at most")
+        raise RehearsalError(f"{sum(role.count for role in roles)} pods are too many to rehearse: at most {MOST_PODS}")
     actors = tuple(_actor(number, pod, most, own_command=own_command) for number, pod in enumerate(pods))
     return Cast(actors, tuple(dict.fromkeys(_stand_ins(job, pods, actors, script, own_command=own_command))))
 
@@ -72,7 +72,7 @@ def _actor(number: int, pod: Pod, most: int, *, own_command: bool) -> Actor:
     if own_command:
         argv = (*(pod.command or ()), *(pod.args or ()))
         if not argv:
-            raise RehearsalError("the image's own command is not known: --own-command needs one in the manifest")
+            raise RehearsalError("the image's own command is unknown: --own-command needs one in the manifest")
     else:
         argv = _argv(pod, processes)
         env = {**{k: v for k, v in pod.launch.env.items() if k not in _INTERFACES and k != "HOSTNAME"}, **env}
@@ -148,26 +148,26 @@ def _stand_ins(
 ) -> Iterator[str]:
     """What is not as in the cluster, one sentence each."""
     first, actor = pods[0], actors[0]
-    yield "torch on CPU with gloo stands for the image" + (f" {first.main.image}" if first.main else "")
+    yield "torch on CPU with gloo replaces the image" + (f" {first.main.image}" if first.main else "")
     if not own_command:
-        yield f"{script or 'a script that checks world, ranks and an all_reduce'} stands for what the pods run"
+        yield f"{script or 'a script that checks world, ranks and an all_reduce'} replaces what the pods run"
     asked = first.rendezvous.processes_text
     if asked != str(actor.processes):
-        yield f"{actor.processes} processes a node stand for {asked}"
+        yield f"{actor.processes} processes per node replace {asked}"
     if aside := sorted({role.name for role in job.roles} - {pod.role for pod in pods}):
-        yield f"pods beside the trainers are not started: {', '.join(aside)}"
+        yield f"auxiliary pods are not started: {', '.join(aside)}"
     spec = first.view.spec
     if init := [text(one.get("name")) for one in items(spec.get("initContainers"))]:
         yield f"init containers do not run: {', '.join(init)}"
     if volumes := [text(one.get("name")) for one in items(spec.get("volumes"))]:
-        yield f"volumes are not there: {', '.join(volumes)}"
+        yield f"volumes are absent: {', '.join(volumes)}"
     if first.main is not None and first.main.spec.get("envFrom"):
-        yield "the variables of envFrom are not there"
+        yield "the variables of envFrom are absent"
     unknown = sorted(name for name, value in first.env.items() if _is_unknown(value))
     if unknown:
         yield f"no manifest holds the values of {', '.join(unknown)}: they read <source>"
     if dropped := [name for name in _INTERFACES if name in first.env]:
-        yield f"the only interface is eth0, so {', '.join(dropped)} is left out"
+        yield f"the only interface is eth0, so {', '.join(dropped)} is dropped"
 
 
 def _is_unknown(value: str) -> bool:

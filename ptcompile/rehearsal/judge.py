@@ -13,10 +13,10 @@ from ptcompile.simulation.meeting import meeting, meets
 from ptcompile.simulation.pod import Job
 
 WORDS: dict[End | None, str] = {
-    "all": "all pods train to the end",
-    "fewer": "the other pods train to the end",
-    "fail": "the job does not train to its end",
-    None: "a matter of chance",
+    "all": "all pods train to completion",
+    "fewer": "the other pods train to completion",
+    "fail": "the job does not train to completion",
+    None: "either, by chance",
 }
 
 
@@ -40,10 +40,10 @@ def claimed(job: Job, faults: Sequence[Fault]) -> Claim:
     meeting_claim = meets(job, found) if found is not None else False
     if meeting_claim is not True:
         notes = "; ".join(found.notes) if found is not None else "no pod trains"
-        return Claim("fail" if meeting_claim is False else None, notes or "it hangs on what no file shows")
+        return Claim("fail" if meeting_claim is False else None, notes or "it depends on what no file shows")
     agents = agents_of(job, found)
     if not faults:
-        return Claim("all", "nothing in the manifest keeps the pods from meeting")
+        return Claim("all", "nothing in the manifest prevents the pods from meeting")
     if agents is None:
         return Claim(None, "faults are modelled for torchrun with static or c10d rendezvous alone")
     claims = [claim(agents, one) for one in faults]
@@ -79,11 +79,11 @@ def _details(actors: Sequence[Actor], seen: Sequence[Seen]) -> Iterator[str]:
     for actor, one in staying:
         last = one.rounds[-1]
         if last.world != world:
-            yield f"{actor.name}: the world is {last.world} processes, and {world} were started"
+            yield f"{actor.name}: the world has {last.world} processes, but {world} were started"
         if actor.rank is not None and str(last.group) != actor.rank and len(staying) == len(seen):
             yield f"{actor.name}: simulate claims node rank {actor.rank}; seen: {last.group}"
         if not last.right:
             yield f"{actor.name}: the all_reduce over all ranks is wrong"
     ranks = sorted(one.rounds[-1].group for _, one in staying)
     if ranks != list(range(len(staying))):
-        yield f"the node ranks are {', '.join(map(str, ranks))}, and not each of 0 to {len(staying) - 1} once"
+        yield f"the node ranks are {', '.join(map(str, ranks))}, not each of 0 to {len(staying) - 1} once"

@@ -27,7 +27,7 @@ class Namespaces:
     def __init__(self, folder: str) -> None:
         path = f"{os.environ.get('PATH', os.defpath)}:{_SBIN}"
         if not sys.platform.startswith("linux"):
-            raise RehearsalError("a rehearsal needs Linux: each pod runs in namespaces of the kernel's")
+            raise RehearsalError("a rehearsal needs Linux: each pod runs in kernel namespaces")
         for tool, package in _TOOLS.items():
             if shutil.which(tool, path=path) is None:
                 raise RehearsalError(f"a rehearsal needs the program {tool}: install the package {package}")
@@ -43,7 +43,7 @@ class Namespaces:
         if first.get("event") != "ready":
             why = first.get("why") or _pipe(self._process.stderr).read().strip()
             self.close()
-            raise RehearsalError(f"this machine lets nobody make the namespaces of a rehearsal: {why}{_hint()}")
+            raise RehearsalError(f"this machine does not allow the namespaces that a rehearsal needs: {why}{_hint()}")
         self._events = _pipe(self._process.stdout).fileno()
         os.set_blocking(self._events, False)
         self._pending = b""
@@ -75,7 +75,7 @@ class Namespaces:
         with contextlib.suppress(BlockingIOError):
             read = os.read(self._events, 1 << 16)
         if self._process.poll() is not None:
-            raise RehearsalError(f"the rehearsal broke down: {_pipe(self._process.stderr).read().strip()[-500:]}")
+            raise RehearsalError(f"the rehearsal failed: {_pipe(self._process.stderr).read().strip()[-500:]}")
         *lines, self._pending = (self._pending + read).split(b"\n")
         for line in lines:
             event = json.loads(line)
@@ -106,7 +106,8 @@ def _pipe(stream: IO[str] | None) -> IO[str]:
 
 def _hint() -> str:
     if os.geteuid() == 0:
-        return " (in a container: it needs the capability SYS_ADMIN and NET_ADMIN)"
+        return " (in a container: it needs the capabilities SYS_ADMIN and NET_ADMIN)"
     return (
-        " (as root it may; else sysctl kernel.unprivileged_userns_clone, or AppArmor's restriction of user namespaces)"
+        " (run it as root, or check sysctl kernel.unprivileged_userns_clone and AppArmor's restriction of user "
+        "namespaces)"
     )

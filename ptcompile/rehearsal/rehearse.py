@@ -57,7 +57,8 @@ def torch_version(python: str) -> str:
         raise RehearsalError(f"{python} does not run: {error}") from error
     if done.returncode:
         raise RehearsalError(
-            f"{python} has no torch: name an interpreter that has with --python, such as that of an environment where "
+            f"{python} has no torch: name an interpreter that has it with --python, such as that of an environment "
+            "where "
             "`pip install torch --index-url https://download.pytorch.org/whl/cpu` was run"
         )
     return done.stdout.strip()

@@ -46,7 +46,7 @@ def _verdict(found: Rehearsal) -> str:
 
 def describe(fault: Fault) -> str:
     """A fault in words."""
-    back = f", made again {fault.back:g} s later" if fault.back is not None else ""
+    back = f", recreated {fault.back:g} s later" if fault.back is not None else ""
     return {
         "late": f"pod {fault.pod} starts {fault.at:g} s late",
         "kill": f"pod {fault.pod} is killed {fault.at:g} s after all train{back}",

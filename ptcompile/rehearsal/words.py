@@ -30,7 +30,7 @@ def duration(text: str) -> float:
     """
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
     if found is None:
-        raise ValueError(f"{text!r} is no time such as 20s or 2m")
+        raise ValueError(f"{text!r} is not a time such as 20s or 2m")
     return float(found[1]) * _SECONDS[found[2]]
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from ptcompile.findings.diagnostics import Diagnostic
 
 _WHEN = {
-    "apply": "refused when it is created",
-    "pod": "accepted, and its pods refused",
-    "run": "seen only when it runs",
+    "apply": "rejected when it is created",
+    "pod": "accepted, but its pods are rejected",
+    "run": "fails at run time",
     "style": "it works",
 }
 

@@ -33,7 +33,7 @@ class Agents(NamedTuple):
     wait_for_others: int
     """How long they wait for enough nodes."""
     known_at_start: bool
-    """Whether node 0 knows the endpoint for its own without DNS: by its bare host name, or from /etc/hosts."""
+    """Whether node 0 recognizes the endpoint as its own without DNS: by its bare host name, or from /etc/hosts."""
 
     @property
     def elastic(self) -> bool:

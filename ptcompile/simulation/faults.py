@@ -24,7 +24,7 @@ START = 5
 
 Kind = Literal["late", "kill", "drain", "fail-process", "dns-lag"]
 End = Literal["all", "fewer", "fail"]
-"""How a job ends: all pods train to the end, or fewer of them, or torchrun fails on the other pods."""
+"""How a job ends: all pods train to completion, or fewer of them, or torchrun fails on the other pods."""
 
 
 class Fault(NamedTuple):
@@ -76,34 +76,38 @@ def _late(agents: Agents, pod: int, seconds: float) -> Claim:
 def _joins(agents: Agents) -> Claim:
     """A new agent at a later meeting."""
     if agents.own_store and not agents.restarts:
-        return Claim(None, "maxRestarts is 0: as one node stops its processes for the new one, others' may fail first")
+        return Claim(
+            None, "maxRestarts is 0: as one node stops its processes for the new one, those of others may fail first"
+        )
     if agents.own_store:
-        return Claim("all", "each meeting has a store of its own, so a new agent can join")
-    return Claim("fail", f"the agents keep the store of the first meeting, and give up after {STALE} seconds")
+        return Claim("all", "each rendezvous has its own store, so a new agent can join")
+    return Claim("fail", f"the agents keep the store of the first rendezvous and give up after {STALE} seconds")
 
 
 def _dns_lag(agents: Agents, seconds: float) -> Claim:
     if agents.known_at_start:
-        return Claim("all", "node 0 knows the endpoint for its own without DNS")
-    why = "node 0 has to find the endpoint's name in DNS when its torchrun starts, or nobody hosts the store"
+        return Claim("all", "node 0 recognizes the endpoint as its own without DNS")
+    why = "node 0 has to find the endpoint's name in DNS when its torchrun starts, or no node hosts the store"
     return Claim("all" if seconds < 1 else None if seconds < START else "fail", why)
 
 
 def _failing(agents: Agents) -> Claim:
     if agents.backend == "static":
-        return Claim("fail", "with a static rendezvous the others do not hear of a restart")
+        return Claim("fail", "with a static rendezvous the others do not learn of a restart")
     if not agents.restarts:
         return Claim("fail", "maxRestarts is 0, so the processes of the other nodes fail for good too")
     if agents.own_store:
         return Claim("all", "torchrun starts the processes of all nodes again")
-    return Claim(None, "the agents keep the store of the first meeting, whose addresses are stale: each try may fail")
+    return Claim(
+        None, "the agents keep the store of the first rendezvous, whose addresses are stale: each attempt may fail"
+    )
 
 
 def _gone(agents: Agents, fault: Fault) -> Claim:
     if agents.backend == "static":
-        return Claim("fail", "nodes that met statically cannot meet again")
+        return Claim("fail", "nodes of a static rendezvous cannot meet again")
     if fault.pod == 0:
-        return Claim("fail", "node 0 holds the store, and torchrun on the other pods exits with 1 without it")
+        return Claim("fail", "node 0 hosts the store, and torchrun on the other pods exits with status 1 without it")
     if not agents.restarts:
         return Claim("fail", "maxRestarts is 0, so the processes of the other nodes fail with the lost one for good")
     if fault.back is not None:
@@ -119,21 +123,22 @@ def sentences(agents: Agents) -> Iterator[str]:
     yield f"torchrun, a process that fails: {_outcome(_failing(agents))}"
     gone = _gone(agents, Fault("kill", agents.pods - 1))
     back = _gone(agents, Fault("kill", agents.pods - 1, back=GROW[1]))
-    yield f"torchrun, a pod that goes: {gone.why}"
+    yield f"torchrun, a lost pod: {gone.why}"
     if back.end == "all":
-        yield f"torchrun, a pod that is made again or comes late: it joins within {GROW[0]} to {GROW[1]} seconds"
+        yield f"torchrun, a recreated or late pod: it joins within {GROW[0]} to {GROW[1]} seconds"
     elif agents.elastic and not agents.restarts and agents.own_store:
-        yield f"torchrun, a pod that comes late: a matter of chance, as {_joins(agents).why}"
+        yield f"torchrun, a late pod: either outcome, by chance, as {_joins(agents).why}"
     elif agents.backend == "c10d" and not agents.own_store and (agents.restarts or agents.elastic):
         yield (
-            f"torchrun, a pod that is made again or comes to a later meeting: all pods exit with 1 after {STALE} "
-            "seconds, as their agents keep the store of the first one (PyTorch 2.4 and newer, measured on 2.13; "
+            "torchrun, a pod that is recreated or joins a later rendezvous: all pods exit with status 1 after "
+            f"{STALE} seconds, as their agents keep the store of the first one (PyTorch 2.4 and newer, measured on "
+            "2.13; "
             "TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 prevents it)"
         )
     if agents.backend == "c10d" and agents.restarts:
         yield (
-            "torchrun, node 0 goes: it holds the store, so the others exit with 1 within 3 seconds, and each of their "
-            f"{agents.pods - 1} pods has failed; they meet again only if all of them are made again"
+            "torchrun, a lost node 0: it hosts the store, so the others exit with status 1 within 3 seconds, and "
+            "each of their {agents.pods - 1} pods has failed; they meet again only if all of them are recreated"
         )
     first, others = agents.wait_for_first, agents.wait_for_others
     yield (
@@ -142,11 +147,11 @@ def sentences(agents: Agents) -> Iterator[str]:
         else f"torchrun waits {first} seconds for the other nodes"
     )
     if agents.elastic:
-        yield f"torchrun starts with fewer than {agents.high} nodes where the others are over {LAST_CALL} seconds late"
+        yield f"torchrun starts with fewer than {agents.high} nodes if the others are over {LAST_CALL} seconds late"
     if not agents.known_at_start:
         yield (
-            "torchrun on node 0 looks the endpoint up when it starts: if its own DNS name comes later than that (6 "
-            "seconds after the start of the pod, measured), nobody hosts the store and no node meets"
+            "torchrun on node 0 looks the endpoint up when it starts: if its own DNS name appears later than that (6 "
+            "seconds after the start of the pod, measured), no node hosts the store and none can meet"
         )
 
 

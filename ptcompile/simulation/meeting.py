@@ -10,7 +10,7 @@ from ptcompile.simulation.rendezvous import ALONE, AT_RENDEZVOUS, NO_RANK, Rende
 
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared with, never bound
 
-ON_HOST = "c10d hands out a node's host name (hostNetwork)"
+ON_HOST = "c10d publishes a node's host name (hostNetwork)"
 """How a note begins that depends on the machines."""
 
 Lead = tuple[Role, Pod, Rendezvous]
@@ -172,7 +172,7 @@ def _hindrances(job: Job, made: Meeting, pods: list[Pod]) -> Iterator[str]:
     if first.host in LOCAL and total > 1:
         yield f"every pod waits for itself: the endpoint is {first.endpoint}, and there are {total} pods"
     elif first.host and made.host is None and not made.outside:
-        yield f"no pod and no Service of this stream answers to {first.host}"
+        yield f"no pod and no Service in this stream answers to {first.host}"
     endpoints = {seen.endpoint for _, seen in made.roles if seen.endpoint}
     if len(endpoints) > 1:
         yield f"the roles do not meet: their endpoints are {', '.join(sorted(endpoints))}"
@@ -189,9 +189,9 @@ def _handed_out(pods: list[Pod]) -> Iterator[str]:
         if pod.on_host:
             yield f"{ON_HOST}, which the other nodes have to be able to resolve"
         elif pod.dns is None:
-            yield f"c10d hands out a pod's own host name, and no Service makes that of {pod.shown} resolve"
+            yield f"c10d publishes a pod's own host name, and no Service makes that of {pod.shown} resolve"
         elif pod.own_name not in names(pod):
-            yield f"c10d hands out {pod.own_name}, as /etc/hosts has it, and no Service makes that resolve"
+            yield f"c10d publishes {pod.own_name}, from /etc/hosts, and no Service makes that resolve"
         else:
             continue
         return
@@ -201,14 +201,14 @@ def _counted(first: Rendezvous, total: int) -> Iterator[str]:
     """Whether the number of pods fits the number of nodes that they wait for."""
     low, high = first.nodes or (1, 1)
     if first.backend == "none" and total > 1:
-        yield f"{total} pods know nothing of one another: each is a world of its own"
+        yield f"{total} pods know nothing of one another: each is its own world"
     elif total < low:
         what = "processes (WORLD_SIZE)" if first.backend == "env" else "nodes"
         yield f"the rendezvous waits for {low} {what}, and there are {total} pods"
     elif total > high == 1:
-        yield f"{total} pods expect one node each, so each is a world of its own: torchrun needs nnodes and node-rank"
+        yield f"{total} pods expect one node each, so each is its own world: torchrun needs nnodes and node-rank"
     elif total > high:
-        yield f"{total} pods come to a rendezvous of at most {high} nodes: {total - high} of them wait outside"
+        yield f"{total} pods join a rendezvous of at most {high} nodes: {total - high} of them wait outside"
 
 
 def _ranks(job: Job, made: Meeting) -> Iterator[str]:

@@ -16,7 +16,7 @@ def notes(manifest: Json) -> Iterator[str]:
     if text(labels.get("kai.scheduler/queue")):
         yield f"waits until KAI places it from the queue {text(labels.get('kai.scheduler/queue'))!r}"
     if "kueue.x-k8s.io/multikueue" in (spec.get("managedBy"), at(spec, "runPolicy").get("managedBy")):
-        yield "no pods here: MultiKueue makes a copy of the job in another cluster, whose pods these are"
+        yield "no pods here: MultiKueue creates a copy of the job in another cluster, which has the pods"
     plugins = at(manifest, "spec", "plugins")
     if kind_of(manifest) == ("batch.volcano.sh/v1alpha1", "Job") and len(plugins) > 1:
-        yield "Volcano runs its plugins in random order: each pod may have their variables in another order"
+        yield "Volcano runs its plugins in random order: their variables may be in a different order in each pod"

@@ -90,9 +90,9 @@ def rendezvous_text(found: Meeting) -> str:
     """The rendezvous in one line: backend, endpoint and who answers there, nodes, how ranks are given."""
     first = found.first
     if first.backend == "none":
-        return "none: each process is alone"
+        return "none: each process is on its own"
     where = (
-        "nobody of this stream" if found.host is None and not found.outside else found.host or "outside of this stream"
+        "nothing in this stream" if found.host is None and not found.outside else found.host or "outside this stream"
     )
     wait = f"{first.nodes_text} {'node' if first.nodes == (1, 1) else 'nodes'}"
     if first.backend == "env":
@@ -142,7 +142,7 @@ def group_lines(group: Json | None) -> list[str]:
     if group is None:
         return []
     if group.get("missing"):
-        return [f"{group.get('name')} is in no file: the pods wait until it is there"]
+        return [f"{group.get('name')} is in no file: the pods wait until it exists"]
     least = ", ".join(f"{amount} {name}" for name, amount in sorted(mapping(group.get("minResources")).items()))
     only = f" (only with {group['onlyWith']})" if group.get("onlyWith") else ""
     queue = f", queue {group['queue']}" if group.get("queue") else ""
@@ -233,4 +233,4 @@ def _value(entry: Json, values: dict[str, str]) -> list[str]:
         return [value, f"from {at(source, 'fieldRef').get('fieldPath')}"] if not value.startswith("<") else [value]
     if not isinstance(written, str) or not written or written == value:
         return [value or '""']
-    return [value, f"written {written}" if "$(" in written else "an earlier value; the later one counts"]
+    return [value, f"written {written}" if "$(" in written else "an earlier value; the later one wins"]

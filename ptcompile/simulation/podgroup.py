@@ -43,7 +43,7 @@ def pod_group(manifest: Json, expansion: Expansion, others: Objects) -> Json | N
 
 
 def _named(expansion: Expansion, others: Objects) -> Json | None:
-    """A PodGroup that is there already, as it stands; with a note where the pods name one that is in no file."""
+    """A PodGroup that is already there, as it stands; with a note where the pods name one that is in no file."""
     first = next((role.pod(0) for role in expansion.roles if role.count), None)
     if first is None:
         return None

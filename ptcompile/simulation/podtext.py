@@ -129,7 +129,7 @@ def _env_lines(pod: Pod) -> Iterator[str]:
             unknown.add(name)
             yield f"# {name}: {value}"
         elif not name or "\n" in value or "\r" in value or any(c.isspace() or c == "=" for c in name):
-            yield f"# {name}: {value!r} cannot stand in such a file"
+            yield f"# {name}: {value!r} cannot be written to such a file"
         else:
             yield f"{name}={value}"
 

@@ -116,7 +116,7 @@ def _torchrun(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvou
     options = {name: launch.options.get(name, env.get(_VARIABLES[name], value)) for name, value in DEFAULTS.items()}
     notes = [_DEAF[launch.launcher]] if launch.launcher in _DEAF else []
     if launch.launcher == "image":
-        notes.append("the image's own command is not known: so it is if that starts torchrun")
+        notes.append("the image's own command is unknown: this holds if it starts torchrun")
     standalone = launch.options.get("standalone", env.get("PET_STANDALONE", "0"))
     if standalone == "" or (standalone != "0" and atoi(standalone) is None):
         notes.append(f"torchrun does not start: PET_STANDALONE is {standalone!r}, and it must be a whole number")
@@ -128,7 +128,7 @@ def _torchrun(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvou
         endpoint = f"{options['master-addr']}:{options['master-port']}"
     nodes = _nodes(options["nnodes"])
     if nodes is None:
-        notes.append(f"torchrun does not start: nnodes {options['nnodes']!r} is no number above 0 and no MIN:MAX")
+        notes.append(f"torchrun does not start: nnodes {options['nnodes']!r} is neither a number above 0 nor MIN:MAX")
     processes, shown, problem = _processes(options["nproc-per-node"], devices)
     return Rendezvous(
         launcher=launch.launcher,
@@ -205,9 +205,9 @@ def _environment(launch: Launch, env: Mapping[str, str]) -> Rendezvous:
     nodes = (1, 1) if alone else (size, size) if size is not None and size > 0 else None
     notes = [_DEAF[launch.launcher]] if launch.launcher in _DEAF else []
     if launch.launcher == "image":
-        notes.append("the image's own command is not known: so it is if that starts one process")
+        notes.append("the image's own command is unknown: this holds if it starts one process")
     if launch.launcher == "command" and alone and "PET_NNODES" in env:
-        notes.append("nobody reads the PET_* variables: the command does not start torchrun")
+        notes.append("nothing reads the PET_* variables: the command does not start torchrun")
     return Rendezvous(
         launcher=launch.launcher,
         backend="none" if alone else "env",

@@ -75,7 +75,7 @@ def _hosts(job: Job, roles: list[Role]) -> Hosts:
 def _alone(job: Job, found: Meeting) -> Iterator[str]:
     """What is wrong within one world: it cannot be the same as a right one."""
     if job.expansion.refused:
-        yield f"{job.title} is refused: {job.expansion.refused[0]}"
+        yield f"{job.title} is rejected: {job.expansion.refused[0]}"
     if found.nodes > 1 and found.host is None and not found.outside:
         yield f"{job.title}: nothing answers to the endpoint {found.first.endpoint or '(none)'}"
     ranks = [pod.rendezvous.node_rank for pod in _in_order(job, found)]

@@ -102,7 +102,7 @@ def crd_quantity(value: Any) -> Found:
             return [_no_quantity(value)]
         if valid_quantity(value):
             return None
-        text = f"Invalid value: {shown(value)}: the CRD takes it, but it cannot be read as a quantity"
+        text = f"Invalid value: {shown(value)}: the CRD accepts it, but it cannot be read as a quantity"
         return [Fault("invalid-quantity", text, _QUANTITY_HELP, stage="pod")]
     if whole(value) is not None:
         return None

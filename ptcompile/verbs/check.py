@@ -63,12 +63,15 @@ def _patch(path: str, before: str | None, after: str | None) -> str:
     shown, note = (before or "", after or ""), ""
     manifests = [None if text is None else _objects(text) for text in (before, after)]
     if before is not None and manifests[0] is None:
-        return f"--- {path}\n+++ {path}\n# what is there is no YAML that ptcompile can read: its lines are not shown\n"
+        return (
+            f"--- {path}\n+++ {path}\n# the existing file is not YAML that ptcompile can read: its lines are not "
+            "shown\n"
+        )
     if any(hidden(one) != one for side in manifests for one in side or ()):
         old, new = (emit_all([hidden(one) for one in side or ()]) for side in manifests)
         shown = (old, new)
         note = (
-            "# secrets are hidden, and layout and comments left out" + ("; nothing else differs" * (old == new)) + "\n"
+            "# secrets are hidden; layout and comments are omitted" + ("; nothing else differs" * (old == new)) + "\n"
         )
     names = (_NOWHERE if before is None else path, _NOWHERE if after is None else path)
     return note + "".join(_lines(shown, names))

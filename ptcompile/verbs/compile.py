@@ -204,7 +204,7 @@ def read_cluster(
         return None, found
     documents = streams.profiles(read)
     if len(documents) != 1:
-        message = f"a profile is one document of kind ClusterProfile, and here are {len(documents)}"
+        message = f"a profile is one document of kind ClusterProfile, got {len(documents)}"
         problem = Problem("no-documents", (), message, "give one", authority="ptcompile")
         return None, [*found, streams.stamp(problem, None, filename)]
     profile, problems = read_profile(documents[0].data)

@@ -115,7 +115,7 @@ def _said(imported: ImportedSpec, filename: str | None, text: str, severity: Any
 def _told(one: Diagnostic, imported: ImportedSpec, filename: str | None, severity: Any) -> Diagnostic:
     """A finding of the spec in between, at the object that it was made of."""
     message = one.message if one.message.startswith("spec") else f"{field_path(one.path)}: {one.message}"
-    return _diagnostic(one.name, f"in the spec that it imports to, {message}", one.help, imported, filename, severity)
+    return _diagnostic(one.name, f"in the spec that it imports to: {message}", one.help, imported, filename, severity)
 
 
 def _diagnostic(

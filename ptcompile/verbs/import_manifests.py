@@ -205,11 +205,11 @@ def _one(
     if best is None:
         return None, list(outcome.problems)
     if not best.proof.compiled:
-        return None, [_stays("not-importable", f"no spec says it: {one.message}") for one in refusals(best)]
+        return None, [_stays("not-importable", f"a spec cannot express it: {one.message}") for one in refusals(best)]
     differs = () if best.proof.same_manifest else tuple(differences(best))
     lost = not best.proof.same_world
     severity = "error" if lost and not lossy else "warning"
-    problems = [_stays("import-differs", f"the spec does not say it all: {text}", severity) for text in differs]
+    problems = [_stays("import-differs", f"the spec does not express everything: {text}", severity) for text in differs]
     if lost and not lossy:
         return None, problems
     problems += [placeholders.told(image, path) for image, path in images.items()]
@@ -246,11 +246,11 @@ def _not_a_target(manifest: Json) -> Problem:
 def _no_job(first: Json) -> Problem:
     meant = next((key for key in first if key != "apiVersion" and key.endswith("apiVersion")), None)
     if meant is not None and "apiVersion" not in first:
-        message = f"{meant}: there is no apiVersion, and so no job here"
+        message = f"{meant}: no job: apiVersion is missing"
         return Problem("nothing-to-import", (meant,), message, "write apiVersion", authority="ptcompile", on_key=True)
     kinds = ", ".join(sorted({f"{version} {kind}" for version, kind in _READ}))
-    message = f"there is no job here: import reads {kinds}"
-    return Problem("nothing-to-import", ("kind",), message, "give it the file with the job", authority="ptcompile")
+    message = f"no job found: import reads {kinds}"
+    return Problem("nothing-to-import", ("kind",), message, "pass the file with the job", authority="ptcompile")
 
 
 def _stamp(problem: Problem, one: _Object, filename: str | None) -> Diagnostic:

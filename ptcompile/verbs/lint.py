@@ -223,7 +223,7 @@ def _nameless(manifest: Mapping[str, Any]) -> list[Problem]:
 def _nothing_at(key: str, manifest: Mapping[str, Any]) -> Problem:
     from ptcompile.kubernetes.names import suggest
 
-    message = f"{key}: Required value: every object says what it is"
+    message = f"{key}: Required value: every object needs it"
     near = suggest(key, [one for one in manifest if one not in ("apiVersion", "kind")])
     if near is None:
         return Problem("required-value", (key,), message, f"add {key}")
@@ -324,6 +324,4 @@ def _versions(profile: "ClusterProfile | None", kubernetes: str | None) -> Versi
 
 def _unknown(manifest: Mapping[str, Any]) -> Problem:
     kind = f"{manifest.get('apiVersion')}/{manifest.get('kind')}"
-    return Problem(
-        "unknown-kind", ("kind",), f"{kind} is not checked: nobody here knows it", None, authority="ptcompile"
-    )
+    return Problem("unknown-kind", ("kind",), f"{kind} is not checked: unknown kind", None, authority="ptcompile")

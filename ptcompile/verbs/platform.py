@@ -28,7 +28,7 @@ def platform(
     else is empty. Raises nothing for what a user may have written, and TypeError where `specs` is one text.
     """
     if isinstance(specs, str | bytes | Mapping):
-        raise TypeError("specs: a list of streams of jobs, not one of them")
+        raise TypeError("specs: expected a list of job streams, not a single one")
     profile, found = compile.read_cluster(cluster, filename=filename)
     read = [jobs(one, profile, None, None) for one in specs] if profile is not None else []
     diagnostics = (*found, *(one for _, told in read for one in told))

@@ -79,7 +79,7 @@ def the_job(world: World, source: Any, cluster: Any) -> Job:
         jobs = tuple(job for job in jobs if (job.manifest.get("apiVersion"), job.manifest.get("kind")) in taken)
     if len(jobs) != 1:
         names = ", ".join(job.title for job in jobs)
-        raise RehearsalError(f"one job at a time: these are {names}" if jobs else "no object here makes pods")
+        raise RehearsalError(f"one job at a time: found {names}" if jobs else "no object here creates pods")
     if refused := jobs[0].expansion.refused:
-        raise RehearsalError(f"its operator makes no pods of it: {refused[0]}")
+        raise RehearsalError(f"its operator creates no pods from it: {refused[0]}")
     return jobs[0]

@@ -98,7 +98,8 @@ def _compiled(
 
     Where none can, the findings of the target that `compile` would have taken.
     """
-    from ptcompile.compiling.compiler import compile_document, traced
+    from ptcompile.compiling.compiler import compile_document
+    from ptcompile.compiling.located import traced
     from ptcompile.linting.oversized import oversized
     from ptcompile.operators.targets import TARGETS
     from ptcompile.simulation import World, joined
@@ -107,17 +108,19 @@ def _compiled(
 
     cluster = profile or default_cluster()
     worlds: list[World] = []
-    large: list[tuple[dict[str, Any], Problem]] = []
+    large: dict[tuple[str, Path], Problem] = {}
     for name in [target] if target is not None else list(TARGETS):
-        manifests = compile_document(spec.data, cluster, name).manifests
-        if manifests:
+        manifests, _, _, _, record = compile_document(spec.data, cluster, name)
+        if manifests and record is not None:
             worlds.append(simulated(manifests, versions=cluster.versions(), others=beside, target=name))
-            large += [(one, problem) for one in manifests for problem in oversized(one)]
+            found = ((index, problem) for index, one in enumerate(manifests) for problem in oversized(one))
+            for problem in traced(found, spec.data, record):
+                large.setdefault((problem.name, problem.path), problem)
     if not worlds:
         problems = compile_document(spec.data, cluster, target).problems
         return World(diagnostics=tuple(_stamped(one, spec, filename) for one in problems))
-    found = tuple(_stamped(one, spec, filename) for one in traced(large, spec.data))
-    return joined([World(diagnostics=found), *worlds])
+    told = tuple(_stamped(one, spec, filename) for one in large.values())
+    return joined([World(diagnostics=told), *worlds])
 
 
 def _stamped(problem: Problem, one: _Object, filename: str | None) -> Diagnostic:

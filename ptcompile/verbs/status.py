@@ -17,5 +17,5 @@ def status(live: Mapping[str, Any]) -> Status:
     no controller has written.
     """
     if not isinstance(live, Mapping):
-        raise TypeError(f"live: a decoded object, and not {type(live).__name__}")
+        raise TypeError(f"live: expected a decoded object, not {type(live).__name__}")
     return status_of(live)

@@ -61,7 +61,7 @@ def interval(value: Any) -> int | float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("must be a number of seconds")
     if not 0 < value < float("inf"):
-        raise ValueError("must be above 0, and finite")
+        raise ValueError("must be finite and above 0")
     return value
 
 
@@ -85,7 +85,7 @@ def amount(value: Any) -> str:
 def one_level(topology: Topology) -> Topology:
     """Nearness by exactly one level."""
     if len(topology.given()) != 1:
-        raise ValueError("a job is near by one level: give one of required and preferred")
+        raise ValueError("set exactly one of `required` and `preferred`")
     return topology
 
 
@@ -98,7 +98,7 @@ def own_scheduler(profile: ProfileSpec) -> ProfileSpec:
 def other_than_the_queues(system: str | None, scheduler: str | None) -> None:
     """Raises where the queues are a scheduler's, and the gang scheduler is another."""
     if scheduler is not None and system in OWN_SCHEDULER and scheduler != system:
-        raise ValueError(f"the queues of {system} are {system}'s scheduler: leave it out, or write {system}")
+        raise ValueError(f"the queues of {system} imply its scheduler: remove it, or write {system}")
 
 
 CHECKS: Final[dict[str, Callable[[Any], Any]]] = {

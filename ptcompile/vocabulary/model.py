@@ -67,7 +67,7 @@ else:
     ]
     """A Kubernetes quantity: 2, "500m", "64Gi"."""
     Dict = dict
-    """A mapping of values of several types: a caller's `dict[str, str]` will do for `Dict[str, str | EnvSource]`."""
+    """A mapping of values of several types: a caller's `dict[str, str]` is accepted as `Dict[str, str | EnvSource]`."""
 
 
 class Metadata(Model):
@@ -82,18 +82,20 @@ class Metadata(Model):
     )
     generate_name: str | None = Field(
         default=None,
-        description="Instead of the name its beginning, which the server completes (kubectl create, not apply): only "
-        "where no address and no other object carries the name.",
+        description=(
+            "Instead of name, a prefix that the server completes (kubectl create, not apply): only where no address "
+            "and no other object carries the name."
+        ),
     )
     namespace: DnsLabel | None = Field(
         default=None, description="Namespace of every object; the cluster's default when absent."
     )
     labels: Dict[str, str | None] = Field(
-        default={}, description="Labels of the objects (of the pods: spec.podLabels); null keeps the profile's away."
+        default={}, description="Labels of the objects (of the pods: spec.podLabels); null removes the profile's."
     )
     annotations: Dict[str, str | None] = Field(
         default={},
-        description="Annotations of the objects (of the pods: spec.podAnnotations); null keeps the profile's away.",
+        description="Annotations of the objects (of the pods: spec.podAnnotations); null removes the profile's.",
     )
 
 

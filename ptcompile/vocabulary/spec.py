@@ -55,17 +55,18 @@ class Elastic(Model):
         default="spawn", description="How torchrun starts processes of a Python function."
     )
     monitor_interval: Interval | None = Field(
-        default=5, description="Seconds between two looks at the processes; null leaves it to torchrun."
+        default=5, description="Seconds between two checks of the processes; null leaves it to torchrun."
     )
     max_restarts: Count = Field(default=0, description="How often torchrun restarts the whole group of processes.")
     rdzv_backend: Literal["c10d", "static", "etcd", "etcd-v2"] | None = Field(
-        default=None, description="How nodes meet. Default: c10d for a range of nodes or with restarts, else static."
+        default=None,
+        description="Rendezvous backend. Default: c10d for a range of nodes or with restarts, else static.",
     )
     rdzv_id: str | None = Field(
-        default=None, description="Name of the meeting. Default: the job's name; null leaves it to torchrun."
+        default=None, description="Rendezvous id. Default: the job's name; null leaves it to torchrun."
     )
     rdzv_endpoint: Annotated[str, Field(json_schema_extra={"pattern": "^.+:0*[1-9][0-9]*$"})] | None = Field(
-        default=None, description="HOST:PORT of an etcd server; the others are found by name."
+        default=None, description="HOST:PORT of an etcd server; other backends need none."
     )
     rdzv_configs: Dict[str, str | int | None] = Field(
         default={},
@@ -106,17 +107,25 @@ class RunPolicy(Model):
     suspend: bool = Field(default=False, description="Create the job without starting it.")
     on_pod_failure: Literal["RestartPod", "RestartJob", "FailJob"] | None = Field(
         default=None,
-        description="What follows when a pod fails: that pod again, all pods again, or the end of the job. Default: "
-        "without retries the end; with them the pod again for a range of nodes, else all pods where the operator can.",
+        description=(
+            "What happens when a pod fails: restart that pod, restart all pods, or end the job. Default: without "
+            "retries, end the job; with them, restart the pod for a range of nodes, else all pods where the "
+            "operator can."
+        ),
     )
     on_disruption: Literal["Ignore", "Count", "FailJob"] | None = Field(
         default=None,
-        description="What follows when a node goes (drained, preempted, lost): a new start that is not counted, one "
-        "that counts as a failure, or the end of the job. Default: Ignore for spot and a range of nodes, else Count.",
+        description=(
+            "What happens when a node is lost (drained, preempted, failed): a restart that is not counted, one that "
+            "counts as a failure, or the end of the job. Default: Ignore for spot and a range of nodes, else Count."
+        ),
     )
     success_policy: Literal["Node0", "AllNodes"] | None = Field(
         default=None,
-        description="Whose success is the job's. Default: node 0's for a range of nodes, else the operator's own.",
+        description=(
+            "Which nodes must succeed for the job to succeed. Default: node 0's for a range of nodes, else the "
+            "operator's own."
+        ),
     )
 
 
@@ -160,9 +169,7 @@ class Topology(Model):
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1, "x-check": "one-level"})
 
     required: str | None = Field(default=None, description="Level, such as rack; the job waits until it fits into one.")
-    preferred: str | None = Field(
-        default=None, description="Level, such as rack; the job runs further apart where it must."
-    )
+    preferred: str | None = Field(default=None, description="Level, such as rack; the job spreads further if it must.")
 
     @model_validator(mode="after")
     def _one_of_the_two(self) -> Topology:
@@ -188,13 +195,13 @@ class PodFields(Model):
     )
     resources: Resources = Field(default_factory=Resources.model_construct, description="Per node.")
     env: Dict[str, str | EnvSource | None] = Field(
-        default={}, description="Environment variables, in order; null keeps one away that would be added."
+        default={}, description="Environment variables, in order; null removes one that would be added."
     )
     env_from: list[Json] = Field(default=[], description="Whole ConfigMaps or Secrets as variables.")
     volumes: list[Json] = Field(default=[], description="Volumes, as in a pod.")
     volume_mounts: list[Json] = Field(default=[], description="Where the container sees them, as in a pod.")
     restart_policy: RestartPolicy | None = Field(default=None, description="What happens to a failed pod.")
-    service_account_name: str | None = Field(default=None, description="Identity of the pods.")
+    service_account_name: str | None = Field(default=None, description="Service account of the pods.")
     image_pull_secrets: list[Json] = Field(default=[], description="[{name}] of registry credentials.")
     node_selector: Dict[str, str | None] = Field(default={}, description="Labels that a node must have.")
     tolerations: list[Json] = Field(default=[], description="Taints that the pods accept, as in a pod.")
@@ -209,9 +216,9 @@ class PodFields(Model):
     pod_annotations: Dict[str, str | None] = Field(default={}, description="Annotations of the pods.")
     pod_template: Json = Field(
         default={},
-        description="A pod template laid over the result for all else: {metadata, spec}. Containers (the one that "
-        "trains is called pytorch), env, volumes, mounts and tolerations merge by name; null removes a field, whoever "
-        "writes it.",
+        description="A pod template applied over the result, for everything else: {metadata, spec}. Containers (the "
+        "one that trains is called pytorch), env, volumes, mounts and tolerations merge by name; null removes a field, "
+        "whatever wrote it.",
     )
 
 
@@ -266,20 +273,24 @@ class JobSpec(Nodes, PodFields):
         }
     )
 
-    target: str | None = Field(default=None, description="The operator's API to write. Default: what the job needs.")
+    target: str | None = Field(
+        default=None, description="Operator to write manifests for. Default: chosen by what the job needs."
+    )
     script: str | None = Field(default=None, description="Python file that torchrun starts on every node.")
     module: str | None = Field(default=None, description="Python module that torchrun starts on every node.")
     nodes: int | None = Field(
         default=None,
         ge=1,
-        description="Number of equal nodes; beside a range in elastic.nnodes, how many there are at first.",
+        description="Number of identical nodes; with a range in elastic.nnodes, the initial number.",
     )
     elastic: Elastic | None = Field(
         default=None,
-        description="torchrun's settings, and the number of nodes where it varies. Beside command they reach the "
-        "torchrun that it starts as PET_* variables.",
+        description=(
+            "torchrun's settings, and the number of nodes if it varies. With command they reach the torchrun that "
+            "it starts as PET_* variables."
+        ),
     )
-    master: RoleSpec | None = Field(default=None, description="Node 0, where it differs from the workers.")
+    master: RoleSpec | None = Field(default=None, description="Node 0, if it differs from the workers.")
     worker: RoleSpec | None = Field(default=None, description="The other nodes.")
     accelerator: str | None = Field(
         default=None,
@@ -290,7 +301,7 @@ class JobSpec(Nodes, PodFields):
         description="How nodes reach each other: efa, infiniband, roce, tcpx, tcpxo, or a name of the profile's.",
     )
     spot: bool = Field(
-        default=False, description="May run on nodes that can be taken away, and outlives that where the operator can."
+        default=False, description="May run on preemptible nodes, and survives preemption where the operator can."
     )
     shared_memory: bool | Quantity = Field(
         default=True, description="Memory volume at /dev/shm; a quantity limits it, else the memory limit does."
@@ -306,7 +317,7 @@ class JobSpec(Nodes, PodFields):
         default=None,
         description="Class of the job in its queue: who is admitted first. (Of its pods: priorityClassName.)",
     )
-    topology: Topology | None = Field(default=None, description="How near to each other the pods run.")
+    topology: Topology | None = Field(default=None, description="How close together the pods run.")
     master_port: Port = Field(default=23456, description="Port of node 0 where the nodes meet.")
     names: Names = Field(default_factory=Names.model_construct, description="Names that the operator leaves open.")
     volcano: Volcano = Field(default_factory=Volcano.model_construct, description="Task names on Volcano: see names.")
@@ -322,8 +333,10 @@ class JobSpec(Nodes, PodFields):
     )
     roles: dict[str, SideRole] = Field(
         default={},
-        description="Pods beside those that train, by a name of yours: data loaders, parameter servers. Every pod "
-        "finds the host names of a role in the variable <ROLE>_HOSTS, and the job ends without them.",
+        description=(
+            "Auxiliary pods, by a name of your choice: data loaders, parameter servers. Every pod finds the host "
+            "names of a role in the variable <ROLE>_HOSTS, and the job does not wait for them to end."
+        ),
     )
 
 

@@ -121,7 +121,7 @@ def test_a_secret_alone(repo: Path, capsys: Capture) -> None:
     ran = _check(capsys)
     assert (ran.status, ran.out) == (
         1,
-        "# secrets are hidden, and layout and comments left out; nothing else differs\n",
+        "# secrets are hidden; layout and comments are omitted; nothing else differs\n",
     )
     assert "stale: manifests/a.yaml" in ran.err
 
@@ -138,7 +138,7 @@ def test_a_spec_that_does_not_compile_is_said_first(repo: Path, capsys: Capture)
     spec(repo, "specs/a.yaml", "nods: 3", job="a")
     ran = _check(capsys)
     assert (ran.status, ran.out) == (1, "")
-    assert "no such field" in ran.err
+    assert "unknown field" in ran.err
     assert "orphaned" not in ran.err
 
 

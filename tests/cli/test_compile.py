@@ -139,7 +139,7 @@ BAD_SETS = [
     ("spec..x=1", 5, "a key is missing"),
     ('spec."a=1', 5, "not closed"),
     ("spec.args[0=1", 9, "not closed"),
-    ("spec.args[0]x=1", 12, "a dot goes between"),
+    ("spec.args[0]x=1", 12, "write a dot between"),
     ("spec.nodes=[1", 11, "not a YAML value"),
     (".".join("a" * 65) + "=1", 129, "at most 64 parts"),
 ]
@@ -346,7 +346,7 @@ def test_a_run_names_one_job(tmp_path: Path, capsys: Capture) -> None:
     two.write_text(smallest(name="a") + "---\n" + smallest(name="b"), encoding="utf-8")
     ran = here(capsys, "--name", "run-7", two)
     assert (ran.status, ran.out) == (1, "")
-    assert "is the name of one job" in ran.err
+    assert "names one job" in ran.err
     ran = here(capsys, "--name", "run-7", spec(tmp_path, "c.yaml"), spec(tmp_path, "d.yaml"))
     assert (ran.status, ran.out) == (2, "")
     assert "2 files" in ran.err

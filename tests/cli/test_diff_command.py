@@ -69,7 +69,7 @@ def test_what_does_not_compile_is_said_once(tmp_path: Path, capsys: Capture) -> 
     for words in ((bad, bad), (bad, spec(tmp_path)), (spec(tmp_path), bad)):
         ran = here(capsys, "diff", *words)
         assert (ran.status, ran.out) == (1, "")
-        assert ran.err.count("spec.nods: no such field") == 1
+        assert ran.err.count("spec.nods: unknown field") == 1
         assert "bad.yaml:7:3" in ran.err
 
 
@@ -79,7 +79,7 @@ def test_a_wrong_profile_is_said_once(tmp_path: Path, capsys: Capture) -> None:
     one = spec(tmp_path)
     ran = here(capsys, "diff", one, one, "--cluster", profile)
     assert (ran.status, ran.out) == (1, "")
-    assert ran.err.count("no such field") == 1
+    assert ran.err.count("unknown field") == 1
 
 
 def test_a_warning_does_not_stop_it(tmp_path: Path, capsys: Capture) -> None:

@@ -129,7 +129,7 @@ def test_a_page_of_a_bad_profile_is_not_written(tmp_path: Path, capsys: Capture)
 def test_a_page_is_the_whole(words: tuple[str, ...], tmp_path: Path, capsys: Capture) -> None:
     ran = here(capsys, "explain", spec(tmp_path), *words)
     assert (ran.status, ran.out) == (2, "")
-    assert "leave out PATH and --format" in ran.err
+    assert "remove PATH and --format" in ran.err
 
 
 def test_standard_input_as_people_run_it(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def test_what_the_spec_refuses_stands_at_the_decorator_s_words(hello: Path, caps
         (("nowhere.py:train",), "ptcompile: no such file: nowhere.py\n"),
         (("{hello}",), "does not name a task: write FILE.py:TASK or MODULE:TASK\n"),
         (("{hello}:nothing",), "has no 'nothing'\n"),
-        (("{hello}:plain",), "hello_task.py:plain: function is no task of flytekit\n"),
+        (("{hello}:plain",), "hello_task.py:plain: function is not a flytekit task\n"),
         (("{hello}:train", "--input", "epochs"), "--input epochs: write NAME=VALUE\n"),
         (("{hello}:train", "--target", "slurm"), "no target 'slurm'"),
     ],

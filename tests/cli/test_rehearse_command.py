@@ -97,7 +97,7 @@ def test_faults_of_an_own_command_count_from_its_start(tmp_path: Path, capsys: p
 
 WRONG: list[tuple[list[str], str]] = [
     (["--kill", "x"], "write POD[@TIME][,back=TIME]"),
-    (["--limit", "soon"], "no time such as 20s"),
+    (["--limit", "soon"], "not a time such as 20s"),
     (["--target", "slurm"], "no target 'slurm'"),
     (["--script", "/no/such/file.py"], "no such file"),
     (["--python", "/no/such/python"], "no program /no/such/python"),
@@ -127,7 +127,7 @@ def test_one_job_at_a_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     pod = "apiVersion: v1\nkind: Pod\nmetadata: {name: %s}\nspec: {containers: [{name: a, image: i}]}\n"
     path.write_text(f"{pod % 'a'}---\n{pod % 'b'}", encoding="utf-8")
     assert main(["rehearse", str(path), "--python", fake_python(tmp_path)]) == 2
-    assert "one job at a time: these are Pod/a, Pod/b" in capsys.readouterr().err
+    assert "one job at a time: found Pod/a, Pod/b" in capsys.readouterr().err
 
 
 def _until(there: Callable[[], bool]) -> None:

@@ -124,7 +124,7 @@ def test_nothing_that_makes_pods(tmp_path: Path, capfdbinary: pytest.CaptureFixt
     path = tmp_path / "map.yaml"
     path.write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n", encoding="utf-8")
     assert simulate(str(path)) == 0
-    assert capfdbinary.readouterr().out == b"no object here makes pods\n"
+    assert capfdbinary.readouterr().out == b"no object here creates pods\n"
 
 
 def test_a_bad_profile(job: str, tmp_path: Path, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
@@ -141,7 +141,7 @@ def test_a_bad_profile(job: str, tmp_path: Path, capfdbinary: pytest.CaptureFixt
         (["{job}", "--target", "nothing"], "no target 'nothing'"),
         (["{job}", "--pod", "llama-worker-9"], "no pod 'llama-worker-9'; did you mean llama-worker-"),
         (["{job}", "--env-file", "x"], "no pod 'x'; there are llama-master-0, llama-worker-0"),
-        (["{job}", "--graph", "svg", "--format", "json"], "--format json says nothing to"),
+        (["{job}", "--graph", "svg", "--format", "json"], "--format json does not apply to"),
         (["{job}", "--with", "gone.yaml"], "gone.yaml: no such file"),
     ],
 )

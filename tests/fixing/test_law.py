@@ -19,7 +19,7 @@ from tests.places import places
 
 REASONS = (
     "an alias shares the value",
-    "the value is written elsewhere, and an alias stands for it",
+    "the value is written elsewhere and used here through an alias",
     "there is nothing to change",
     "nothing would be left",
     "it is not a plain value",
@@ -31,7 +31,7 @@ REASONS = (
 
 def allowed(skipped: Skipped, content: bytes) -> bool:
     """Blank lines below a part that goes become content of a block above it that keeps such lines (`|+`)."""
-    return skipped.why in REASONS or (skipped.why == "the text would not say what the fix says" and b"|+" in content)
+    return skipped.why in REASONS or (skipped.why == "the edited text would not match the fix" and b"|+" in content)
 
 
 def value_at(data: Any, path: Path) -> Any:

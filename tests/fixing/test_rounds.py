@@ -45,21 +45,21 @@ def test_a_fix_that_makes_a_new_finding_is_undone_and_others_are_made() -> None:
     mended = mend(b"a: 1 # one\nb: 1 # two\n", judged(bad, comes, good), unsafe=False)
     assert mended.content == b"a: 1 # one\nb: 2 # two\n"
     assert [(s.diagnostic.name, s.why, s.fault) for s in mended.skipped] == [
-        ("idle-gpus", "PTC302 reserved-env would come instead", True)
+        ("idle-gpus", "PTC302 reserved-env would appear instead", True)
     ]
 
 
 def test_a_fix_that_does_not_help_is_undone() -> None:
     mended = mend(b"a: 1\n", lambda _: [finding(Edit("set", ("a",), 2))], unsafe=False)
     assert mended.content == b"a: 1\n"
-    assert [(s.why, s.fault) for s in mended.skipped] == [("the finding would still be there", True)]
+    assert [(s.why, s.fault) for s in mended.skipped] == [("it would not remove the finding", True)]
 
 
 def test_a_value_that_would_be_refused_for_another_reason_is_left_alone() -> None:
     text = b"apiVersion: v1\nkind: Pod\nmetadata: {name: x}\nspec:\n  restartPolicy: on # what?\n  containers: []\n"
     mended = mend(text, lambda content: ptcompile.lint(content).diagnostics, unsafe=False)
     assert mended.content == text
-    assert [(s.why, s.fault) for s in mended.skipped] == [("the value would still be refused", False)]
+    assert [(s.why, s.fault) for s in mended.skipped] == [("the value would still be rejected", False)]
 
 
 def test_what_a_refusal_hid_is_no_fault_of_its_fix() -> None:

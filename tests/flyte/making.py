@@ -88,7 +88,7 @@ def roles(made: dict[str, Any]) -> dict[str, Any]:
 
 
 def pod(made: dict[str, Any], role: str = "Worker") -> dict[str, Any]:
-    """The pod of a role; of a Pod itself, and of the Job that makes a Pod again when its node goes."""
+    """The pod of a role; of a Pod itself, and of the Job that makes a Pod again when its node is lost."""
     if made["kind"] == "Pod":
         return dict(made["spec"])
     holder = made["spec"] if made["kind"] == "Job" else roles(made)[role]

@@ -370,7 +370,7 @@ def test_24_interruptible(words: Any, requirement: dict[str, Any]) -> None:
 
 def test_25_an_accelerator_without_a_gpu(words: Any) -> None:
     assert "accelerator" not in document(words.Elastic(), accelerator="h100")
-    assert messages(words.Elastic(), accelerator="h100") == ["accelerator: no pod asks for a GPU, so it means nothing"]
+    assert messages(words.Elastic(), accelerator="h100") == ["accelerator: no pod requests a GPU, so it has no effect"]
 
 
 def test_26_a_whole_device(words: Any) -> None:

@@ -167,7 +167,7 @@ def test_arguments_say_all_that_is_wrong_at_once() -> None:
     values, wrong = run.arguments(train, {"lr": "x", "nmae": "b"})
     assert values == {}
     assert wrong == {
-        "nmae": "the function has no such input; it has epochs, lr, name",
+        "nmae": "unknown input; the function has epochs, lr, name",
         "epochs": "is missing, an int",
         "lr": "is not a float",
     }

@@ -143,18 +143,18 @@ def test_the_jobs_of_a_workflow_in_order() -> None:
 
 def test_what_is_no_pytorch_task_is_named() -> None:
     found = said(flyte.from_workflow(pipeline, inputs={"epochs": 1}).compile(), "warning")
-    assert found[":n0"] == "n0: prepare is a task without PyTorch or Elastic, and no manifest is made for it"
-    assert found[":n1"] == "n1: plan is a dynamic task, and no manifest is made for it"
+    assert found[":n0"] == "n0: prepare is a task without PyTorch or Elastic, for which no manifest is written"
+    assert found[":n1"] == "n1: plan is a dynamic task, for which no manifest is written"
 
 
 def test_every_other_kind_of_node_is_named() -> None:
     result = flyte.from_workflow(others, inputs={"tune.model": "m"}).compile()
     assert [one["metadata"]["name"] for one in result.unwrap()] == ["tune"]
-    rest = ", and no manifest is made for it"
+    rest = ", for which no manifest is written"
     assert {message.partition(" is ")[2].removesuffix(rest) for message in said(result, "warning").values()} == {
-        "a map task, one pod an item",
+        "a map task, one pod per item",
         "a conditional, decided when the workflow runs",
-        "a launch plan, a workflow of its own",
+        "a launch plan, which is a workflow of its own",
         "a task without PyTorch or Elastic",
     }
 
@@ -171,7 +171,7 @@ def test_what_another_node_returns_has_to_be_given() -> None:
 @pytest.mark.parametrize(
     ("inputs", "path", "message"),
     [
-        ({"epoch": 1}, "epoch", "inputs.epoch: the workflow has no such input; it has epochs, team"),
+        ({"epoch": 1}, "epoch", "inputs.epoch: unknown input; the workflow has epochs, team"),
         ({"epochs": "x"}, "epochs", "inputs.epochs: is not an int"),
         ({"trian.data": "x"}, "trian.data", "no job is called so; the jobs are train, tune"),
     ],
@@ -231,11 +231,11 @@ def test_what_is_neither_is_refused() -> None:
     assert said(flyte.from_workflow(nothing).compile(), "error") == {
         ":workflow": f"workflow: {__name__}.nothing has no PyTorch task"
     }
-    with pytest.raises(TypeError, match="is no workflow of flytekit"):
+    with pytest.raises(TypeError, match="is not a flytekit workflow"):
         flyte.from_workflow(train)
-    with pytest.raises(TypeError, match="is no node of flytekit"):
+    with pytest.raises(TypeError, match="is not a flytekit node"):
         flyte.from_node(train)
     with pytest.raises(TypeError, match="plan is a dynamic task"):
         flyte.from_task(plan)
-    with pytest.raises(TypeError, match="is no task of flytekit"):
+    with pytest.raises(TypeError, match="is not a flytekit task"):
         flyte.from_task(pipeline)

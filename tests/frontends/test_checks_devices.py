@@ -23,9 +23,9 @@ NPROC = ("spec", "elastic", "nprocPerNode")
          NPROC, "16 processes on a node whose 16 devices take 32"),
         # PyTorch 2.13 run.py: `gpu` asks CUDA
         ("resources: {devices: {habana.ai/gaudi: 8}}\nelastic: {nprocPerNode: gpu}", "more-processes-than-gpus",
-         NPROC, "habana.ai/gaudi is none of them"),
+         NPROC, "habana.ai/gaudi is not one"),
         ("accelerator: aws-trainium1\nresources: {gpu: 16}\nelastic: {nprocPerNode: gpu}", "more-processes-than-gpus",
-         NPROC, "aws.amazon.com/neuron is none of them"),
+         NPROC, "aws.amazon.com/neuron is not one"),
         # NVIDIA MIG user guide: a process sees one slice
         ("resources: {devices: {nvidia.com/mig-1g.5gb: 2}}", "several-mig-slices", ("spec", "resources"),
          "2 MIG slices in a pod"),

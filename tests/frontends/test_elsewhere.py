@@ -30,9 +30,9 @@ PLACES = [
     ("elastic: {gpu: 8}", "it is spec.resources.gpu"),
     ("elastic: {script: t.py}", "it is spec.script"),
     ("worker: {gpu: 8}", "it is spec.worker.resources.gpu"),
-    ("env: {A: {valueFrom: {}}}", "leave valueFrom out: A: {secretKeyRef: {name: ..., key: ...}}"),
+    ("env: {A: {valueFrom: {}}}", "omit valueFrom: A: {secretKeyRef: {name: ..., key: ...}}"),
     ("env: {A: {value: b}}", "write the value itself: A: value"),
-    ("roles: {loader: {script: t.py}}", "write command: torchrun starts the nodes of the job alone"),
+    ("roles: {loader: {script: t.py}}", "write command: torchrun starts only the nodes of the job"),
     ("nods: 4", "did you mean nodes?"),
     ("frobnicate: 4", "ptcompile schema spec lists the fields of spec"),
     ("volcano: {frobnicate: m}", "the fields are masterTask, workerTask"),
@@ -67,10 +67,10 @@ def test_lint_names_the_key_that_was_meant(key: str, written: str) -> None:
 SHAPES: list[tuple[str, Path, str]] = [
     ("env: [{name: A, value: b}]", ("spec", "env"), "write a mapping, not a list of name and value: A: ..."),
     ("master: {env: [A]}", ("spec", "master", "env"), "write a mapping, not a list of name and value: NAME: ..."),
-    ("args: --lr 0.1", ("spec", "args"), 'write a list, one word an item: ["--lr", "0.1"]'),
-    ("""args: --name 'a b'""", ("spec", "args"), 'write a list, one word an item: ["--name", "a b"]'),
-    ("""args: --name "a""", ("spec", "args"), "write a list, one word an item"),
-    (f"args: {'x' * 61}", ("spec", "args"), "write a list, one word an item"),
+    ("args: --lr 0.1", ("spec", "args"), 'write a list, one word per item: ["--lr", "0.1"]'),
+    ("""args: --name 'a b'""", ("spec", "args"), 'write a list, one word per item: ["--name", "a b"]'),
+    ("""args: --name "a""", ("spec", "args"), "write a list, one word per item"),
+    (f"args: {'x' * 61}", ("spec", "args"), "write a list, one word per item"),
 ]
 
 

@@ -63,8 +63,8 @@ IMAGES: list[tuple[str, str]] = [
     ("a:1:2", "not the name of an image: the tag '1:2'"),
     ("acme/Train:1", "must have only lower case letters"),
     ("pytorch/pytorch:1.7.0-cuda11.0-cudnn8-runtime=", "the tag"),
-    ("https://ghcr.io/acme/train:1", "the registry 'https:' is no host name"),
-    ("<image>", "a placeholder, and a spec is no template"),
+    ("https://ghcr.io/acme/train:1", "the registry 'https:' is not a host name"),
+    ("<image>", "a placeholder, but a spec is not a template"),
     ("${IMAGE_URI}", "a placeholder"),
     ("{{.image.x}}", "a placeholder"),
     ("<训练镜像>", "a placeholder"),
@@ -175,4 +175,4 @@ def test_one_without_an_image_is_told_what_it_lacks_and_what_was_meant() -> None
     result = ptcompile.compile(smallest("podTemplate: {spec: {containers: [{name: main, tty: true}]}}"))
     helps = {one.name: one.help for one in result.diagnostics}
     assert not result.ok
-    assert helps["same-image-beside"] == "to change the main container, call it pytorch"
+    assert helps["same-image-beside"] == "to change the main container, name it pytorch"

@@ -148,10 +148,10 @@ def test_errors_of_every_target_are_shown_once() -> None:
 def test_what_one_target_refuses_is_said_in_its_tab_and_at_the_line() -> None:
     read = read_html(text(*example()))
     assert "volcano cannot express this job." in read.id("volcano").text
-    assert "Volcano has no deadline for a job" in read.id("volcano").text
+    assert "Volcano has no deadline for jobs" in read.id("volcano").text
     note = next(one for one in read.id("spec-31").all("div"))
     assert note.attributes["data-for"] == "volcano"
-    assert "Volcano has no deadline for a job" in note.text
+    assert "Volcano has no deadline for jobs" in note.text
     assert "refused" in read.id("tab-volcano").text
     assert "refused" not in read.id("tab-job").text
 

@@ -1,4 +1,4 @@
-"""Hosts: every pod finds the pods of the roles beside the trainers, by the names that the target gives them."""
+"""Hosts: every pod finds the pods of the auxiliary roles, by the names that the target gives them."""
 
 from __future__ import annotations
 

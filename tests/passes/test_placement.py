@@ -63,7 +63,7 @@ def test_both_stand_in_one_term() -> None:
 
 @pytest.mark.parametrize("limits", [{}, {"cpu": "1"}, {"nvidia.com/gpu": "0"}])
 def test_a_role_without_a_gpu_is_not_sent_to_gpu_nodes(limits: dict[str, str]) -> None:
-    """flyte.md 5 case 25. Their taints would keep it away for ever."""
+    """flyte.md 5 case 25. Their taints would keep it away forever."""
     after = run(making.job(making.template(limits=limits), making.template(limits=GPU), accelerator="a100"))
     assert after.roles[0].template.affinity == {}
     assert terms(after, 1)

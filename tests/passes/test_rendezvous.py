@@ -6,15 +6,16 @@ from typing import Any
 
 import pytest
 
-from ptcompile.job.model import Job, Launch
+from ptcompile.job.model import Job, Launch, RestartPolicy, RunPolicy
 from ptcompile.passes.rendezvous import rendezvous
 from tests import making
 
 WAITS = {"timeout": "900", "join_timeout": "900"}
 STATIC = making.LAUNCH._replace(rdzv_conf=WAITS)
-C10D = STATIC._replace(rdzv_backend="c10d", max_restarts=3)
+C10D = STATIC._replace(rdzv_backend="c10d", max_restarts=3, rdzv_conf={**WAITS, "read_timeout": "900"})
 ETCD = STATIC._replace(rdzv_backend="etcd-v2", rdzv_endpoint="etcd.infra:2379")
 CONF, WATCH = "--rdzv-conf=timeout=900,join_timeout=900", "--monitor-interval=5"
+LONGER = f"{CONF},read_timeout=900"
 
 
 def run(target: str, job: Job) -> Job:
@@ -46,12 +47,12 @@ TABLE: dict[str, tuple[str, Launch, tuple[int, int], list[str]]] = {
     "Indexed Job, a range": (
         "job", C10D, (4, 2),
         ["--nnodes=2:4", "--nproc-per-node=2", "--rdzv-backend=c10d", "--rdzv-endpoint=train-0.train:23456",
-         "--rdzv-id=train", CONF, "--max-restarts=3", WATCH],
+         "--rdzv-id=train", LONGER, "--max-restarts=3", WATCH],
     ),
     "Indexed Job, a fixed number that meets again": (
         "job", C10D, (4, 4),
         ["--nnodes=4", "--nproc-per-node=2", "--rdzv-backend=c10d", "--rdzv-endpoint=train-0.train:23456",
-         "--rdzv-id=train", CONF, "--max-restarts=3", WATCH],
+         "--rdzv-id=train", LONGER, "--max-restarts=3", WATCH],
     ),
     "etcd keeps its own endpoint": (
         "job", ETCD, (2, 2),
@@ -63,7 +64,7 @@ TABLE: dict[str, tuple[str, Launch, tuple[int, int], list[str]]] = {
     ),
     "PyTorchJob, a fixed number over c10d: the operator gives no rdzv without elasticPolicy (kubeflow.md 1.5)": (
         "pytorchjob", C10D, (4, 4),
-        ["--rdzv-backend=c10d", "--rdzv-endpoint=train-master-0:23456", "--rdzv-id=train", CONF, "--max-restarts=3",
+        ["--rdzv-backend=c10d", "--rdzv-endpoint=train-master-0:23456", "--rdzv-id=train", LONGER, "--max-restarts=3",
          WATCH],
     ),
     "PyTorchJob, a range: all of the meeting is in elasticPolicy (kubeflow.md 1.5, 10b to 16b)": (
@@ -78,7 +79,7 @@ TABLE: dict[str, tuple[str, Launch, tuple[int, int], list[str]]] = {
     "Volcano, a range": (
         "volcano", C10D, (4, 2),
         ["--nnodes=2:4", "--nproc-per-node=2", "--rdzv-backend=c10d", "--rdzv-endpoint=$(MASTER_ADDR):23456",
-         "--rdzv-id=train", CONF, "--max-restarts=3", WATCH],
+         "--rdzv-id=train", LONGER, "--max-restarts=3", WATCH],
     ),
 }  # fmt: skip
 
@@ -215,3 +216,40 @@ def test_pods_on_the_node_s_network_hand_out_their_address(launch: Launch, there
     found = dict(variables(launch, 3, extra={"hostNetwork": True}))
     assert found.get("PET_LOCAL_ADDR") == ({"fieldRef": {"fieldPath": "status.podIP"}} if there else None)
     assert "PET_LOCAL_ADDR" not in dict(variables(launch, 3))
+
+
+UNSAID = making.LAUNCH._replace(rdzv_backend=None)
+CHOICE: list[tuple[Launch, RunPolicy, tuple[int, int], bool, str, dict[str, str]]] = [
+    (UNSAID, RunPolicy(), (1, 1), False, "static", {}),
+    (UNSAID, RunPolicy(), (2, 2), False, "static", WAITS),
+    (UNSAID, RunPolicy(), (4, 2), False, "c10d", {**WAITS, "read_timeout": "900"}),
+    (UNSAID._replace(max_restarts=1), RunPolicy(), (2, 2), False, "c10d", {**WAITS, "read_timeout": "900"}),
+    (UNSAID, RunPolicy(backoff_limit=1), (2, 2), False, "c10d", {**WAITS, "read_timeout": "900"}),
+    (UNSAID, RunPolicy(on_pod_failure="RestartPod"), (2, 2), False, "c10d", {**WAITS, "read_timeout": "900"}),
+    (UNSAID, RunPolicy(on_pod_failure="RestartJob", backoff_limit=1), (2, 2), False, "static", WAITS),
+    (UNSAID, RunPolicy(), (2, 2), True, "c10d", {**WAITS, "read_timeout": "900"}),
+    (UNSAID, RunPolicy(on_disruption="Count"), (2, 2), True, "static", WAITS),
+    (UNSAID._replace(rdzv_conf={"timeout": None}), RunPolicy(), (4, 2), False, "c10d", {"join_timeout": "900"}),
+    (UNSAID._replace(rdzv_conf={"timeout": "60"}), RunPolicy(), (4, 2), False, "c10d",
+     {"timeout": "60", "join_timeout": "900", "read_timeout": "60"}),
+    (UNSAID._replace(rdzv_backend="static"), RunPolicy(backoff_limit=1), (2, 2), False, "static", WAITS),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("launch", "policy", "nodes", "spot", "backend", "settings"), CHOICE)
+def test_where_the_user_names_no_backend_nodes_that_meet_again_meet_by_c10d(
+    launch: Launch, policy: RunPolicy, nodes: tuple[int, int], spot: bool, backend: str, settings: dict[str, str]
+) -> None:
+    """Nodes that met statically cannot meet again (PyTorch 2.13)."""
+    job = making.job(replicas=nodes[0], launch=launch, min_nodes=nodes[1], run_policy=policy, spot=spot)
+    after = run("job", job).launch
+    assert after is not None
+    assert (after.rdzv_backend, after.settings) == (backend, settings)
+
+
+@pytest.mark.parametrize(("restart", "backend"), [("OnFailure", "c10d"), ("Never", "static")])
+def test_a_container_that_restarts_meets_again(restart: RestartPolicy, backend: str) -> None:
+    job = making.job(replicas=2, launch=UNSAID, min_nodes=2)
+    after = run("job", job._replace(roles=(job.roles[0]._replace(restart_policy=restart),))).launch
+    assert after is not None
+    assert after.rdzv_backend == backend

@@ -41,8 +41,8 @@ def test_somebody_can_do_it(probe: capabilities.Probe) -> None:
     ("row", "target", "answer"),
     [
         ("several nodes", "pod", "no"),
-        ("roles beside the trainers", "volcano", "yes"),
-        ("roles beside the trainers", "pytorchjob", "no"),
+        ("auxiliary roles", "volcano", "yes"),
+        ("auxiliary roles", "pytorchjob", "no"),
         ("restartPolicy ExitCode", "pytorchjob", "yes"),
         ("queue of Kueue", "volcano", "roughly"),
         ("queue of Volcano, topology", "pytorchjob", "no"),

@@ -60,7 +60,7 @@ def test_the_loss_of_node_0_fails_all_as_claimed(tmp_path: Path) -> None:
 def test_another_end_than_the_claimed_one_is_a_difference(tmp_path: Path) -> None:
     found = play(tmp_path, Scripted({1: (0, 2)}), ("kill", "1@0.2s,back=0.3s"))
     assert found.verdict.claimed.end == "all"
-    assert found.verdict.differences[0].startswith("simulate claims: all pods train to the end")
+    assert found.verdict.differences[0].startswith("simulate claims: all pods train to completion")
     assert "failed: not as simulate claims" in text(found)
 
 

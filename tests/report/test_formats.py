@@ -11,7 +11,7 @@ from ptcompile.findings.diagnostics import Diagnostic, Span
 from ptcompile.report import renderer
 from ptcompile.report.common import in_order, place, printable
 
-ONE = Diagnostic("PTC021", "spec-unknown-field", "error", "spec.nods: no such field", "did you mean nodes?",
+ONE = Diagnostic("PTC021", "spec-unknown-field", "error", "spec.nods: unknown field", "did you mean nodes?",
                  ("spec", "nods"), Span(2, 3, 2, 7), "apply", "ptcompile", "x.yaml")  # fmt: skip
 TEXT = "spec:\n  nods: 4\n  image: x\n"
 
@@ -22,7 +22,7 @@ def full(one: Diagnostic, text: str = TEXT) -> str:
 
 def test_a_whole_finding() -> None:
     assert full(ONE) == (
-        "error[PTC021 spec-unknown-field]: spec.nods: no such field\n"
+        "error[PTC021 spec-unknown-field]: spec.nods: unknown field\n"
         "  --> x.yaml:2:3\n"
         "  |\n"
         "1 | spec:\n"
@@ -124,7 +124,7 @@ def test_printable(text: str, wanted: str) -> None:
 def test_concise_is_one_line_a_finding() -> None:
     shown = renderer("concise")([ONE, ONE._replace(message="two\nlines")], {})
     assert shown.splitlines() == [
-        "x.yaml:2:3: error PTC021 spec-unknown-field: spec.nods: no such field",
+        "x.yaml:2:3: error PTC021 spec-unknown-field: spec.nods: unknown field",
         "x.yaml:2:3: error PTC021 spec-unknown-field: two\\nlines",
     ]
 

@@ -45,7 +45,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "flow": (POD.replace("value: hf", "value: &a hf").replace("https://", "*a , x: https://"), ""),
     "an alias": (POD.replace("metadata:", f"x: &t {SECRET}\nmetadata:").replace(f"value: {SECRET}", "value: *t"), "x"),
     "a block": (POD.replace(f"value: {SECRET}", f"value: |\n        -----BEGIN\n        {SECRET}\n      x: 1"), "x"),
-    "a spec": (smallest(f"env: {{HF_TOKEN: {SECRET}}}\nnods: 4"), "no such field"),
+    "a spec": (smallest(f"env: {{HF_TOKEN: {SECRET}}}\nnods: 4"), "unknown field"),
     "a spec's wrong type": (smallest("env:\n  HF_TOKEN: [1]\n  DB_PASSWORD: 987654321012"), "is not"),
     "a profile": (
         f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {{defaults: {{env: {{A_KEY: {SECRET}, B: []}}}}}}\n",
@@ -62,7 +62,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     "no YAML": (f"kind: Pod\nenv:\n- name: HF_TOKEN\n  value: {SECRET}\n bad\n", "yaml-syntax"),
     "no YAML, its quote": (f'env:\n  A_TOKEN: "{SECRET}\n  b: 1\n', "yaml-syntax"),
     "no YAML, a block": (f"env:\n  A_TOKEN: |\n    -----\n    {SECRET}\n   bad\n", "yaml-syntax"),
-    "a comment": (smallest(f"# HF_TOKEN={SECRET}\nnods: 4"), "no such field"),
+    "a comment": (smallest(f"# HF_TOKEN={SECRET}\nnods: 4"), "unknown field"),
     "unquoted number": (smallest("env: {HF_TOKEN: 987654321012}"), 'is not'),
     "two documents": (f"a: [\n---\n{POD}", "yaml-syntax"),
 }  # fmt: skip

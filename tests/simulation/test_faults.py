@@ -107,15 +107,15 @@ def test_an_older_torch_shares_no_store() -> None:
     ("agents", "begin", "has"),
     [
         (RANGE, "torchrun, node 0 goes: it holds the store, so the others exit with 1", True),
-        (RANGE, "torchrun, a pod that is made again or comes late: it joins within 5 to 15 seconds", True),
+        (RANGE, "torchrun, a recreated or late pod: it joins within 5 to 15 seconds", True),
         (SHARED, "torchrun, a pod that is made again or comes to a later meeting: all pods exit with 1 after 60", True),
-        (RANGE, "torchrun, a pod that goes: the others go on with at least 2, after 39 to 49 seconds", True),
+        (RANGE, "torchrun, a lost pod: the others go on with at least 2, after 39 to 49 seconds", True),
         (RANGE, "torchrun waits 900 seconds for node 0, and 600 seconds for enough other nodes", True),
         (RANGE, "torchrun on node 0 looks the endpoint up", True),
         (FRAGILE, "torchrun, a pod that comes late: a matter of chance", True),
         (STATIC, "torchrun on node 0 looks the endpoint up", False),
         (STATIC, "torchrun, node 0 goes", False),
-        (STATIC, "torchrun, a pod that goes: nodes that met statically cannot meet again", True),
+        (STATIC, "torchrun, a lost pod: nodes of a static rendezvous cannot meet again", True),
     ],
 )
 def test_sentences(agents: Agents, begin: str, has: bool) -> None:

@@ -32,7 +32,7 @@ def test_pods_that_wait_for_a_group_in_no_file() -> None:
     pod = {"restartPolicy": "Never", "containers": [{"name": "a", "image": "a"}]}
     labels = {"scheduling.x-k8s.io/pod-group": "gone"}
     manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "p", "labels": labels}, "spec": pod}
-    assert "gone is in no file: the pods wait until it is there" in overview(simulate(manifest))
+    assert "gone is in no file: the pods wait until it exists" in overview(simulate(manifest))
 
 
 def test_a_multikueue_manager_has_no_pods() -> None:

@@ -74,7 +74,7 @@ def test_env_file() -> None:
         "# all of secret:all",
         "# TOKEN: secret:hf/token",
         "# URL: https://<secret:hf/token>@host",
-        "# LINES: 'a\\nb' cannot stand in such a file",
+        "# LINES: 'a\\nb' cannot be written to such a file",
         "MAP=fast",
         "# IP: status.podIP",
         "POD=alone",

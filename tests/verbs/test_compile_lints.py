@@ -166,5 +166,5 @@ def test_the_help_speaks_of_the_spec_and_is_right() -> None:
     assert "runPolicy: {onPodFailure: RestartJob}" in found.help
     assert ptcompile.compile(text(f"{body}runPolicy: {{onPodFailure: RestartJob}}"), target="jobset").diagnostics == ()
     (found,) = ptcompile.compile(text(f"{body}restartPolicy: OnFailure"), target="job").diagnostics
-    assert found.help == "take it out, or take a target that restarts all pods, such as jobset"
+    assert found.help == "remove it, or use a target that restarts all pods, such as jobset"
     assert ptcompile.compile(text(body), target="job").diagnostics == ()

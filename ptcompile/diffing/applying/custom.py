@@ -35,7 +35,7 @@ def stored(old: Mapping[str, Any], new: Mapping[str, Any]) -> tuple[Mapping[str,
         return new, []
     nulls: list[Path] = []
     made = merged(schema, document, old, new, (), nulls)
-    help = "remove the line: an apply takes a null for a value"
+    help = "remove the line: an apply treats null as a value"
     problems = (Problem("wrong-type", path, f"{field_path(path)}: must not be null", help) for path in nulls)
     return made, list(problems)
 

@@ -11,7 +11,7 @@ from ptcompile.findings.diagnostics import Problem
 if TYPE_CHECKING:
     from ptcompile.diffing.applying import Update
 
-_RENAME: Final = "give it a new name, and name that in the pods: a hash of the content at its end is usual"
+_RENAME: Final = "give it a new name, and use that name in the pods; a hash of the content as suffix is common"
 
 
 def config_map_update(update: Update) -> Iterator[Problem]:

@@ -85,7 +85,7 @@ def stateful_set_update(update: Update) -> Iterator[Problem]:
         if path[1:2] and path[1] not in allowed:
             listed = ", ".join(f"'{name}'" for name in allowed[:-1])
             why = f"updates to statefulset spec for fields other than {listed} and '{allowed[-1]}' are forbidden"
-            yield forbidden(("spec",), why, "delete it with --cascade=orphan and apply again, or name it anew")
+            yield forbidden(("spec",), why, "delete it with --cascade=orphan and apply again, or rename it")
             return
 
 

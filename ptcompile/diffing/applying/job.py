@@ -31,7 +31,7 @@ _STEERING: Final = (
 """What of a suspended Job's template may change."""
 
 _TEMPLATE: Final = ("spec", "template")
-_SUSPENDED: Final = "suspend the Job before it starts to change where its pods run, or name the Job anew for each run"
+_SUSPENDED: Final = "suspend the Job before it starts to change where its pods run, or give each run a name of its own"
 
 
 def job_update(update: Update) -> Iterator[Problem]:
@@ -86,5 +86,5 @@ def _completions(update: Update) -> Iterator[Problem]:
     if spec.get("completionMode") != "Indexed":
         yield fixed(here, wanted)
     elif wanted is not None and wanted != spec.get("parallelism"):
-        help = "set parallelism to the same number; pods that run keep the number of pods that they were told"
+        help = "set parallelism to the same number; running pods keep the old number of pods"
         yield fixed(here, wanted, help, "can only be modified in tandem with spec.parallelism")

@@ -19,11 +19,11 @@ def metadata_update(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[
         if value is not None and value != before.get(key):
             yield fixed(("metadata", key), value, _GONE)
     if after.get("uid") and before.get("uid") and after["uid"] != before["uid"]:
-        yield fixed(("metadata", "uid"), after["uid"], "remove it: the server gives it")
+        yield fixed(("metadata", "uid"), after["uid"], "remove it: the server sets it")
     versions = before.get("resourceVersion"), after.get("resourceVersion")
     if all(versions) and versions[0] != versions[1]:
         why = "the object has been modified; please apply your changes to the latest version and try again"
-        yield forbidden(("metadata", "resourceVersion"), why, "remove it: it is that of another state of the object")
+        yield forbidden(("metadata", "resourceVersion"), why, "remove it: it is from another state of the object")
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

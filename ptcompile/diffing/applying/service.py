@@ -20,7 +20,7 @@ def service_update(update: Update) -> Iterator[Problem]:
     before, after = _address(old), _address(new)
     if before == after or after is None or (before is None and after != "None"):
         return
-    help = "delete the Service and apply again: an address is given once"
+    help = "delete the Service and apply again: an address is assigned once"
     yield fixed(("spec", "clusterIP"), after, help, "may not change once set")
 
 

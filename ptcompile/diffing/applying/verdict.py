@@ -22,27 +22,30 @@ _ROLLS: Final[dict[tuple[str, str], tuple[tuple[str, ...], str]]] = {
 """Where a change restarts pods, by API group and kind."""
 
 _LATER: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]]] = {
-    ("apps", "ReplicaSet"): ((("spec", "template"), "pods that run stay as they are; later ones are made anew"),),
-    ("batch", "CronJob"): ((("spec", "jobTemplate"), "Jobs that run stay as they are; it counts for the next ones"),),
+    ("apps", "ReplicaSet"): ((("spec", "template"), "running pods stay as they are; later pods use the new template"),),
+    ("batch", "CronJob"): ((("spec", "jobTemplate"), "running Jobs stay as they are; it applies to the next ones"),),
     ("kubeflow.org", "PyTorchJob"): (
         (
             ("spec", "pytorchReplicaSpecs"),
-            "pods that run keep their template and the size of the job that they were told; pods made later are made "
-            "of the new one: suspend the job, apply, and resume it",
+            "running pods keep their template and the job's old size; later pods use the new one: suspend the job, "
+            "apply, and resume it",
         ),
     ),
     ("kubeflow.org", "MPIJob"): (
-        (("spec", "mpiReplicaSpecs"), "the launcher stays as it is, and workers that run; new workers are made anew"),
+        (
+            ("spec", "mpiReplicaSpecs"),
+            "the launcher and running workers stay as they are; new workers use the new template",
+        ),
     ),
     ("ray.io", "RayCluster"): (
-        (("spec",), "pods that run stay as they are; replicas are scaled (upgradeStrategy Recreate replaces all)"),
+        (("spec",), "running pods stay as they are; replicas are scaled (upgradeStrategy Recreate replaces all)"),
     ),
-    ("ray.io", "RayJob"): ((("spec", "rayClusterSpec"), "the cluster that runs stays as it is"),),
+    ("ray.io", "RayJob"): ((("spec", "rayClusterSpec"), "the running cluster stays as it is"),),
     ("trainer.kubeflow.org", "TrainingRuntime"): (
-        (("spec",), "TrainJobs that run stay as they are; it counts for the next ones"),
+        (("spec",), "running TrainJobs stay as they are; it applies to the next ones"),
     ),
     ("trainer.kubeflow.org", "ClusterTrainingRuntime"): (
-        (("spec",), "TrainJobs that run stay as they are; it counts for the next ones"),
+        (("spec",), "running TrainJobs stay as they are; it applies to the next ones"),
     ),
     ("", "ConfigMap"): ((("data",), "volumes follow after a minute (not with subPath), variables never"),),
     ("", "Secret"): ((("data",), "volumes follow after a minute (not with subPath), variables never"),),

@@ -15,22 +15,22 @@ _CANNOT_START: Final[dict[str, tuple[str, str]]] = {
 _SENTENCES: Final[tuple[tuple[str, str, str], ...]] = (
     (
         "mapping values are not allowed",
-        "a ':' stands where no key can be",
-        "quote a value that holds ': ', or mend the indentation of this line",
+        "a ':' is where a key cannot be",
+        "quote a value that contains ': ', or fix the indentation of this line",
     ),
     (
         "could not find expected ':'",
-        "this line is no 'key: value', and it does not continue the value above",
+        "this line is not 'key: value' and does not continue the value above",
         "write 'key: value', or indent the line under the value that it belongs to",
     ),
     (
         "while parsing a block mapping",
-        "this does not fit the mapping around it",
+        "this does not belong to the mapping around it",
         "give all keys of one mapping the same indentation, and quote values that begin with an indicator",
     ),
     (
         "while parsing a block collection",
-        "this does not fit the list around it",
+        "this does not belong to the list around it",
         "give all '-' of one list the same indentation",
     ),
     ("expected ',' or ']'", "a list that begins with '[' is not closed", "add the ',' or the ']'"),
@@ -43,7 +43,7 @@ _SENTENCES: Final[tuple[tuple[str, str, str], ...]] = (
         "write a backslash as '\\\\', or use single quotes",
     ),
     ("hexdecimal", "this escape needs hexadecimal digits", "write a backslash as '\\\\', or use single quotes"),
-    ("invalid Unicode", "this escape is no character", "write the character itself instead of surrogate escapes"),
+    ("invalid Unicode", "this escape is not a character", "write the character itself instead of surrogate escapes"),
     ("tab character", "a tab cannot indent YAML", "indent with spaces"),
     ("block sequence entries are not allowed", "a list item cannot begin here", "put the '-' on a line of its own"),
     ("expected node content", "a value is missing here", "write a value, or close the bracket"),
@@ -52,11 +52,11 @@ _SENTENCES: Final[tuple[tuple[str, str, str], ...]] = (
         "the document has ended before this, or a directive is not followed by '---'",
         "indent the line as the ones above, or separate documents with a line '---'",
     ),
-    ("incompatible YAML", "kubectl reads no other YAML than 1.1", "remove the %YAML line"),
-    ("directive", "this is no directive of YAML", "remove the line that begins with '%'"),
+    ("incompatible YAML", "kubectl reads YAML 1.1 only", "remove the %YAML line"),
+    ("directive", "this is not a YAML directive", "remove the line that begins with '%'"),
     ("anchor", "an anchor or alias needs a name of letters, digits, '-' and '_'", "quote a value with '&' or '*'"),
     ("alias", "an anchor or alias needs a name of letters, digits, '-' and '_'", "quote a value with '&' or '*'"),
-    ("tag", "this is no tag of YAML", "quote a value that begins with '!'"),
+    ("tag", "this is not a YAML tag", "quote a value that begins with '!'"),
     ("undefined tag", "this tag is not declared", "remove the tag"),
     ("block scalar", "the first line of a text block is malformed", "write '|' or '>' alone, then indent the text"),
     ("indentation", "the indentation of this text block is malformed", "indent all its lines alike, with spaces"),
@@ -71,4 +71,4 @@ def describe(context: str, problem: str, character: str) -> tuple[str, str]:
     for part, message, cure in _SENTENCES:
         if part in said:
             return message, cure
-    return "this cannot be read as YAML", "quote the value, or mend the indentation"
+    return "this cannot be read as YAML", "quote the value, or fix the indentation"

@@ -125,7 +125,7 @@ def _begin(
     findings: list[Finding],
 ) -> None:
     if len(stack) >= MAX_DEPTH:
-        cure = "move the inner parts out; no Kubernetes object nests so deep"
+        cure = "flatten it: no Kubernetes object nests this deep"
         raise refused(event, "too-deep", f"nested more than {MAX_DEPTH} levels deep", cure, "ptcompile")
     if event.anchor:
         anchors[event.anchor] = None  # not readable yet: an alias within would contain itself
@@ -159,7 +159,7 @@ def _scalar(event: Any, findings: list[Finding]) -> Value:
 def _alias(event: Any, anchors: dict[str, Value | None]) -> Value:
     name = event.anchor
     if name not in anchors:
-        message = f"no anchor &{name} stands before this alias"
+        message = f"no anchor &{name} comes before this alias"
         raise refused(event, "yaml-syntax", message, "quote the value if '*' is meant as text")
     found = anchors[name]
     if found is None:
@@ -174,7 +174,7 @@ def _limit(event: Any, frame: Frame, total: int) -> None:
         message = f"the document has more than {MAX_VALUES} values"
         raise refused(event, "too-large", message, "split the document", "ptcompile")
     if frame.values > MAX_VALUES or frame.size > MAX_DOCUMENT:
-        message = "aliases blow this document up beyond what the API server takes"
+        message = "aliases expand this document beyond what the API server accepts"
         raise refused(event, "too-many-aliases", message, "write the values out, or use fewer aliases", "ptcompile")
 
 
@@ -183,6 +183,6 @@ def _unread(text: str, event: Any) -> list[Finding]:
     rest = re.compile(r"^[ \t]*[^\s#]", re.MULTILINE).search(text, event.end_mark.index)
     if rest is None:
         return []
-    message = "kubectl reads nothing from here on, because a line '...' has ended the document"
+    message = "kubectl reads nothing after the line '...' that ended the document"
     cure = "separate documents with a line '---'"
     return [Finding("unsupported-yaml", message, cure, rest.end() - 1, rest.end(), "ptcompile")]

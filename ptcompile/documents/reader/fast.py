@@ -36,7 +36,7 @@ _around_plain: Final = frozenset(" \t\r\n,[]{}:?")
 def read_document(text: str) -> Parsed:
     """Read one YAML document, the fast way where that is the same. Never raises on its content."""
     if len(text) > MAX_DOCUMENT:
-        message = f"the document is larger than {MAX_DOCUMENT >> 20} MiB, and the API server takes no larger request"
+        message = f"the document is larger than {MAX_DOCUMENT >> 20} MiB, the API server's limit for a request"
         return Parsed(None, None, [Finding("too-large", message, "split the document, or mount the data", 0, 1)])
     if loads is not None and not _looks_doubtful(text):
         try:

@@ -48,7 +48,7 @@ def attach(frame: Frame, value: Value, event: Any, findings: list[Finding]) -> N
         return
     if type(value.data) is Infinite:
         cure = "write a finite number, or quote it"
-        raise refused(event, "unsupported-yaml", f"{value.data} is no JSON value", cure)
+        raise refused(event, "unsupported-yaml", f"{value.data} is not a JSON value", cure)
     frame.values += value.values
     frame.size += value.size
     if frame.key is None:
@@ -69,7 +69,7 @@ def attach(frame: Frame, value: Value, event: Any, findings: list[Finding]) -> N
 
 
 def _duplicate(name: str, first: int, start: int, end: int) -> Finding:
-    message = f'the key "{name}" stands twice in this mapping, and kubectl keeps only the last'
+    message = f'the key "{name}" appears twice in this mapping, and kubectl keeps only the last'
     return Finding("duplicate-key", message, "remove one of the two", start, end, "ptcompile", first=first)
 
 
@@ -78,7 +78,7 @@ def _key(value: Value) -> Any:
         return _MERGE
     name = value.data if value.plain is None else key(value.plain)
     if not isinstance(name, str):
-        message = "this key is no string, and kubectl makes none of it"
+        message = "this key is not a string, and kubectl does not turn it into one"
         node = value.node
         raise Refused(Finding("unsupported-yaml", message, "put the key in double quotes", node.start, node.end))
     return name

@@ -82,16 +82,16 @@ def _deep() -> str:
 
 def _not_json(at: int) -> Finding:
     message = "kubectl reads a file that begins with '{' as JSON, and this is not JSON"
-    return Finding("yaml-syntax", message, "mend the JSON, or begin the file with a line '---'", at, at + 1)
+    return Finding("yaml-syntax", message, "fix the JSON, or begin the file with a line '---'", at, at + 1)
 
 
 def _value(text: str, data: Any, start: int, end: int, *, repeated: bool) -> Value:
     if end - start > MAX_DOCUMENT:
-        message = f"the document is larger than {MAX_DOCUMENT >> 20} MiB, and the API server takes no larger request"
+        message = f"the document is larger than {MAX_DOCUMENT >> 20} MiB, the API server's limit for a request"
         return Value(None, start, end, [Finding("too-large", message, "split the document", 0, 1)])
     if not isinstance(data, dict):
-        message = "the document is no mapping, as a Kubernetes object is"
-        return Value(None, start, end, [Finding("not-a-mapping", message, "write an object in '{}'", 0, end - start)])
+        message = "the document is not a mapping, as a Kubernetes object must be"
+        return Value(None, start, end, [Finding("not-a-mapping", message, "write an object: {...}", 0, end - start)])
     if wrong := flaw(data):
         return Value(None, start, end, [Finding(wrong.name, wrong.message, wrong.help, 0, 1, wrong.authority)])
     findings = parse(as_yaml(text[start:end])).findings if repeated else []
@@ -134,14 +134,14 @@ def flaw(data: Any) -> Problem | None:
             for key, value in box.items() if isinstance(box, dict) else enumerate(box):
                 here = (*path, key)
                 if isinstance(box, dict) and not isinstance(key, str):
-                    return _flaw("unsupported-yaml", path, f"the key {key!r} is no string", "use a string")
+                    return _flaw("unsupported-yaml", path, f"the key {key!r} is not a string", "use a string")
                 if isinstance(value, dict | list):
                     below.append((here, value))
                 elif not isinstance(value, _SCALARS):
-                    what = f"a value of type {type(value).__name__} is no JSON"
+                    what = f"a value of type {type(value).__name__} is not JSON"
                     return _flaw("unsupported-yaml", here, what, "convert it to a string, number, list or dict")
                 elif isinstance(value, float) and value - value != 0:
-                    return _flaw("unsupported-yaml", here, f"{value} is no JSON", "use a finite number")
+                    return _flaw("unsupported-yaml", here, f"{value} is not JSON", "use a finite number")
         if depth > MAX_DEPTH:
             return _flaw("too-deep", level[0][0][:8], _deep(), "move the inner parts out")
         if values > MAX_VALUES:

@@ -30,12 +30,12 @@ def tagged(event: Any, text: str) -> Any:
     }
     if kind == "timestamp":
         if not _TIMESTAMP.fullmatch(text):
-            raise refused(event, "yaml-syntax", f"the value is no !!{kind}", "remove the tag")
+            raise refused(event, "yaml-syntax", f"the value is not a !!{kind}", "remove the tag")
         return text
     if kind not in fits:
         return text
     if not fits[kind]:
-        raise refused(event, "yaml-syntax", f"the value is no !!{kind}", "remove the tag")
+        raise refused(event, "yaml-syntax", f"the value is not a !!{kind}", "remove the tag")
     return Infinite(text) if isinstance(value, float) and value - value != 0 else value
 
 
@@ -46,7 +46,7 @@ def _binary(event: Any, text: str) -> str:
     try:
         return base64.b64decode(text.replace("\n", ""), validate=True).decode("utf-8", errors="replace")
     except (binascii.Error, ValueError):
-        raise refused(event, "yaml-syntax", "the value is no base64", "remove the tag, or mend the value") from None
+        raise refused(event, "yaml-syntax", "the value is not base64", "remove the tag, or fix the value") from None
 
 
 def note_tag(event: Any, findings: list[Finding]) -> None:
@@ -55,7 +55,7 @@ def note_tag(event: Any, findings: list[Finding]) -> None:
     if not tag or tag == "!" or tag.startswith(_CORE):
         return
     start = event.start_mark.index
-    message = f"kubectl ignores the tag {tag} and takes the value as it stands"
+    message = f"kubectl ignores the tag {tag} and uses the value as written"
     cure = "remove the tag, or run the tool that understands it first"
     end = start + len(tag)
     findings.append(Finding("unsupported-yaml", message, cure, start, end, "ptcompile", "warning", "style"))

@@ -1,9 +1,9 @@
 """The training is started in the background, and the script ends.
 
-What: a shell script whose last command is the training with `&`, without a `wait`.
+What: a shell script whose last command runs the training with `&`, without a `wait`.
 
 Why: the container ends when its first process does. The shell has nothing left to do and exits with 0: the training
-is killed in its first second, and the job is a success.
+is killed in its first second, and the job counts as a success.
 
 Example:
 

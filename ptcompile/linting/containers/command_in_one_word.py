@@ -1,8 +1,8 @@
 """A whole command line is written as one word.
 
-What: the first word of `command` holds blanks, as in `command: ["python train.py"]`.
+What: the first word of `command` contains blanks, as in `command: ["python train.py"]`.
 
-Why: no shell takes it apart. The runtime looks for a program of that very name, with the blanks in it, and the
+Why: no shell splits it. The runtime looks for a program with that exact name, blanks included, and the
 container does not start: "no such file or directory".
 
 Example:
@@ -20,7 +20,7 @@ Example:
     +       command: [python, train.py, --epochs, "3"]
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: give each word an item of its own, or start a shell: [bash, -c, "..."].
+Fix: write each word as its own list item, or start a shell: [bash, -c, "..."].
 
 Source: Kubernetes 1.36, command and args of containers; execve(2).
 """
@@ -48,9 +48,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             edit = Edit("set", word.path[:-1], [*words, *rest])
             yield found_at(
                 word.path,
-                f"no shell takes {_short(word.text)!r} apart: a program of that whole name is looked for",
-                "give each word an item of its own",
-                Fix("give each word an item of its own", (edit,), safe=False) if words else None,
+                f"no shell splits {_short(word.text)!r}: a program with that whole name is looked up",
+                "write each word as its own list item",
+                Fix("write each word as its own list item", (edit,), safe=False) if words else None,
             )
 
 

@@ -1,9 +1,9 @@
-"""CUDA_VISIBLE_DEVICES does not fit the GPUs that the container asks for.
+"""CUDA_VISIBLE_DEVICES does not match the GPUs that the container requests.
 
 What: a list of indexes with one that is not below the number of GPUs, or with fewer indexes than GPUs.
 
-Why: inside a container the GPUs are numbered from 0, whichever the node gave. CUDA takes the indexes up to the first
-that does not exist and forgets the rest, so the processes see fewer GPUs than are paid for, or none.
+Why: inside a container the GPUs are numbered from 0, whichever the node assigned. CUDA uses the indexes up to the first
+that does not exist and ignores the rest, so the processes see fewer GPUs than are paid for, or none.
 
 Example:
 
@@ -21,7 +21,7 @@ Example:
     -           value: "3"  # <--
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: leave the variable out: a container sees its own GPUs and no others.
+Fix: remove the variable: a container sees only its own GPUs.
 
 Source: CUDA 13, environment variables; Kubernetes 1.36, device plugins.
 """

@@ -1,4 +1,4 @@
-"""A switch for looking for faults is on, and slows the training.
+"""A debugging switch is on and slows the training.
 
 What: CUDA_LAUNCH_BLOCKING=1, TORCH_DISTRIBUTED_DEBUG=DETAIL, NCCL_DEBUG=TRACE or PYTORCH_NO_CUDA_MEMORY_CACHING=1 in
 a container with accelerators.
@@ -22,7 +22,7 @@ Example:
     -         - name: CUDA_LAUNCH_BLOCKING  # <--
     -           value: "1"
 
-Fix: remove it when the fault is found.
+Fix: remove it once the fault is found.
 
 Source: CUDA 13, CUDA_LAUNCH_BLOCKING; PyTorch 2.13, TORCH_DISTRIBUTED_DEBUG and CUDA memory management; NCCL 2.29,
 NCCL_DEBUG.
@@ -54,7 +54,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 yield found_at(
                     path,
                     f"{entry.name}={entry.value}: {cost}, for as long as the job runs",
-                    "remove it when the fault is found",
+                    "remove it once the fault is found",
                     Fix(f"remove {entry.name}", (Edit("remove", entry.path),), safe=False),
                 )
 

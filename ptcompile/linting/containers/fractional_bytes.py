@@ -2,7 +2,7 @@
 
 What: a limit of memory or ephemeral storage below one MiB that is not whole bytes, such as `512m`.
 
-Why: `m` means milli for every resource. `512m` is half a byte, within which no container starts. The API server warns
+Why: `m` means milli for every resource. `512m` is half a byte, in which no container starts. The API server warns
 and accepts.
 
 Example:

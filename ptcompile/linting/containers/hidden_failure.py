@@ -4,7 +4,7 @@ What: in a shell script the training is followed by a pipe without pipefail, by 
 without `set -e`.
 
 Why: a container's exit code is that of the last command. `torchrun ... | tee log` ends with tee's 0, `torchrun ...;
-echo done` with echo's: the job is complete, no retry happens, and nobody is told.
+echo done` with echo's: the job is complete, no retry happens, and nobody notices.
 
 Example:
 
@@ -60,7 +60,7 @@ def _reason(reading: Reading) -> str | None:
     if reading.separator == "|":
         return None if reading.pipefail else f"the script ends with the exit code of {after[0][0]}" if after else None
     if reading.separator == "||":
-        return f"|| {after[0][0]} takes the failure away" if after and after[0][0] in _SUCCEED else None
+        return f"|| {after[0][0]} hides the failure" if after and after[0][0] in _SUCCEED else None
     if reading.separator in ("&&", "&", "") or not after or reading.errexit or last == "exit":
         return None
     return f"the script ends with the exit code of {last}"

@@ -1,8 +1,8 @@
 """The container that trains holds accelerators and only sleeps.
 
-What: a container asks for accelerators, and its command is `sleep infinity`, `tail -f /dev/null` or the like.
+What: a container requests accelerators, and its command is `sleep infinity`, `tail -f /dev/null` or the like.
 
-Why: it was left from looking around inside the pod. The accelerators are taken, and the job never ends.
+Why: it is a leftover from debugging inside the pod. The accelerators stay allocated, and the job never ends.
 
 Example:
 
@@ -42,7 +42,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             yield found_at(
                 path,
                 f"{shown} holds {count} accelerator{'s' if count > 1 else ''} and never ends",
-                "start the training, or ask for no accelerators",
+                "start the training, or request no accelerators",
             )
 
 

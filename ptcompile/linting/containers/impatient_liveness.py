@@ -3,8 +3,8 @@
 What: a container with accelerators, or one that torchrun or another launcher starts, has a liveness probe that gives
 up within five minutes, and no startup probe.
 
-Why: pulling weights, building NCCL's communicators and compiling take minutes, in which nothing answers. The kubelet
-kills the container, the rank is gone, and the others fail with it.
+Why: loading weights, building NCCL's communicators and compiling take minutes, during which nothing answers. The
+kubelet kills the container, the rank is gone, and the others fail with it.
 
 Example:
 
@@ -26,7 +26,7 @@ Example:
               tcpSocket: {port: 8080}
               periodSeconds: 10
 
-Fix: add a startupProbe that waits for half an hour, or do without: torchrun watches its processes itself.
+Fix: add a startupProbe that waits for half an hour, or remove the probe: torchrun watches its processes itself.
 
 Source: Kubernetes 1.36, probes: period 10 s, 3 failures, where nothing is said.
 """
@@ -56,8 +56,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = (*container.path, "livenessProbe")
             yield found_at(
                 path,
-                f"the kubelet kills the container when nothing answers in the first {seconds} seconds",
-                "add a startupProbe with more patience, or remove the probe",
+                f"the kubelet kills the container if nothing answers in the first {seconds} seconds",
+                "add a startupProbe that waits longer, or remove the probe",
                 on_key=True,
             )
 

@@ -1,4 +1,4 @@
-"""A variable has a value that its reader does not take.
+"""A variable has a value that its reader does not accept.
 
 What: a switch of NCCL that is not a number (`true`), an unknown level of NCCL_DEBUG or TORCH_DISTRIBUTED_DEBUG, or a
 number of threads that is none.
@@ -23,7 +23,7 @@ Example:
     -           value: "true"  # <--
     +           value: "1"
 
-Fix: write a value that is read.
+Fix: write a value that the reader accepts.
 
 Source: NCCL 2.29, environment variables; PyTorch 2.13, torch/csrc/distributed/c10d/debug.cpp; OpenMP 5.2.
 """

@@ -1,8 +1,8 @@
-"""A switch of Python is set to a word for off, which turns it on.
+"""A Python switch is set to a word for "off", which turns it on.
 
 What: PYTHONUNBUFFERED, PYTHONDONTWRITEBYTECODE and their like are `false`, `no` or `off`; PYTHONFAULTHANDLER also `0`.
 
-Why: Python reads a whole number there, and takes any other text for 1: "false" turns the switch on.
+Why: Python expects a whole number and treats any other text as 1: "false" turns the switch on.
 
 Example:
 
@@ -21,7 +21,7 @@ Example:
     -           value: "false"  # <--
     +           value: "0"
 
-Fix: remove the variable where it is to be off; write "1" where it is to be on.
+Fix: remove the variable to turn it off; write "1" to turn it on.
 
 Source: CPython 3.11, Python/preconfig.c (_Py_get_env_flag) and Python/initconfig.c; a test of ours asks the
 interpreter.
@@ -58,7 +58,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 yield found_at(
                     path,
                     f"{entry.name}={entry.value} turns it on: Python takes it for 1",
-                    'remove the variable, or write "1" where on is meant',
+                    'remove the variable, or write "1" to turn it on',
                     Fix(f"remove {entry.name}", (Edit("remove", entry.path),), safe=False),
                 )
 

@@ -1,8 +1,8 @@
-"""A container asks for more than any machine has.
+"""A container requests more than any machine has.
 
 What: more than 1920 CPUs, more than 32 TiB of memory, or more than 16 whole GPUs in one container.
 
-Why: a pod runs on one node. It stays Pending for ever, and an autoscaler cannot help it. Most often it is the number
+Why: a pod runs on one node. It stays Pending forever, and an autoscaler cannot help. Most often it is the number
 of GPUs of the whole job, or a CPU count without the `m`.
 
 Example:
@@ -27,7 +27,7 @@ Example:
     -               nvidia.com/gpu: 32  # <--
     +               nvidia.com/gpu: 8
 
-Fix: ask for what one node has, and for more pods.
+Fix: request what one node has, with more pods.
 
 Source: the largest machines that clouds rent in 2026: 16 GPUs (a2-megagpu-16g, p2.16xlarge), 1920 CPUs and 32 TiB
 (x4-megamem-1920, u7inh-32tb).
@@ -59,9 +59,9 @@ def _check(subject: Subject) -> Iterator[Found]:
                     yield found_at(
                         path,
                         f"{written} is more than any machine has ({_SHOWN.get(name, most)}): the pod stays Pending",
-                        "ask for what one node has, and for more pods"
+                        "request what one node has, with more pods"
                         if name != "cpu"
-                        else f"write {written}m where thousandths of a CPU were meant",
+                        else f"write {written}m for thousandths of a CPU",
                     )
 
 

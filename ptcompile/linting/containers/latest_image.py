@@ -24,7 +24,7 @@ Example:
     +           image: ghcr.io/acme/train:1.0
                 resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: name a version, or better a digest.
+Fix: use a version tag, or better a digest.
 
 Source: Kubernetes 1.36, images: the pull policy is Always for latest and IfNotPresent for other tags.
 """
@@ -46,8 +46,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = (*container.path, "image")
             yield found_at(
                 path,
-                f"{image} is what was pushed last when a pod starts: ranks may run different code",
-                "name a version or a digest",
+                f"{image} is whatever was pushed last when a pod starts: ranks may run different code",
+                "use a version tag or a digest",
             )
 
 

@@ -1,8 +1,8 @@
-"""Words behind a shell's script are never used.
+"""Arguments after a shell's script are never used.
 
-What: `bash -c` is given more words behind its script, and the script uses none of them.
+What: `bash -c` gets further arguments after its script, and the script uses none of them.
 
-Why: -c takes one word for the script. The others become its parameters $0, $1, ...: in `[bash, -c, torchrun,
+Why: -c takes one argument as the script. The others become its parameters $0, $1, ...: in `[bash, -c, torchrun,
 --nnodes=2, train.py]` torchrun starts without any argument; of two lines given as two items the second never runs.
 
 Example:

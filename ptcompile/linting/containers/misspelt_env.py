@@ -1,9 +1,9 @@
-"""A variable has almost the name of one that NCCL or PyTorch reads.
+"""A variable name is almost one that NCCL or PyTorch reads.
 
-What: a name that begins like theirs (NCCL_, TORCH_, GLOO_, OMP_, PYTORCH_, CUDA_) and is a slip away from one that
-they read, such as NCCL_SOCKET_IFNAMES.
+What: a name with one of their prefixes (NCCL_, TORCH_, GLOO_, OMP_, PYTORCH_, CUDA_) that is one typo away from one
+that they read, such as NCCL_SOCKET_IFNAMES.
 
-Why: nobody complains about a variable that nobody reads. The setting has no effect.
+Why: a variable that nothing reads causes no error. The setting has no effect.
 
 Example:
 
@@ -45,7 +45,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 path = (*entry.path, "name")
                 yield found_at(
                     path,
-                    f"nobody reads {entry.name} (did you mean {meant}?)",
+                    f"nothing reads {entry.name} (did you mean {meant}?)",
                     f"write {meant}",
                     Fix(f"write {meant}", (Edit("set", path, meant),), safe=False),
                 )

@@ -1,9 +1,9 @@
-"""A resource has almost the name of an accelerator.
+"""A resource name is almost that of an accelerator.
 
 What: a name in requests or limits that is an accelerator's but for letter case, a plural s, a missing `.com`, or the
 dash in `mig-`.
 
-Why: the API server takes any qualified name. No device plugin offers this one, so that no node ever has it: the pod
+Why: the API server accepts any qualified name. No device plugin offers this one, so no node ever has it: the pod
 stays Pending.
 
 Example:

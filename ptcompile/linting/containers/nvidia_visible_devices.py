@@ -1,6 +1,6 @@
 """NVIDIA_VISIBLE_DEVICES is set by hand.
 
-What: the variable has a value of its own in a container: `all`, a list of devices, or, where GPUs are asked for,
+What: the variable is set in a container: `all`, a list of devices, or, where GPUs are requested,
 `none` or `void`.
 
 Why: the device plugin tells the container runtime by this variable which GPUs the container was given, and the
@@ -53,7 +53,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             effect = "the container sees none of its GPUs" if blind else "the container sees GPUs of other pods"
             yield found_at(
                 path,
-                f"{_NAME}={entry.value} overrides what the device plugin gives: {effect}",
+                f"{_NAME}={entry.value} overrides what the device plugin sets: {effect}",
                 "remove the variable",
                 Fix(f"remove {_NAME}", (Edit("remove", entry.path),), safe=False),
             )

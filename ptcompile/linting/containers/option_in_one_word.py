@@ -1,9 +1,9 @@
 """An option and its value are one word.
 
-What: a word such as `--epochs 3` among the words of a command that no shell takes apart.
+What: a word such as `--epochs 3` in a command that no shell splits.
 
-Why: the program gets the option's name with the blank and the value in it. Python's argparse takes it for no option
-at all: "unrecognized arguments".
+Why: the program gets one argument with the option's name, the blank and the value. Python's argparse does not recognize
+it: "unrecognized arguments".
 
 Example:
 
@@ -49,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 joined = f"{match[1]}={match[2]}"
                 yield found_at(
                     word.path,
-                    f"no shell takes {word.text!r} apart: the program sees no option {match[1]}",
+                    f"no shell splits {word.text!r}: the program sees no option {match[1]}",
                     f"write {joined}",
                     Fix(f"write {joined}", (Edit("set", word.path, joined),), safe=False),
                 )

@@ -1,4 +1,4 @@
-"""A container that trains may do nearly all that root of the node may.
+"""A container that trains has nearly the power of root on the node.
 
 What: the container that trains has the capability SYS_ADMIN, or all capabilities.
 
@@ -47,8 +47,8 @@ def _check(subject: Subject) -> Iterator[Found]:
                 path = (*container.path, "securityContext", "capabilities", "add", i)
                 yield found_at(
                     path,
-                    f"{name} is nearly as much as privileged: it opens the node to the training",
-                    "remove it, or give the one capability that is needed",
+                    f"{name} is nearly as much as privileged: it opens the node to the training code code",
+                    "remove it, or add only the capability that is needed",
                 )
 
 

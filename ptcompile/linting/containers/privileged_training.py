@@ -2,8 +2,8 @@
 
 What: the container that trains has `privileged: true`.
 
-Why: a privileged container is root on its node: it sees all devices, the GPUs of other pods among them, and can leave
-its box. RDMA needs the capability IPC_LOCK and the device plugin's resource, no more.
+Why: a privileged container is root on its node: it sees all devices, the GPUs of other pods among them, and can escape
+its container. RDMA needs the capability IPC_LOCK and the device plugin's resource, no more.
 
 Example:
 
@@ -42,9 +42,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = (*container.path, "securityContext", "privileged")
             yield found_at(
                 path,
-                "the container is root on its node and sees all its devices",
+                "the container is root on its node and sees all of its devices",
                 "remove it; for RDMA add the capability IPC_LOCK",
-                Fix("give the capability IPC_LOCK alone", tuple(_edits(container, path)), safe=False),
+                Fix("add only the capability IPC_LOCK", tuple(_edits(container, path)), safe=False),
             )
 
 

@@ -2,7 +2,7 @@
 
 What: the mount at /dev/shm is read-only.
 
-Why: shared memory is made by creating files there. Data loader workers and NCCL fail with "Read-only file system".
+Why: shared memory is created as files there. Data loader workers and NCCL fail with "Read-only file system".
 
 Example:
 
@@ -45,7 +45,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = (*mount[0], "readOnly")
             yield found_at(
                 path,
-                f"shared memory is made by writing to {SHM}, and it cannot be written",
+                f"shared memory needs a writable {SHM}, and it is read-only",
                 "remove readOnly",
                 Fix("let the processes write to /dev/shm", (Edit("remove", path),), safe=True),
             )

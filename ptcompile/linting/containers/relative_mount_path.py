@@ -1,9 +1,9 @@
-"""A mount path does not begin with a slash.
+"""A mount path is not absolute.
 
 What: a mountPath such as `data`.
 
-Why: the kubelet puts a slash before it: the volume is at /data, whatever the working directory is. Who reads the
-manifest, or the script that opens `data/train.bin`, may think otherwise.
+Why: the kubelet puts a slash before it: the volume is at /data, whatever the working directory is. A reader of the
+manifest, or the script that opens `data/train.bin`, may expect something else.
 
 Example:
 
@@ -24,7 +24,7 @@ Example:
     -           mountPath: data  # <--
     +           mountPath: /data
 
-Fix: write the whole path.
+Fix: write the absolute path.
 
 Source: kubelet 1.36, a mount path that is not absolute is taken from the root.
 """
@@ -49,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 yield found_at(
                     path,
                     f"{written} is mounted at {whole}, not below the working directory",
-                    f"write {whole}, or the path that is meant",
+                    f"write {whole}, or the intended path",
                     Fix(f"write {whole}", (Edit("set", path, whole),), safe=False),
                 )
 

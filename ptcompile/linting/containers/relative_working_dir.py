@@ -1,8 +1,8 @@
-"""A working directory does not begin with a slash.
+"""A working directory is not an absolute path.
 
 What: a workingDir such as `workspace`.
 
-Why: the API server takes it, and the container runtime does not: "Cwd must be an absolute path". The container never
+Why: the API server accepts it, but the container runtime does not: "Cwd must be an absolute path". The container never
 starts.
 
 Example:
@@ -20,7 +20,7 @@ Example:
     +       workingDir: /workspace
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: write the whole path.
+Fix: write the absolute path.
 
 Source: OCI runtime specification 1.2, process.cwd; runc 1.2.
 """
@@ -46,8 +46,8 @@ def _check(subject: Subject) -> Iterator[Found]:
                 whole = "/" + written.removeprefix("./")
                 yield found_at(
                     path,
-                    f"{written} is no whole path, and the container runtime refuses it",
-                    f"write {whole}, or the path that is meant",
+                    f"{written} is not an absolute path, and the container runtime rejects it",
+                    f"write {whole}, or the intended path",
                     Fix(f"write {whole}", (Edit("set", path, whole),), safe=False),
                 )
 

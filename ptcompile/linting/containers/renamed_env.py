@@ -3,8 +3,8 @@
 What: NCCL_ASYNC_ERROR_HANDLING, NCCL_BLOCKING_WAIT, NCCL_DESYNC_DEBUG and others that begin with TORCH_ since PyTorch
 2.2.
 
-Why: these are PyTorch's, not NCCL's. The old names still work and warn at each start of each process; a later release
-forgets them.
+Why: these belong to PyTorch, not to NCCL. The old names still work, with a warning at each start of each process; a
+later release may drop them.
 
 Example:
 

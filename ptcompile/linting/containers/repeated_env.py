@@ -2,8 +2,8 @@
 
 What: two env entries of a container have the same name.
 
-Why: the API server warns and accepts; the last one counts. What a reader finds first is not what the process sees.
-Volcano's custom resource refuses it.
+Why: the API server warns and accepts; the last one wins. What a reader finds first is not what the process sees.
+Volcano's custom resource rejects it.
 
 Example:
 

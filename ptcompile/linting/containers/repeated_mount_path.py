@@ -1,8 +1,8 @@
-"""Two volumes are mounted at one place.
+"""Two volumes are mounted at the same path.
 
 What: two mounts of a container whose paths are the same folder in different spellings, such as `/data` and `/data/`.
 
-Why: the API server compares the text. The runtime mounts both, and the second hides the first: its data is not there.
+Why: the API server compares the text. The runtime mounts both, and the second hides the first and its data.
 
 Example:
 
@@ -24,7 +24,7 @@ Example:
     -         - {name: scratch, mountPath: /data/}  # <--
     +         - {name: scratch, mountPath: /scratch}
 
-Fix: give each volume a folder of its own.
+Fix: mount each volume in its own folder.
 
 Source: kube-apiserver 1.36 (mountPath must be unique, as text); Linux mount semantics.
 """
@@ -48,8 +48,8 @@ def _check(subject: Subject) -> Iterator[Found]:
                 path = (*where, "mountPath")
                 yield found_at(
                     path,
-                    f"{name} hides {seen[folder]}, which is mounted at {folder} too",
-                    "give each volume a folder of its own",
+                    f"{name} hides {seen[folder]}, which is also mounted at {folder}",
+                    "mount each volume in its own folder",
                 )
             elif folder:
                 seen[folder] = name

@@ -1,8 +1,8 @@
 """A shell is given a command line without -c.
 
-What: a shell's first argument that is no option is a whole command line, as in `[bash, "torchrun train.py"]`.
+What: a shell's first argument that is not an option is a whole command line, as in `[bash, "torchrun train.py"]`.
 
-Why: without -c a shell takes its argument for the name of a file. The container stops at once: "No such file or
+Why: without -c a shell takes its argument as the name of a file. The container stops at once: "No such file or
 directory".
 
 Example:
@@ -49,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             words, at = [one.text for one in own], own.index(word)
             yield found_at(
                 word.path,
-                f"without -c, {base(argv[shell].text)} takes this line for the name of a file",
+                f"without -c, {base(argv[shell].text)} takes this line as the name of a file",
                 "put -c before it",
                 Fix("put -c before it", (Edit("set", key, [*words[:at], "-c", *words[at:]]),), safe=False),
             )

@@ -3,8 +3,8 @@
 What: an env entry whose name says that it is a secret (a token, a key, a password) has its value in the manifest, or
 a value has the form of a well-known token.
 
-Why: whoever may read the object, the repository or the logs of a pipeline has the secret. It is shown by kubectl
-describe and kept in the history of git.
+Why: everyone who can read the object, the repository or the logs of a pipeline has the secret. kubectl describe shows
+it, and git history keeps it.
 
 Example:
 
@@ -23,7 +23,7 @@ Example:
     -           value: 0c5a7f3e9b1d48f2a6c4  # <--
     +           valueFrom: {secretKeyRef: {name: wandb, key: api-key}}
 
-Fix: keep it in a Secret, refer to it by secretKeyRef, and have the one that was written revoked.
+Fix: keep it in a Secret, refer to it by secretKeyRef, and revoke the one that was written.
 
 Source: Kubernetes 1.36, Secrets: good practices.
 """
@@ -58,15 +58,15 @@ def _check(subject: Subject) -> Iterator[Found]:
                 path = (*entry.path, "value")
                 yield found_at(
                     path,
-                    f"the secret {entry.name} can be read by all who see this manifest",
-                    "refer to a Secret by valueFrom.secretKeyRef, and have this one revoked",
+                    f"the secret {entry.name} can be read by everyone who sees this manifest",
+                    "refer to a Secret by valueFrom.secretKeyRef, and revoke this one",
                 )
         for word in container.argv:
             if len(word.text) >= _FORM_LEAST and _FORM.search(word.text[:_MOST]):
                 yield found_at(
                     word.path,
-                    "a secret token can be read by all who see this manifest",
-                    "put it into a variable that refers to a Secret, and have this one revoked",
+                    "a secret token can be read by everyone who sees this manifest",
+                    "put it into a variable that refers to a Secret, and revoke this one",
                 )
 
 

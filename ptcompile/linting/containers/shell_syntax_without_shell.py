@@ -1,8 +1,8 @@
-"""A command uses a shell's signs, and no shell runs.
+"""A command uses shell syntax, but no shell runs.
 
 What: `&&`, `||`, `|`, `>`, `>>`, `2>&1` or `;` as a word of a command that does not start a shell.
 
-Why: they are handed to the program as arguments. What stands behind them never runs, and nothing is redirected.
+Why: they are passed to the program as arguments. What follows them never runs, and nothing is redirected.
 
 Example:
 
@@ -23,7 +23,7 @@ Example:
     +       command: [bash, -c, python prepare.py && python train.py]
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: run it by a shell: [bash, -c, "..."].
+Fix: run it in a shell: [bash, -c, "..."].
 
 Source: Kubernetes 1.36, command and args of containers; execve(2).
 """
@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             yield found_at(
                 word.path,
                 f"{word.text} is an argument of {base(container.argv[0].text)}: no shell runs",
-                'run it by a shell: [bash, -c, "..."]',
+                'run it in a shell: [bash, -c, "..."]',
             )
 
 

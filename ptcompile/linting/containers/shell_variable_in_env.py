@@ -1,9 +1,9 @@
-"""The value of a variable refers to another as a shell would.
+"""The value of a variable uses shell syntax to refer to another.
 
 What: `$NAME` or `${NAME}` in an env value.
 
-Why: no shell reads env values, and Kubernetes replaces `$(NAME)` alone, for names of the manifest. The process sees
-the text as it is written: with `PATH: $PATH:/opt/bin` it no longer finds Python.
+Why: no shell reads env values, and Kubernetes replaces only `$(NAME)`, for names in the manifest. The process sees the
+text as written: with `PATH: $PATH:/opt/bin` it no longer finds Python.
 
 Example:
 
@@ -22,7 +22,7 @@ Example:
     +           value: /workspace/src
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: write $(NAME) for a variable that stands above it; write the image's own value out, or set it in a shell script.
+Fix: write $(NAME) for a variable that comes before it; write the image's own value out, or set it in a shell script.
 
 Source: Kubernetes 1.36, variables in env values; those of the image are not known there.
 """
@@ -52,7 +52,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 known = all((one[1] or one[2]) in before for one in _VARIABLE.finditer(value))
                 yield found_at(
                     path,
-                    f"{match[0]} stays as it is written: no shell reads env values",
+                    f"{match[0]} stays as written: no shell reads env values",
                     f"write $({name})" if known else "write the value out",
                     Fix(f"write $({name})", (Edit("set", path, replaced),), safe=False) if known else None,
                 )

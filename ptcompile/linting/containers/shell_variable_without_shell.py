@@ -1,9 +1,9 @@
-"""A command writes a variable as a shell does, and no shell runs.
+"""A command uses a shell variable, but no shell runs.
 
 What: `$NAME` or `${NAME}` in a word of a command that does not start a shell.
 
-Why: Kubernetes replaces `$(NAME)` alone. The program gets the text as it is written: a path that begins with `$DATA`,
-a host that is called `$MASTER_ADDR`.
+Why: Kubernetes replaces only `$(NAME)`. The program gets the text as written: a path that starts with `$DATA`, a host
+named `$MASTER_ADDR`.
 
 Example:
 
@@ -23,7 +23,7 @@ Example:
             env: [{name: DATA_DIR, value: /data}]
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: write $(NAME), or run the command by a shell.
+Fix: write $(NAME), or run the command in a shell.
 
 Source: Kubernetes 1.36, variables in command and args.
 """
@@ -56,7 +56,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 replaced = _VARIABLE.sub(lambda one: f"$({one[1] or one[2]})", word.text)
                 yield found_at(
                     word.path,
-                    f"{match[0]} stays as it is written: no shell runs",
+                    f"{match[0]} stays as written: no shell runs",
                     f"write $({name})",
                     Fix(f"write $({name})", (Edit("set", word.path, replaced),), safe=False) if there else None,
                     severity="error" if _read(subject, container, match[0]) else None,

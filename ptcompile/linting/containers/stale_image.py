@@ -1,4 +1,4 @@
-"""An image that moves is kept as it was when a node first pulled it.
+"""A moving tag is kept as it was when a node first pulled it.
 
 What: containers that train in several pods have an image without a tag, or `latest`, and imagePullPolicy
 IfNotPresent.
@@ -26,7 +26,7 @@ Example:
                 imagePullPolicy: IfNotPresent  # <--
                 resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: name a version or a digest. Pulling always is not enough: a tag can move between two pulls.
+Fix: use a version tag or a digest. Pulling always is not enough: a tag can move between two pulls.
 
 Source: Kubernetes 1.36, images: pull policies.
 """
@@ -48,8 +48,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = (*container.path, "imagePullPolicy")
             yield found_at(
                 path,
-                f"each node keeps the {image} that it pulled first, so pods may run different code",
-                "name a version or a digest",
+                f"each node keeps the {image} it pulled first, so pods may run different code",
+                "use a version tag or a digest",
             )
 
 

@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 cpus = max(1, limit.nano // quantity.NANO)
                 yield found_at(
                     path,
-                    f"{entry.value} threads share {limit} CPUs, and are throttled",
+                    f"{entry.value} threads share {limit} CPUs and are throttled",
                     f"write {cpus} or less",
                     Fix(f"set {entry.name} to {cpus}", (Edit("set", path, str(cpus)),), safe=False),
                 )

@@ -55,7 +55,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 one.word.path,
                 f"{match[0].partition('&&')[0].strip()} needs the capability "
                 "SYS_RESOURCE, and the script ends where it fails",
-                "leave it out, or write || true behind it",
+                "remove it, or append || true",
             )
 
 

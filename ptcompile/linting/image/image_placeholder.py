@@ -1,9 +1,9 @@
-"""The image is still to be filled in.
+"""The image is a placeholder.
 
 What: the image of a container is or has a placeholder of a template: <image>, ${IMAGE}, $(IMAGE), {{ .image }}.
 
-Why: the manifest is a template, and is judged without what goes in there. Applied as it is, the kubelet calls the image
-an invalid name, and no pod starts.
+Why: the manifest is a template, and is checked without the value. Applied as it is, the kubelet rejects the image name
+as invalid, and no pod starts.
 
 Example:
 
@@ -19,7 +19,7 @@ Example:
             command: [python, train.py]
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: render the template first, and lint what comes of it.
+Fix: render the template first, and lint the result.
 
 Source: Kubernetes 1.36, kubelet, ErrInvalidImageName; distribution/reference 0.6.
 """

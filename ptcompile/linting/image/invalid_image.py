@@ -1,9 +1,9 @@
-"""This is not the name of an image.
+"""An invalid image name.
 
 What: the image of a container does not follow the grammar of references: two tags, capitals in the repository, a blank,
-a scheme such as https://, a tag or a digest with characters that it cannot have.
+a scheme such as https://, a tag or a digest with invalid characters.
 
-Why: the API server takes any text. The kubelet parses it before it pulls: the pod stays at InvalidImageName, for ever.
+Why: the API server accepts any text. The kubelet parses it before it pulls: the pod stays at InvalidImageName, forever.
 
 Example:
 

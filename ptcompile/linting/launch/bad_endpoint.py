@@ -1,9 +1,9 @@
 """torchrun cannot read the rendezvous endpoint and does not start.
 
-What: --rdzv-endpoint or PET_RDZV_ENDPOINT is not HOST:PORT: a URL, a port that is no port, or no port at all with a
-static rendezvous.
+What: --rdzv-endpoint or PET_RDZV_ENDPOINT is not HOST:PORT: a URL, an invalid port, or no port at all with a static
+rendezvous.
 
-Why: torchrun raises ValueError before it meets anybody. A scheme such as http:// is no part of an endpoint.
+Why: torchrun raises ValueError before it connects. A scheme such as http:// is not part of an endpoint.
 
 Example:
 

@@ -1,7 +1,7 @@
-"""torchrun refuses an option that has to be a number, and does not start.
+"""torchrun rejects an option that must be a number and does not start.
 
-What: --node-rank, --master-port, --max-restarts or --monitor-interval, or its PET_* variable, is no number, or is out
-of range.
+What: --node-rank, --master-port, --max-restarts or --monitor-interval, or its PET_* variable, is not a number, or is
+out of range.
 
 Why: argparse ends the process with "invalid int value", and torchrun asserts that restarts are not negative.
 

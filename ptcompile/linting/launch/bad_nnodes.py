@@ -1,6 +1,6 @@
-"""torchrun refuses the number of nodes and does not start.
+"""torchrun rejects the number of nodes and does not start.
 
-What: --nnodes or PET_NNODES is no number above zero and no MIN:MAX with MIN up to MAX.
+What: --nnodes or PET_NNODES is neither a number above zero nor MIN:MAX with MIN up to MAX.
 
 Why: torchrun asserts 0 < MIN <= MAX before it does anything else, so every pod of the job crashes at once.
 

@@ -1,6 +1,6 @@
-"""torchrun refuses the number of processes and does not start.
+"""torchrun rejects the number of processes and does not start.
 
-What: the processes per node are no number above zero and none of auto, cpu, gpu and xpu.
+What: the processes per node are neither a number above zero nor one of auto, cpu, gpu and xpu.
 
 Why: torchrun raises ValueError on any other word, capital letters included, and no operator checks the text before.
 
@@ -21,7 +21,7 @@ Example:
               - train.py
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: write a number, or gpu for one process a GPU.
+Fix: write a number, or gpu for one process per GPU.
 
 Source: PyTorch 2.13, torch/distributed/run.py, determine_local_world_size; training-operator 1.9, whose CRD takes any
 text.
@@ -52,7 +52,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             path,
             f"torchrun does not start with {nproc!r} processes per node: it wants a number above "
             f"0, or one of {', '.join(_WORDS)}",
-            "write a number, or gpu for one process a GPU",
+            "write a number, or gpu for one process per GPU",
             Fix(f"write {meant}", (edit,), safe=True) if edit else None,
         )
 

@@ -1,4 +1,4 @@
-"""A variable that torchrun reads as a number is none, and torchrun does not start.
+"""A variable that torchrun reads as a number is not one, and torchrun does not start.
 
 What: PET_STANDALONE, PET_MODULE, PET_NO_PYTHON or PET_RUN_PATH is empty or a word such as true.
 elasticPolicy.standalone: true gives an empty PET_STANDALONE.

@@ -1,10 +1,10 @@
-"""An option of torchrun is said in two places, differently.
+"""An option of torchrun has different values in two places.
 
 What: the command line gives torchrun an option, and a PET_* variable or a field of the operator gives it another
 value.
 
-Why: the command line wins, and what the field says is dropped without a word. Whoever changes the field later changes
-nothing.
+Why: the command line wins, and the field is silently ignored. Changing the field later has no
+effect.
 
 Example:
 
@@ -24,7 +24,7 @@ Example:
               - {name: PET_MAX_RESTARTS, value: "5"}
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: say it in one place.
+Fix: set it in one place.
 
 Source: PyTorch 2.13, torch/distributed/argparse_util.py: variables are defaults of the options; training-operator 1.9
 and Trainer 2.3, the variables they set.

@@ -2,9 +2,8 @@
 
 What: activeDeadlineSeconds is no longer than the nodes of the job wait at their rendezvous.
 
-Why: a node that comes late is waited for as long as the rendezvous is told, and the deadline counts from the start of
-the job, with the pull of images in it. The job is ended without a word of what was missing, and what was trained until
-then is lost.
+Why: the rendezvous waits for a late node as long as it is configured to, while the deadline counts from the start of
+the job, image pulls included. The job ends without saying what was missing, and what was trained until then is lost.
 
 Example:
 

@@ -3,8 +3,8 @@
 What: a container that torchrun starts sets RANK, LOCAL_RANK, WORLD_SIZE or another variable of a process, and the
 command line does not use it.
 
-Why: torchrun overwrites these for every process that it starts, and reads none of them. Written in the manifest they
-mislead whoever reads it.
+Why: torchrun overwrites these for every process that it starts, and reads none of them. In the manifest they only
+mislead the reader.
 
 Example:
 

@@ -1,8 +1,8 @@
-"""Jobs that share an etcd would meet one another.
+"""Jobs that share an etcd would join the same rendezvous.
 
 What: the rendezvous backend is etcd, and no rendezvous id is given.
 
-Why: the id keeps the jobs of one etcd apart. torchrun takes "none" for all that give none, so a second job joins the
+Why: the id keeps the jobs of one etcd apart. torchrun uses "none" for all that set none, so a second job joins the
 rendezvous of the first, or finds it closed.
 
 Example:
@@ -34,7 +34,7 @@ Example:
                           - train.py
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: give each job an id of its own, such as its name: --rdzv-id, PET_RDZV_ID or elasticPolicy.rdzvId.
+Fix: give each job its own id, such as its name: --rdzv-id, PET_RDZV_ID or elasticPolicy.rdzvId.
 
 Source: PyTorch 2.13, torch/distributed/run.py: rdzv-id is none where nobody gives it; training-operator 1.9, which
 never makes one.
@@ -60,7 +60,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             yield found_at(
                 path,
                 f"{one.seen.backend} without a rendezvous id: every job without one uses the same place in it",
-                "give the job an id of its own, such as its name",
+                "give the job its own id, such as its name",
                 Fix(f"set rdzvId to {subject.name}", (edit,), safe=False) if field else None,
             )
 

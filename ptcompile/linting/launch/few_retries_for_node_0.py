@@ -3,8 +3,8 @@
 What: a Job, or the Job of a JobSet, of pods that meet by c10d and restart their processes retries fewer failed pods
 than it has others than node 0.
 
-Why: node 0 hosts the store where all meet. When it goes, torchrun exits with status 1 on every other pod within
-seconds, and each counts as a failed pod: more than backoffLimit allows, so the Job fails though it was to be retried.
+Why: node 0 hosts the rendezvous store. When it is lost, torchrun exits with status 1 on every other pod within
+seconds, and each counts as a failed pod: more than backoffLimit allows, so the Job fails instead of being retried.
 
 Example:
 
@@ -36,7 +36,7 @@ Example:
                         env: [{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: "1"}]
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: let backoffLimit be a multiple of the number of pods: so many losses of node 0 are retried.
+Fix: make backoffLimit a multiple of the number of pods: that many losses of node 0 are retried.
 
 Source: PyTorch 2.13, c10d_rendezvous_backend.py: the store is a process of node 0; Kubernetes 1.36, backoffLimit;
 `ptcompile rehearse FILE --kill 0,back=8s` shows it.
@@ -66,9 +66,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         if spec.get("backoffLimit") is not None and 0 < limit < others:
             yield found_at(
                 path,
-                f"when node 0 goes, torchrun exits with status 1 on the other {others} pods, and "
+                f"when node 0 is lost, torchrun exits with status 1 on the other {others} pods, and "
                 f"{limit} failures are retried",
-                f"set it to {others} for each loss of node 0 that the job is to outlive",
+                f"set it to {others} for each loss of node 0 that the job should survive",
                 Fix(f"set backoffLimit to {6 * (others + 1)}", (Edit("set", path, 6 * (others + 1)),), safe=False),
             )
 

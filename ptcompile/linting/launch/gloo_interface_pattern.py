@@ -1,4 +1,4 @@
-"""Gloo takes names of interfaces, and no patterns.
+"""Gloo takes interface names, not patterns.
 
 What: GLOO_SOCKET_IFNAME begins with ^ or =, as NCCL_SOCKET_IFNAME may.
 
@@ -61,7 +61,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 exact = Fix(f"write {plain}", (Edit("set", (*path, "value"), plain),), safe=True)
                 yield found_at(
                     path,
-                    f"Gloo looks for an interface that is called {value!r}: it takes names, and no patterns",
+                    f"Gloo looks for an interface named {value!r}: it takes names, not patterns",
                     "write the interface's name, such as eth0",
                     exact if value.startswith("=") and plain else None,
                 )

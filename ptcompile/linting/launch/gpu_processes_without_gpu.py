@@ -1,6 +1,6 @@
-"""torchrun is to count GPUs in a pod that asks for none.
+"""torchrun is told to count GPUs in a pod that requests none.
 
-What: the processes per node are `gpu` or `xpu`, and no container of the pod asks for an accelerator.
+What: the processes per node are `gpu` or `xpu`, and no container of the pod requests an accelerator.
 
 Why: torchrun raises "Cuda is not available." where the pod sees no GPU, and does not start.
 
@@ -21,7 +21,7 @@ Example:
     -       resources: {limits: {cpu: 8, memory: 64Gi}}
     +       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: ask for GPUs in resources.limits, or write a number of processes.
+Fix: request GPUs in resources.limits, or write a number of processes.
 
 Source: PyTorch 2.13, torch/distributed/run.py, determine_local_world_size.
 """
@@ -42,8 +42,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = one.place("nproc-per-node")
             yield found_at(
                 path,
-                f"torchrun is to start one process for each device ({nproc}), and the pod asks for none",
-                "ask for GPUs in resources.limits, or write a number",
+                f"torchrun should start one process per device ({nproc}), but the pod requests none",
+                "request GPUs in resources.limits, or write a number",
             )
 
 

@@ -1,9 +1,9 @@
-"""A script without a launcher is told a part of what it needs to meet others.
+"""A script without a launcher has only part of what it needs to meet the others.
 
 What: the command is a Python script without a launcher, and has some of MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK
 and lacks others.
 
-Why: init_process_group reads all four (env://), and raises where one is missing. Only a script that sets the rest
+Why: init_process_group reads all four (env://), and raises if one is missing. Only a script that sets the rest
 itself runs.
 
 Example:
@@ -36,7 +36,7 @@ Example:
     +                     - {name: MASTER_PORT, value: "29500"}
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: set all four, or start the script by torchrun.
+Fix: set all four, or start the script with torchrun.
 
 Source: PyTorch 2.13, torch/distributed/rendezvous.py, the env:// method: "environment variable expected, but not set".
 """
@@ -65,8 +65,8 @@ def _check(subject: Subject) -> Iterator[Found]:
         if one.by_python and len(mine) > 1 and missing and not one.unsure and not one.launch.in_shell:
             yield found_at(
                 one.line,
-                f"the script has {' and '.join(mine)}, and not {' and '.join(missing)}, which env:// needs too",
-                f"set {' and '.join(missing)}, or start the script by torchrun",
+                f"the script has {' and '.join(mine)}, and not {' and '.join(missing)}, which env:// also needs",
+                f"set {' and '.join(missing)}, or start the script with torchrun",
             )
 
 

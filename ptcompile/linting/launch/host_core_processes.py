@@ -1,10 +1,10 @@
 """torchrun starts a process for each core of the host.
 
-What: the processes per node are auto or cpu in a pod without accelerators. auto is what PyTorchJob gives where
-nprocPerNode is not written.
+What: the processes per node are auto or cpu in a pod without accelerators. auto is PyTorchJob's default for
+nprocPerNode.
 
-Why: torchrun counts the cores of the machine and not the CPU limit of the container. On a node of 64 cores it starts
-64 processes in a container of 4, which are slow, or out of memory.
+Why: torchrun counts the cores of the machine, not the CPU limit of the container. On a node of 64 cores it starts
+64 processes in a container with 4 CPUs, which are slow or run out of memory.
 
 Example:
 
@@ -46,8 +46,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = one.line if path == one.path else path
             yield found_at(
                 path,
-                f"with nproc-per-node {nproc} and no GPU, torchrun starts a process for each core "
-                "of the host, not of the CPU limit",
+                f"with nproc-per-node {nproc} and no GPU, torchrun starts a process for each core of the host, "
+                "ignoring the CPU limit",
                 "write the number of processes",
             )
 

@@ -1,9 +1,9 @@
-"""NCCL or Gloo is told to use an interface of the node, and the pod has a network of its own.
+"""NCCL or Gloo is told to use an interface of the node, but the pod has its own network.
 
 What: NCCL_SOCKET_IFNAME or GLOO_SOCKET_IFNAME names interfaces as nodes have them (ens5, eno1, bond0, ib0), without
 hostNetwork and without other networks.
 
-Why: in a pod's network there are eth0 and lo. With no interface of that name the first collective stops.
+Why: a pod's network has eth0 and lo. With no interface of that name the first collective stops.
 
 Example:
 
@@ -65,7 +65,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                     path = (*entry.path, "value")
                     yield found_at(
                         path,
-                        f"{value} is an interface of nodes, and the pod has eth0 alone",
+                        f"{value} is an interface of nodes, but the pod has only eth0",
                         "write eth0, or remove the variable",
                     )
 

@@ -1,7 +1,7 @@
 """torchrun starts fewer processes than the pod has GPUs.
 
-What: the processes per node are fewer than the accelerators of the container, or nobody says how many and torchrun
-starts one.
+What: the processes per node are fewer than the accelerators of the container, or not set, and torchrun starts
+one.
 
 Why: a process of a data parallel job drives one GPU. The others are paid for and idle.
 
@@ -24,7 +24,7 @@ Example:
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 8}}
             volumeMounts: [{name: dshm, mountPath: /dev/shm}]
 
-Fix: run one process a GPU, or ask for fewer GPUs. Ignore it where one process drives several GPUs.
+Fix: run one process per GPU, or request fewer GPUs. Ignore it if one process drives several GPUs.
 
 Source: PyTorch 2.13, torch/distributed/run.py: nproc-per-node is 1 where nobody gives it.
 """

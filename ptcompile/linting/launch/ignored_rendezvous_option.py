@@ -1,10 +1,10 @@
-"""torchrun is given options that this rendezvous does not look at.
+"""torchrun gets options that this rendezvous ignores.
 
-What: --node-rank, --master-addr or --master-port stands beside a backend other than static, or rendezvous options
-beside --standalone.
+What: --node-rank, --master-addr or --master-port is combined with a backend other than static, or rendezvous options
+with --standalone.
 
-Why: c10d and etcd meet at --rdzv-endpoint and give the ranks themselves. --standalone meets at localhost. What is
-written beside them does nothing.
+Why: c10d and etcd meet at --rdzv-endpoint and give the ranks themselves. --standalone meets at localhost. The other
+options have no effect.
 
 Example:
 
@@ -35,7 +35,7 @@ Example:
                           - train.py
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: remove what is ignored.
+Fix: remove the ignored options.
 
 Source: PyTorch 2.13, torch/distributed/run.py: master-addr, master-port and node-rank are for the static rendezvous
 only.
@@ -64,8 +64,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             why = "--standalone" if standalone else f"the backend {one.seen.backend}"
             yield found_at(
                 path,
-                f"{why} does not look at {', '.join('--' + name for name in ignored)}",
-                "remove what is ignored",
+                f"{why} does not read {', '.join('--' + name for name in ignored)}",
+                "remove the ignored options",
             )
 
 

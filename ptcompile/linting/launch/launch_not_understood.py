@@ -1,9 +1,9 @@
-"""How the pods of this job start and meet is not looked at.
+"""How the pods of this job start and meet is not checked.
 
-What: several pods with accelerators are started by a program that is not known here, by the image itself, by a script
+What: several pods with accelerators are started by an unknown program, by the image itself, by a script
 with branches, or with variables from objects that are not in the stream.
 
-Why: a note, once a job: nodes, ranks and addresses of such a job are not checked, so that no finding does not mean
+Why: a note, once per job: nodes, ranks and addresses of such a job are not checked, so having no findings does not mean
 that they are right.
 
 Example:
@@ -35,8 +35,8 @@ Example:
     +                     - train.py
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: nothing has to be done; start the job by torchrun, accelerate, deepspeed --no_ssh, composer or env:// for it to be
-checked.
+Fix: nothing needs to be done; start the job with torchrun, accelerate, deepspeed --no_ssh, composer or env://
+for it to be checked.
 
 Source: ptcompile, the launchers of its simulation.
 """
@@ -75,8 +75,8 @@ def _check(subject: Subject) -> Iterator[Found]:
     for role, pod in found:
         why, path = _why(role, pod, seen.get(role.name)), _place(subject, role)
         if why and path is not None:
-            message = f"{field_path(path)}: {why}: how the pods meet is not looked at"
-            yield Found(path, message, "nothing has to be done")
+            message = f"{field_path(path)}: {why}: how the pods meet is not checked"
+            yield Found(path, message, "nothing needs to be done")
             return
 
 
@@ -86,7 +86,7 @@ def _why(role: Role, pod: Pod, one: Trainer | None) -> str | None:
     if one is not None and (one.modelled or one.plain):
         return "a script with branches, or envFrom, decides what is started" if one.unsure else None
     if launch.launcher == "image":
-        return "there is no command, and what the image starts is not known"
+        return "there is no command, and what the image starts is unknown"
     if launch.launcher in ("accelerate", "deepspeed", "composer"):
         return (
             None
@@ -94,7 +94,7 @@ def _why(role: Role, pod: Pod, one: Trainer | None) -> str | None:
             else f"{launch.launcher} takes its nodes from a file or from its defaults"
         )
     if launch.launcher == "mpirun":
-        return "mpirun is not looked into"
+        return "mpirun is not analysed"
     by_operator = one is not None and one.kind == PYTORCHJOB
     if launch.launcher != "command" or by_operator or pod.rendezvous.backend == "env" or not launch.entry:
         return None
@@ -105,9 +105,9 @@ def _of_command(role: Role, pod: Pod, entry: tuple[str, ...]) -> str | None:
     name = base(entry[0])
     if not name.startswith("python"):
         idle = name in ("sleep", "tail", "nvidia-smi", "echo", "true")
-        return None if idle else f"{name} is no launcher that is known here"
+        return None if idle else f"{name} is not a known launcher"
     last = pod.job.pod(role, role.count - 1).launch.entry
-    return None if last != entry else "nothing in the file tells the pods of one another"
+    return None if last != entry else "nothing in the file tells the pods about each other"
 
 
 def _place(subject: Subject, role: Role) -> Path | None:

@@ -1,9 +1,9 @@
 """A launcher that does not read the operator's variables runs on several pods.
 
-What: accelerate launch or deepspeed starts the processes of several pods, and its command line says nothing of the
+What: accelerate launch or deepspeed starts the processes of several pods, and its command line does not mention the
 other machines.
 
-Why: they read their own options and files, and no PET_* variables. Each pod then trains for itself.
+Why: they read their own options and files, but no PET_* variables. Each pod then trains alone.
 
 Example:
 
@@ -27,7 +27,7 @@ Example:
     +               command: [torchrun, train.py]
                     resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: start the script by torchrun, or give accelerate --num_machines, --machine_rank, --main_process_ip and
+Fix: start the script with torchrun, or give accelerate --num_machines, --machine_rank, --main_process_ip and
 --main_process_port, and deepspeed --hostfile or --no_ssh with --node_rank.
 
 Source: Accelerate 1.10 and DeepSpeed 0.17, their command lines; kubeflow/trainer pull request 3930.
@@ -64,8 +64,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             yield found_at(
                 one.line,
                 f"{one.seen.launcher} reads no variables of the operator, and is told nothing "
-                f"of the {count(found)} pods: each trains for itself",
-                "start the script by torchrun, or give the launcher its machines",
+                f"of the {count(found)} pods: each trains alone",
+                "start the script with torchrun, or pass the launcher its machines",
             )
 
 

@@ -1,11 +1,11 @@
-"""A variable is referred to where the kubelet does not know it, and stays as it is written.
+"""A variable is referenced where the kubelet does not know it, and stays as written.
 
 What: a word of the command, or an env value, has $(X), and the container has no variable X; or an env value has $(X),
-and X stands behind it in the list, where operators put theirs too. An error where the launcher reads the text, such as
+and X comes after it in the list, where operators also put theirs. An error where the launcher reads the text, such as
 in an address or a rank, and where the variable is an operator's; else a warning.
 
-Why: the kubelet replaces $(X) in an env value only where X stands before it in the list. The program is handed the text
-$(RANK) and not a number. In command and args all variables of the container are known, and none of the image's.
+Why: the kubelet replaces $(X) in an env value only if X comes before it in the list. The program gets the text $(RANK),
+not a number. In command and args all variables of the container are known, but none of the image's.
 
 Example:
 
@@ -37,7 +37,7 @@ Example:
     -                     - {name: MY_RANK, value: $(JOB_COMPLETION_INDEX)}  # <--
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: set the variable before it is referred to, use it in command or args, or read the pod's field by valueFrom.
+Fix: set the variable before it is referenced, use it in command or args, or read the pod's field with valueFrom.
 
 Source: Kubernetes 1.36, dependent environment variables; training-operator 1.9, Volcano 1.16 and the Job controller,
 which append their variables.
@@ -138,7 +138,7 @@ def _severity(subject: Subject, names: list[str]) -> Severity | None:
 def _late(subject: Subject, path: Path, late: list[str], entry: Json, *, known: bool) -> Found:
     shown = ", ".join(f"$({name})" for name in late)
     operators = any(_OPERATORS.fullmatch(name) for name in late)
-    later = "the operator's variables come behind those of the manifest" if operators else "it is set further down"
+    later = "the operator's variables come after those of the manifest" if operators else "it is set further down"
     fix = None
     if entry.get("value") == "$(JOB_COMPLETION_INDEX)" and not at(entry, "valueFrom"):
         source = {"fieldRef": {"fieldPath": _INDEX}}

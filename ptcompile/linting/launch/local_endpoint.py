@@ -1,9 +1,9 @@
 """Every pod waits for the others at its own address.
 
-What: torchrun is to meet other nodes, and its endpoint is localhost: written so, or because none is given.
+What: torchrun should meet other nodes, but its endpoint is localhost: explicitly, or because none is set.
 
-Why: torchrun reads --rdzv-endpoint, --master-addr and the PET_* variables, and neither MASTER_ADDR nor WORLD_SIZE.
-Without them it meets at 127.0.0.1, where each pod is alone and waits until it gives up.
+Why: torchrun reads --rdzv-endpoint, --master-addr and the PET_* variables, but not MASTER_ADDR or WORLD_SIZE. Without
+them it meets at 127.0.0.1, where each pod is alone and waits until it gives up.
 
 Example:
 
@@ -67,7 +67,7 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
         yield found_at(
             path,
             f"each of {count(found)} pods waits for {first.seen.nodes_text} nodes at its own "
-            f"{first.seen.endpoint or 'localhost'}, where no other pod comes",
+            f"{first.seen.endpoint or 'localhost'}, where no other pod connects",
             "add --rdzv-endpoint with the first pod's name" + _unread(first),
         )
 

@@ -1,4 +1,4 @@
-"""The pods of a job are to talk over the loopback interface.
+"""The pods of a job are told to talk over the loopback interface.
 
 What: NCCL_SOCKET_IFNAME, GLOO_SOCKET_IFNAME or TP_SOCKET_IFNAME is lo in a job of several pods.
 
@@ -61,7 +61,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 path = (*one.path, "env", i)
                 yield found_at(
                     path,
-                    f"over lo a pod reaches itself alone, and there are {count(found)}",
+                    f"over lo a pod reaches only itself, and there are {count(found)}",
                     "name the pod's interface, such as eth0, or remove it",
                 )
 

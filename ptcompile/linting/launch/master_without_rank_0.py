@@ -2,7 +2,7 @@
 
 What: with a static rendezvous the endpoint is a pod of the job, and that pod's node rank is not 0.
 
-Why: the node with rank 0 opens the store. At the address of another pod nobody listens, and every node waits there.
+Why: the node with rank 0 opens the store. At the address of another pod nothing listens, and every node waits there.
 
 Example:
 
@@ -70,7 +70,7 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
         path = first.place("rdzv-endpoint" if first.options.get("rdzv-endpoint") else "master-addr")
         yield found_at(
             path,
-            f"{pod.shown} has node rank {rank}, and the store is opened by the pod with rank 0",
+            f"{pod.shown} has node rank {rank}, but the pod with rank 0 opens the store",
             "write the name of the pod that has rank 0",
         )
 

@@ -22,7 +22,7 @@ Example:
               - train.py
             resources: {limits: {cpu: 8, memory: 64Gi, aws.amazon.com/neuron: 1}}
 
-Fix: write the number of processes: one a slice, or as many as the device's own runtime wants.
+Fix: write the number of processes: one per slice, or as many as the device's own runtime expects.
 
 Source: PyTorch 2.13, torch/distributed/run.py, determine_local_world_size, and torch.accelerator; NVIDIA MIG user
 guide: a CUDA process enumerates one compute instance.

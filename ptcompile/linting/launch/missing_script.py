@@ -1,9 +1,9 @@
 """torchrun is told to start nothing.
 
-What: no script, module or program stands behind torchrun's options.
+What: no script, module or program follows torchrun's options.
 
 Why: argparse ends the process: "the following arguments are required: training_script". An option without its value
-swallows the script that was meant.
+swallows the script.
 
 Example:
 
@@ -19,7 +19,7 @@ Example:
     +       command: [torchrun, --nproc-per-node=1, --rdzv-id=train, train.py]
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: put the script behind the options, and give every option its value.
+Fix: put the script after the options, and give every option its value.
 
 Source: PyTorch 2.13, torch/distributed/run.py, get_args_parser.
 """
@@ -42,7 +42,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             yield found_at(
                 one.line,
                 f"torchrun is given no script to start{last}",
-                "put the script behind the options, and give every option its value",
+                "put the script after the options, and give every option its value",
             )
 
 

@@ -25,7 +25,7 @@ Example:
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 4}}
             volumeMounts: [{name: dshm, mountPath: /dev/shm}]
 
-Fix: run as many processes as there are GPUs, or ask for more GPUs.
+Fix: run as many processes as there are GPUs, or request more GPUs.
 
 Source: PyTorch 2.13, torch/distributed/run.py: LOCAL_RANK counts the processes of a node; training-operator 1.9 and
 Trainer 2.3, the fields that become PET_NPROC_PER_NODE.
@@ -50,8 +50,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             yield found_at(
                 path,
                 f"{processes} processes on a node with {gpus} "
-                f"{'GPU' if gpus == 1 else 'GPUs'}: those beyond the last find no device",
-                f"ask for {processes} GPUs, or run {gpus}",
+                f"{'GPU' if gpus == 1 else 'GPUs'}: the extra ones find no device",
+                f"request {processes} GPUs, or run {gpus}",
                 _fix(one, gpus),
             )
 

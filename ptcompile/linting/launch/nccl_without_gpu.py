@@ -1,9 +1,9 @@
-"""NCCL is asked for, and the pod has no GPU.
+"""NCCL is requested, but the pod has no GPU.
 
 What: an argument or a variable of the container that trains says nccl for the backend of torch.distributed, and the pod
-asks for no accelerator.
+requests no accelerator.
 
-Why: NCCL moves data between GPUs alone. init_process_group, or the first collective, ends with "ProcessGroupNCCL is
+Why: NCCL moves data only between GPUs. init_process_group, or the first collective, ends with "ProcessGroupNCCL is
 only supported with GPUs, no GPUs found". Without GPUs the backend is gloo.
 
 Example:
@@ -27,7 +27,7 @@ Example:
     +               args: [--backend, gloo]
                     resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: ask for GPUs, or use gloo.
+Fix: request GPUs, or use gloo.
 
 Source: PyTorch 2.13, torch.distributed, ProcessGroupNCCL.
 """
@@ -56,8 +56,8 @@ def _check(subject: Subject) -> Iterator[Found]:
         if place is not None:
             yield found_at(
                 place,
-                "NCCL works between GPUs, and the pod asks for none",
-                "ask for GPUs in resources.limits, or use gloo",
+                "NCCL works between GPUs, and the pod requests none",
+                "request GPUs in resources.limits, or use gloo",
             )
 
 

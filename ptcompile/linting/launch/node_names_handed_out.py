@@ -1,4 +1,4 @@
-"""c10d hands out host names of nodes, which the others may not resolve.
+"""c10d publishes host names of nodes, which the others may not resolve.
 
 What: pods on their node's network (hostNetwork) meet by c10d, and torchrun is not told their address.
 
@@ -63,7 +63,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         fix = Fix("tell torchrun the pod's address", (Edit("append", (*first.path, "env"), _ENTRY),), safe=False)
         yield found_at(
             path,
-            "on the node's network c10d hands out the node's host name, which the pods of other nodes may not resolve",
+            "on the node's network, c10d publishes the node's host name, which the pods of other nodes may not resolve",
             "set PET_LOCAL_ADDR from the field status.podIP",
             fix if first.spec.get("env") else None,
         )

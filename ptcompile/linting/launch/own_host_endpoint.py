@@ -1,10 +1,10 @@
-"""Every pod takes itself for the place where all meet.
+"""Every pod uses itself as the rendezvous endpoint.
 
 What: the rendezvous endpoint is the pod's own name or address: $(hostname), $(hostname -i), $HOSTNAME or
 status.podIP.
 
-Why: the endpoint has to be the same on every pod. With its own address each pod opens a store of its own and waits
-there for others that wait elsewhere.
+Why: the endpoint has to be the same on every pod. With its own address each pod opens its own store and waits there for
+others that wait elsewhere.
 
 Example:
 
@@ -71,7 +71,7 @@ def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
             path = one.place("rdzv-endpoint" if one.options.get("rdzv-endpoint") else "master-addr")
             yield found_at(
                 path,
-                f"each of {count(found)} pods meets at its own address, where nobody else comes",
+                f"each of {count(found)} pods meets at its own address, where no other pod connects",
                 "write the name of the first pod, the same on all pods",
             )
             return

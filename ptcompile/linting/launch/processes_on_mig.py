@@ -26,7 +26,7 @@ Example:
     -   volumes: [{name: shm, emptyDir: {medium: Memory, sizeLimit: 8Gi}}]
     +       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/mig-1g.5gb: 1}}
 
-Fix: run one process a pod on a slice, or ask for whole GPUs.
+Fix: run one process per pod on a slice, or request whole GPUs.
 
 Source: NVIDIA MIG user guide, R570: a CUDA process enumerates one MIG device; NCCL 2.27, no P2P between MIG devices.
 """
@@ -48,7 +48,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             yield found_at(
                 path,
                 f"{processes} processes on {slices[0]}: a process sees one MIG slice, and NCCL connects none",
-                "run one process a pod, or ask for whole GPUs",
+                "run one process per pod, or request whole GPUs",
             )
 
 

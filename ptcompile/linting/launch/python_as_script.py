@@ -1,8 +1,8 @@
 """torchrun is told to run the Python interpreter as if it were a Python script.
 
-What: `python` stands where torchrun wants the script, as in `torchrun --nproc-per-node=8 python train.py`.
+What: `python` is in the place of the script, as in `torchrun --nproc-per-node=8 python train.py`.
 
-Why: torchrun starts `python -u python train.py`, which fails: "can't open file 'python'". torchrun brings the
+Why: torchrun starts `python -u python train.py`, which fails: "can't open file 'python'". torchrun starts the
 interpreter itself.
 
 Example:
@@ -22,7 +22,7 @@ Example:
               - train.py
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: take the interpreter away; write -m before the name of a module; use --no-python for a program that is no script.
+Fix: remove `python`; write -m before the name of a module; use --no-python for a program that is not a Python script.
 
 Source: PyTorch 2.13, torch/distributed/run.py, config_from_args.
 """
@@ -52,9 +52,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             simple = exact and script.endswith(".py")
             yield found_at(
                 path,
-                f"torchrun would run {launch.entry[0]!r} as a Python script, and there is no such "
-                "file: it brings the interpreter itself",
-                "take the interpreter away",
+                f"torchrun would run {launch.entry[0]!r} as a Python script, and no such file exists: it starts the "
+                "interpreter itself",
+                "remove `python`",
                 Fix(f"remove {launch.entry[0]}", (Edit("remove", path),), safe=True) if simple else None,
             )
 

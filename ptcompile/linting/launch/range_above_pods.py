@@ -2,7 +2,7 @@
 
 What: the most nodes of --nnodes are more than the pods of a job whose number of pods is fixed.
 
-Why: torchrun waits its last call (30 seconds) at every rendezvous for nodes that cannot come, since nobody adds pods
+Why: torchrun waits its last call (30 seconds) at every rendezvous for nodes that cannot come, since nothing adds pods
 to this kind of job.
 
 Example:

@@ -1,8 +1,8 @@
-"""A range of nodes, and the first node that is lost ends the training.
+"""With a range of nodes, the first lost node ends the training.
 
 What: torchrun takes a range of nodes, and --max-restarts is 0, which is also the default.
 
-Why: when a node goes, the processes of the others fail in the middle of a collective. torchrun starts them again with
+Why: when a node is lost, the processes of the others fail in the middle of a collective. torchrun restarts them with
 fewer nodes only if it has restarts left.
 
 Example:
@@ -58,8 +58,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = first.place("nnodes")
             yield found_at(
                 path,
-                f"{first.seen.nodes_text} nodes are a range, and with max-restarts 0 the first "
-                "node that is lost ends the training on all",
+                f"{first.seen.nodes_text} nodes are a range, and with max-restarts 0 the first lost node ends the "
+                "training on all",
                 "add --max-restarts=3, or write one number of nodes",
             )
 

@@ -1,9 +1,9 @@
-"""Every pod comes to a rendezvous of its own: the id differs from pod to pod.
+"""Every pod joins its own rendezvous: the id differs from pod to pod.
 
-What: the rendezvous id of c10d or etcd has a text that no two pods share: the name or address of the pod, its host
+What: the rendezvous id of c10d or etcd has a value that no two pods share: the name or address of the pod, its host
 name, a random number.
 
-Why: the id is the name of the rendezvous. Pods that say another one wait for each other until the timeout, at the same
+Why: the id is the name of the rendezvous. Pods with different ids wait for each other until the timeout, at the same
 endpoint.
 
 Example:
@@ -37,7 +37,7 @@ Example:
     -                   env: [{name: POD, valueFrom: {fieldRef: {fieldPath: metadata.name}}}]
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: write one text for all pods, such as the name of the job.
+Fix: use the same id on all pods, such as the name of the job.
 
 Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/dynamic_rendezvous.py: the run id is the key of the state.
 """
@@ -61,8 +61,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = first.place("rdzv-id")
             yield found_at(
                 path,
-                f"the rendezvous id {first.options['rdzv-id']!r} differs from pod to pod: no two of them meet",
-                "write one id for all pods, such as the name of the job",
+                f"the rendezvous id {first.options['rdzv-id']!r} differs from pod to pod: they never meet",
+                "use the same id on all pods, such as the name of the job",
             )
 
 

@@ -2,7 +2,7 @@
 
 What: the command line has the same option of torchrun more than once, in whatever spelling.
 
-Why: argparse takes the last one and says nothing of the others, so what was written first is dropped.
+Why: argparse silently uses the last one, so the others are dropped.
 
 Example:
 
@@ -22,7 +22,7 @@ Example:
               - train.py
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: keep the one that is meant.
+Fix: keep the intended one.
 
 Source: PyTorch 2.13, torch/distributed/run.py; Python 3.11, argparse.
 """
@@ -45,9 +45,9 @@ def _check(subject: Subject) -> Iterator[Found]:
                 path = one.word(option)
                 yield found_at(
                     path,
-                    f"--{option} is given {times} times, and torchrun takes the last: "
+                    f"--{option} is given {times} times, and torchrun uses the last: "
                     f"{one.launch.options.get(option, '')!r}",
-                    "keep the one that is meant",
+                    "keep the intended one",
                 )
 
 

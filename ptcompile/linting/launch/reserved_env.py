@@ -2,7 +2,7 @@
 
 What: a container sets a variable that its operator sets too, with another value.
 
-Why: operators append their variables behind the user's, and of two with one name the last one counts. The value in
+Why: operators append their variables after the user's, and of two with the same name the last one wins. The value in
 the manifest is never seen.
 
 Example:

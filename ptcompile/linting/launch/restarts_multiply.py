@@ -2,8 +2,8 @@
 
 What: torchrun's max-restarts times the retries of the operator are a hundred starts and more.
 
-Why: each retry of a pod begins torchrun's own restarts anew. A mistake in the script that fails every time is then
-paid for a hundred times over.
+Why: each retry of a pod begins torchrun's own restarts anew. A mistake in the script that fails every time is then paid
+for a hundred times.
 
 Example:
 

@@ -2,8 +2,8 @@
 
 What: the roles that train have different endpoints, backends, numbers of nodes or rendezvous ids.
 
-Why: the nodes of one job have to be told the same. Where the Master's command line and the Worker's differ, each
-waits for the others in another place.
+Why: the nodes of one job need the same settings. Where the Master's command line and the Worker's differ, each waits
+for the others somewhere else.
 
 Example:
 

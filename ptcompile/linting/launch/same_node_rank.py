@@ -1,9 +1,9 @@
-"""Two pods come to the rendezvous with the same rank.
+"""Two pods join the rendezvous with the same rank.
 
 What: with a static rendezvous, pods of a job have equal node ranks, for example because all take the default 0.
 
-Why: a static rendezvous gives no ranks: each node brings its own, from 0 to the number of nodes less one. Two of a
-rank write over each other, and the missing one never comes.
+Why: a static rendezvous gives no ranks: each node brings its own, from 0 to the number of nodes less one. Two with the
+same rank overwrite each other, and the missing one never joins.
 
 Example:
 

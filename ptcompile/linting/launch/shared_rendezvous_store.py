@@ -1,12 +1,12 @@
-"""A pod that is made again, or comes late, fails the whole job.
+"""A recreated or late pod fails the whole job.
 
 What: torchrun's agents meet by c10d and may meet again, with --max-restarts or a range of nodes, and
 TORCH_DISABLE_SHARE_RDZV_TCP_STORE is not 1, on PyTorch 2.4 or newer. An official tag of pytorch/pytorch says which it
 is, else the profile's versions.torch, else the newest known.
 
-Why: the agents keep the store of their first meeting. One that is new looks in a later meeting for keys that stand in
-no store, and the others look for its own: after 60 seconds all exit with status 1. Where a process fails, the addresses
-of the first meeting are stale, and each restart may fail until none is left. Measured: 11 jobs of 11 failed, with the
+Why: the agents keep the store of their first rendezvous. In a later rendezvous a new agent looks for keys that no store
+has, and the others look for its own: after 60 seconds all exit with status 1. After a process fails, the addresses of
+the first rendezvous are stale, and each restart may fail until none is left. Measured: 11 jobs of 11 failed, with the
 variable none of 7.
 
 Example:
@@ -89,8 +89,8 @@ def _found(one: Trainer) -> Found:
     )
     return found_at(
         path,
-        "a pod that is made again or comes late fails the others: their torchrun keeps the store "
-        "of the first meeting, and all exit with status 1 after 60 seconds",
+        "a recreated or late pod fails the others: their torchrun keeps the store of the first rendezvous, and all "
+        "exit with status 1 after 60 seconds",
         f"set {OWN_STORE} to 1 in env",
         add if one.spec.get("env") else None,
         severity=None if _told(one) else "note",

@@ -1,9 +1,9 @@
-"""--standalone on several pods: each trains for itself.
+"""--standalone on several pods: each trains alone.
 
-What: torchrun has --standalone or PET_STANDALONE in a job whose pods are told of one another.
+What: torchrun has --standalone or PET_STANDALONE in a job whose pods know of one another.
 
-Why: --standalone is a rendezvous at localhost with a random id. It overrides the endpoint and the backend, so the
-other pods are never met.
+Why: --standalone is a rendezvous at localhost with a random id. It overrides the endpoint and the backend, so it never
+meets the other pods.
 
 Example:
 
@@ -66,7 +66,7 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
         path = first.place("standalone")
         yield found_at(
             path,
-            f"a standalone torchrun meets nobody, and there are {count(found)} pods: each trains for itself",
+            f"a standalone torchrun meets no other pod, and there are {count(found)} pods: each trains alone",
             "remove it, and give torchrun the first pod's name as its endpoint",
             severity=None if _contradicted(first) else "warning",
         )

@@ -2,7 +2,7 @@
 
 What: the number of nodes is a range such as 2:4, and the backend is static, which is torchrun's own default.
 
-Why: a static rendezvous waits for the most nodes of the range and never goes on with fewer, so the job is not
+Why: a static rendezvous waits for the most nodes of the range and never continues with fewer, so the job is not
 elastic.
 
 Example:
@@ -60,7 +60,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = one.place("nnodes")
             yield found_at(
                 path,
-                f"a static rendezvous waits for {high} nodes and never goes on with {low}",
+                f"a static rendezvous waits for {high} nodes and never continues with {low}",
                 "add --rdzv-backend=c10d and --rdzv-endpoint, or write one number",
             )
 

@@ -1,9 +1,9 @@
-"""Restarts on one node that the others do not hear of.
+"""Restarts on one node that the others do not notice.
 
 What: --max-restarts is above 0 with a static rendezvous of several nodes.
 
-Why: with a static rendezvous a node that starts its processes again tells nobody. The others wait in a collective
-operation until it times out, and each such failure costs their restarts too.
+Why: with a static rendezvous a node that restarts its processes does not tell the others. The others wait in a
+collective operation until it times out, and each such failure costs their restarts too.
 
 Example:
 

@@ -1,9 +1,9 @@
-"""A container beside the training has the port of the rendezvous.
+"""Another container uses the port of the rendezvous.
 
-What: another container of the pod opens the port that torchrun meets at: it names it as its containerPort, or is told
-to listen there.
+What: another container of the pod opens the port that torchrun meets at: as its containerPort, or by an option that
+makes it listen there.
 
-Why: containers of a pod share one network. Whoever comes second fails with EADDRINUSE, and if that is the rendezvous,
+Why: containers of a pod share one network. The second one fails with EADDRINUSE, and if that is the rendezvous,
 the job does not start.
 
 Example:
@@ -39,7 +39,7 @@ Example:
     +                   args: ["--listen=:9400"]
                         resources: {limits: {cpu: 1, memory: 1Gi}}
 
-Fix: give one of them another port.
+Fix: change one of the two ports.
 
 Source: Kubernetes 1.36: the containers of a pod share its network namespace.
 """
@@ -74,8 +74,8 @@ def _taken(subject: Subject, one: Trainer, port: str) -> Iterator[Found]:
             if path is not None:
                 yield found_at(
                     path,
-                    f"{container.name} takes port {port}, at which the pods meet",
-                    "give one of them another port",
+                    f"{container.name} uses port {port}, on which the pods meet",
+                    "change one of the two ports",
                 )
 
 

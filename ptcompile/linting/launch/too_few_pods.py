@@ -3,7 +3,7 @@
 What: the number of nodes is above the number of pods that train: --nnodes, PET_NNODES, or the fewest nodes of a
 range.
 
-Why: the rendezvous is complete when that many nodes have come. With fewer pods it waits until its timeout, and all
+Why: the rendezvous is complete when that many nodes have joined. With fewer pods it waits until its timeout, and all
 GPUs wait with it.
 
 Example:
@@ -75,7 +75,7 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
         yield found_at(
             path,
             f"{first.starter} waits for {needed} nodes, and the job has {pods}",
-            f"write {total}, or ask for {needed} pods",
+            f"write {total}, or use {needed} pods",
             Fix(f"set nnodes to {total}", (edit,), safe=False) if edit and len(found) == 1 else None,
         )
 

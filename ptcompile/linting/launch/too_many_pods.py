@@ -1,8 +1,8 @@
-"""A job has more pods than the launcher takes nodes.
+"""A job has more pods than the launcher allows nodes.
 
 What: the number of pods that train is above the most nodes of the rendezvous.
 
-Why: the pods that come last find the rendezvous complete. They hold their GPUs, wait, and fail after the join timeout
+Why: the last pods find the rendezvous complete. They hold their GPUs, wait, and fail after the join timeout
 of 600 s, and the job with them; with a static rendezvous their rank is not below the number of nodes.
 
 Example:
@@ -65,8 +65,8 @@ def _of(found: tuple[Trainer, ...]) -> Iterator[Found]:
         edit = first.change("nnodes", str(total)) if first.seen.nodes == (most, most) else None
         yield found_at(
             path,
-            f"the job has {total} pods, and {first.starter} takes {most} nodes at most: {total - most} wait outside",
-            f"write {total}, or ask for {most} pods",
+            f"the job has {total} pods, and {first.starter} takes at most {most} nodes: {total - most} wait outside",
+            f"write {total}, or use {most} pods",
             Fix(f"set nnodes to {total}", (edit,), safe=False) if edit and len(found) == 1 else None,
         )
 

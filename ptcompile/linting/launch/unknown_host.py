@@ -1,9 +1,9 @@
-"""A command or variable names a pod that there is not.
+"""A command or variable names a pod that does not exist.
 
 What: a word of a command or the value of a variable has POD.SERVICE, the Service is known and publishes the pods of
-this job, and no pod is called so.
+this job, and no pod has that name.
 
-Why: the name never resolves: whoever waits for it waits for ever, and whoever connects fails.
+Why: the name never resolves: a process that waits for it waits forever, and one that connects fails.
 
 Example:
 
@@ -42,7 +42,7 @@ Example:
                           - train.py
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: write the name of a pod that there is.
+Fix: write the name of an existing pod.
 
 Source: Kubernetes 1.36, DNS for Services and pods; JobSet 0.12 and Volcano 1.16, which make the Service.
 """
@@ -80,7 +80,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                     yield found_at(
                         where,
                         f"nothing answers to {host}: {why.reason}",
-                        f"write {why.right}" if why.right else "write the name of a pod that there is",
+                        f"write {why.right}" if why.right else "write the name of an existing pod",
                     )
 
 

@@ -1,8 +1,8 @@
-"""torchrun has no such option.
+"""An unknown torchrun option.
 
-What: an option before the script is none of torchrun's, nor short for one.
+What: an option before the script is neither an option of torchrun nor an abbreviation of one.
 
-Why: argparse ends the process: "unrecognized arguments". An option of the script belongs behind the script.
+Why: argparse ends the process: "unrecognized arguments". An option of the script belongs after the script.
 
 Example:
 
@@ -21,7 +21,7 @@ Example:
     -         - train.py
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: mend the spelling, or put the script's own options behind the script.
+Fix: correct the spelling, or put the script's own options after the script.
 
 Source: PyTorch 2.13, torch/distributed/run.py, get_args_parser. A newer torchrun may have more options.
 """
@@ -47,7 +47,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             yield found_at(
                 path,
                 f"torchrun has no option --{option} and does not start",
-                f"did you mean --{near}?" if near else "put the options of the script behind the script",
+                f"did you mean --{near}?" if near else "put the options of the script after the script",
             )
 
 

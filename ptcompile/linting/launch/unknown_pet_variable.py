@@ -1,9 +1,9 @@
-"""torchrun reads no such PET_* variable.
+"""An unknown PET_* variable.
 
-What: a container started by torchrun has a variable PET_... that is no option of torchrun.
+What: a container started by torchrun has a variable PET_... that is not an option of torchrun.
 
-Why: torchrun reads PET_ and the name of an option in capital letters, and knows no others. A misspelt one is dropped
-without a word.
+Why: torchrun reads PET_ and the name of an option in capital letters, and knows no others. A misspelt one is silently
+dropped.
 
 Example:
 
@@ -23,7 +23,7 @@ Example:
     +         - {name: PET_NPROC_PER_NODE, value: "1"}
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: mend the name, or remove the variable.
+Fix: correct the name, or remove the variable.
 
 Source: PyTorch 2.13, torch/distributed/argparse_util.py and run.py; training-operator 1.4 set PET_N_PROC_PER_NODE,
 which torchrun never read.

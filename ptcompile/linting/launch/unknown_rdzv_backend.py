@@ -1,9 +1,9 @@
-"""torchrun knows no such rendezvous backend and does not start.
+"""An unknown rendezvous backend: torchrun does not start.
 
 What: --rdzv-backend, PET_RDZV_BACKEND or elasticPolicy.rdzvBackend is a misspelt name of a backend.
 
-Why: torchrun looks the name up as it is written, capital letters included, and raises ValueError where nobody
-registered it. The CRD of PyTorchJob takes any text.
+Why: torchrun looks the name up as it is written, capital letters included, and raises ValueError if it is not
+registered. The CRD of PyTorchJob accepts any text.
 
 Example:
 
@@ -23,7 +23,7 @@ Example:
               - train.py
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: write c10d, static, etcd or etcd-v2. A backend of the image's own has a name that is like none of these.
+Fix: write c10d, static, etcd or etcd-v2. Names unlike these are taken as custom backends of the image.
 
 Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/registry.py; training-operator 1.9, which copies the field.
 """
@@ -52,7 +52,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             path, edit = one.place(_OPTION), one.change(_OPTION, meant)
             yield found_at(
                 path,
-                f"torchrun does not start: no rendezvous backend is called {backend!r}",
+                f"torchrun does not start: there is no rendezvous backend {backend!r}",
                 f"did you mean {meant}?",
                 Fix(f"write {meant}", (edit,), safe=meant == backend.strip().lower()) if edit else None,
             )

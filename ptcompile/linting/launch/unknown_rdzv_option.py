@@ -1,9 +1,9 @@
-"""The rendezvous does not know this option, and ignores it.
+"""The rendezvous does not know this option and ignores it.
 
 What: --rdzv-conf, PET_RDZV_CONF or elasticPolicy.rdzvConf has an option that no rendezvous of torch reads, such as
 join_timout.
 
-Why: torch looks up the options that it knows and passes over the rest. The nodes wait as long as the default says: 600
+Why: torch looks up the options that it knows and ignores the rest. The nodes wait as long as the default says: 600
 seconds to join, 60 for the store.
 
 Example:

@@ -1,9 +1,9 @@
-"""A rendezvous time-out that c10d does not read.
+"""A rendezvous timeout that c10d does not read.
 
 What: --rdzv-conf gives `timeout` and no `read_timeout`, and the backend is c10d.
 
-Why: c10d looks at join_timeout, how long nodes wait for enough others, and read_timeout, how long they wait for node 0
-to host the store: 60 seconds unless said. `timeout` is read by the static rendezvous and etcd alone. A node 0 whose
+Why: c10d reads join_timeout, how long nodes wait for enough others, and read_timeout, how long they wait for node 0
+to host the store: 60 seconds by default. `timeout` is read only by the static rendezvous and etcd. A node 0 whose
 image is pulled two minutes later than the others' finds that they have given up: measured after 83 and 104 seconds,
 with timeout=900.
 
@@ -36,7 +36,7 @@ Example:
                           - train.py
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: add read_timeout with the seconds that are meant.
+Fix: add read_timeout with that many seconds.
 
 Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/c10d_rendezvous_backend.py and dynamic_rendezvous.py;
 pytorch's documentation of rendezvous names `timeout` with static and etcd.
@@ -68,7 +68,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         edit = first.change("rdzv-conf", f"{conf},read_timeout={wanted}")
         yield found_at(
             path,
-            f"c10d does not read timeout: the others wait {_DEFAULT} seconds for node 0, and not {wanted}",
+            f"c10d does not read timeout: the others wait {_DEFAULT} seconds for node 0, not {wanted}",
             f"add read_timeout={wanted}",
             Fix(f"add read_timeout={wanted}", (edit,), safe=False) if edit else None,
         )

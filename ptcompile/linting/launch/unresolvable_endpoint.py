@@ -1,10 +1,10 @@
 """The rendezvous endpoint is a name that no pod of the job has.
 
-What: the address that the pods meet at (--rdzv-endpoint, --master-addr, --main_process_ip, MASTER_ADDR) leads to no pod
-of the job: another index, role, job, subdomain, namespace or cluster domain, or a Service of another namespace. A
+What: the address that the pods meet at (--rdzv-endpoint, --master-addr, --main_process_ip, MASTER_ADDR) resolves to no
+pod of the job: another index, role, job, subdomain, namespace or cluster domain, or a Service of another namespace. A
 warning where a Service of another file could still answer to it.
 
-Why: a pod's name resolves only with the Service that stands for it: <pod>.<subdomain> in an Indexed Job, <pod>.<jobset>
+Why: a pod's name resolves only through its Service: <pod>.<subdomain> in an Indexed Job, <pod>.<jobset>
 in a JobSet, <job>-worker-0 in a PyTorchJob. Every pod would look for it until the rendezvous times out.
 
 Example:

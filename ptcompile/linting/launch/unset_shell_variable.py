@@ -1,9 +1,9 @@
-"""A script gives the launcher a variable that nobody sets.
+"""A script passes the launcher a variable that nothing sets.
 
 What: an option of the launcher is $RANK, $WORLD_SIZE, $MASTER_ADDR or another variable of an operator, the script does
 not set it, and neither does the container or its operator.
 
-Why: the shell puts nothing in its place, and the launcher refuses an empty number or meets at an empty host. Only an
+Why: the shell puts nothing in its place, and the launcher rejects an empty number or meets at an empty host. Only an
 image that sets the variable would run.
 
 Example:
@@ -65,7 +65,7 @@ def _of(one: Trainer) -> Iterator[Found]:
             path = one.word(option)
             yield found_at(
                 path,
-                f"nobody sets {match[1]}, so that --{one.spelled(option)} is empty",
+                f"nothing sets {match[1]}, so --{one.spelled(option)} is empty",
                 f"set {match[1]}, or use a variable that the operator sets",
             )
             return

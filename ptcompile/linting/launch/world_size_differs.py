@@ -1,6 +1,6 @@
 """A script without a launcher waits for more processes than there are pods.
 
-What: the command is a script without a launcher, its variables tell it of others (env://), and WORLD_SIZE is not the
+What: the command is a script without a launcher, its variables point it at others (env://), and WORLD_SIZE is not the
 number of pods.
 
 Why: init_process_group waits until WORLD_SIZE processes have come, or leaves out those with a rank above it. Without a
@@ -37,7 +37,7 @@ Example:
                           - {name: MASTER_PORT, value: "29500"}
                         resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: write the number of pods, or start the processes of a pod by torchrun.
+Fix: write the number of pods, or start the processes of a pod with torchrun.
 
 Source: PyTorch 2.13, torch/distributed/rendezvous.py, the env:// method.
 """
@@ -64,7 +64,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             yield found_at(
                 path,
                 f"the script waits for {nodes[0]} processes, and {total} pods start one each",
-                f"write {total}, or start the processes of a pod by torchrun",
+                f"write {total}, or start the processes of a pod with torchrun",
             )
 
 

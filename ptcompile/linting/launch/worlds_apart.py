@@ -1,6 +1,6 @@
-"""Several pods that are meant to meet train each for itself.
+"""Several pods that should meet train separately.
 
-What: torchrun runs with one node on every pod, though the pods are told of one another: by MASTER_ADDR,
+What: torchrun runs with one node on every pod, though the pods know of one another: through MASTER_ADDR,
 --master-addr, an endpoint, or the operator.
 
 Why: torchrun takes the number of nodes from --nnodes or PET_NNODES, and 1 where there is neither. Each pod then
@@ -67,7 +67,7 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
         path = first.place("nnodes") if first.origin("nnodes") != "default" else first.line
         yield found_at(
             path,
-            f"torchrun expects 1 node, and there are {count(found)} pods: each trains for itself",
+            f"torchrun expects 1 node, and there are {count(found)} pods: each trains alone",
             "add --nnodes, --node-rank and --master-addr, or remove what makes the number of nodes 1",
         )
 

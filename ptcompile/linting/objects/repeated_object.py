@@ -1,9 +1,9 @@
-"""Two objects of a stream have one kind, name and namespace.
+"""Two objects in a stream have the same kind, name and namespace.
 
 What: an earlier document of the same stream is the same object, with other content or the same.
 
 Why: kubectl applies both, one after the other: the second one changes the first, and where a field cannot be changed,
-as in a Job, it is refused. kustomize and helm refuse the stream.
+as in a Job, it is rejected. kustomize and helm reject the stream.
 
 Example:
 
@@ -19,7 +19,7 @@ Example:
     +   name: more
       data: {lr: "0.2"}
 
-Fix: give one of them another name, or remove it.
+Fix: rename one of them, or remove it.
 
 Source: Kubernetes 1.36, names of objects; Job templates are immutable.
 """
@@ -48,9 +48,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         same = first == subject.manifest
         yield Found(
             _PATH,
-            f"{field_path(_PATH)}: an earlier document is {subject.kind[1]}/{subject.name} too"
+            f"{field_path(_PATH)}: an earlier document is also {subject.kind[1]}/{subject.name}"
             + (", with the same content" if same else ": this one is applied over it"),
-            "give one of them another name, or remove it",
+            "rename one of them, or remove it",
             severity="warning" if same and subject.kind[1] not in _MADE_ONCE else None,
         )
 

@@ -1,9 +1,9 @@
-"""Only an init container asks for accelerators.
+"""Only an init container requests accelerators.
 
-What: an init container that runs to its end asks for accelerators, and no container that runs after it does.
+What: an init container that runs to completion requests accelerators, and no container that runs after it does.
 
-Why: a pod holds the most that any of its init containers asks for, for as long as it lives. The devices stay reserved
-and no training container may use them.
+Why: a pod holds the maximum that any of its init containers requests, for as long as it lives. The devices stay
+reserved and no training container can use them.
 
 Example:
 
@@ -48,8 +48,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             count = accelerators(asking[0])
             yield found_at(
                 path,
-                f"the pod holds {count} accelerator{'s' if count > 1 else ''} to its end, and only "
-                "this init container may use them",
+                f"the pod holds {count} accelerator{'s' if count > 1 else ''} until it ends, but only this init "
+                "container can use them",
                 "move them to the container that trains",
             )
 

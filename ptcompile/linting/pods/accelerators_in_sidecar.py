@@ -1,9 +1,9 @@
-"""The accelerators are asked for by a container that does not train.
+"""The accelerators are requested by a container that does not train.
 
-What: the operator names the container that trains (`pytorch`, `node`), it asks for no accelerator, and another
+What: the operator names the container that trains (`pytorch`, `node`), it requests no accelerator, and another
 container of the same pod does.
 
-Why: devices belong to the container that asks for them. The training process sees none and falls back to the CPU or
+Why: devices belong to the container that requests them. The training process sees none and falls back to the CPU or
 stops.
 
 Example:
@@ -57,7 +57,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = (*other.path, "resources", "limits")
             yield found_at(
                 path,
-                f"the accelerators are this container's, and {main.name}, which trains, has none",
+                f"the accelerators belong to this container, and {main.name}, which trains, has none",
                 f"move them to the container {main.name}",
             )
 

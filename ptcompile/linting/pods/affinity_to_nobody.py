@@ -1,8 +1,8 @@
-"""A pod has to be near pods that nobody here makes.
+"""A pod requires affinity to pods that nothing in the stream creates.
 
 What: a required podAffinity selects labels that no pod of the stream has, the pod itself included.
 
-Why: until such a pod runs, no node will do, and the pod stays Pending. Only pods of another file could help.
+Why: until such a pod runs, no node fits, and the pod stays Pending. Only pods of another file could help.
 
 Example:
 
@@ -54,8 +54,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = (*template.path, "spec", "affinity", "podAffinity", _REQUIRED, i, "labelSelector")
             yield found_at(
                 path,
-                "no pod of the stream has these labels: without one that has them no node will do",
-                "select labels that the pods have, or prefer it instead",
+                "no pod in the stream has these labels, and without such a pod no node fits",
+                "select labels that pods have, or use a preferred term",
             )
 
 

@@ -1,9 +1,10 @@
-"""A pod with GPUs is the first to be evicted, for it asks for no CPU and no memory.
+"""A pod with GPUs is the first to be evicted, because it requests no CPU and no memory.
 
 What: a container asks for accelerators, and no container of the pod has a CPU or memory request or limit.
 
-Why: accelerators do not count for the quality of service: the pod is BestEffort. When its node runs short of memory
-it is killed first, and with it the whole job. The scheduler may also put it on a node whose CPUs are all taken.
+Why: accelerators do not count for the quality of service class: the pod is BestEffort. When its node runs short of
+memory it is killed first, and with it the whole job. The scheduler may also place it on a node whose CPUs are all in
+use.
 
 Example:
 
@@ -20,7 +21,7 @@ Example:
     -         limits: {nvidia.com/gpu: 1}
     +         limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}
 
-Fix: ask for CPU and memory beside the accelerators. A LimitRange of the namespace may do it too.
+Fix: request CPU and memory as well. A LimitRange of the namespace can also do it.
 
 Source: Kubernetes 1.36, quality of service classes and node-pressure eviction.
 """
@@ -42,7 +43,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = (*asking.path, "resources")
             yield found_at(
                 path,
-                "accelerators, and neither cpu nor memory: the pod is BestEffort, the first to be evicted",
+                "accelerators but no cpu or memory: the pod is BestEffort, the first to be evicted",
                 "add requests of cpu and memory",
                 on_key=True,
             )

@@ -1,4 +1,4 @@
-"""A container beside the training never ends, and the pod with it.
+"""A second container never ends, so the pod never does.
 
 What: one of several containers of a pod that is to end runs `sleep infinity`, `tail -f /dev/null`, tensorboard or
 another server.
@@ -70,7 +70,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             if server:
                 yield found_at(
                     container.path,
-                    f"{server} never ends, so that the pod never succeeds",
+                    f"{server} never ends, so the pod never succeeds",
                     "make it an init container with restartPolicy Always",
                     _fix(template, container),
                 )

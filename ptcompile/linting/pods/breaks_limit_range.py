@@ -1,10 +1,10 @@
-"""A container asks for less or more than a LimitRange of its namespace allows.
+"""A container requests less or more than a LimitRange of its namespace allows.
 
 What: the stream has a LimitRange of the pods' namespace, and a container's request is below its `min`, its limit above
 its `max`, or a limit that `max` asks for is missing and has no default.
 
-Why: the API server refuses each pod: `maximum cpu usage per Container is 8, but limit is 16`. The job is accepted and
-makes none.
+Why: the API server rejects each pod: `maximum cpu usage per Container is 8, but limit is 16`. The job is accepted but
+gets none.
 
 Example:
 
@@ -28,7 +28,7 @@ Example:
                 command: [python, train.py]
                 resources: {limits: {cpu: 16, memory: 64Gi}}  # <--
 
-Fix: ask for what the LimitRange allows, or use another namespace.
+Fix: request what the LimitRange allows, or use another namespace.
 
 Source: Kubernetes 1.36 plugin/pkg/admission/limitranger.
 """

@@ -1,10 +1,10 @@
 """Checkpoints are written where the next pod does not find them.
 
-What: the folder for checkpoints (--checkpoint-dir and its like) lies on no volume, or on an emptyDir, and the job
-makes pods again that fail.
+What: the folder for checkpoints (--checkpoint-dir and its like) is on no volume, or on an emptyDir, and the job
+recreates failed pods.
 
-Why: a new pod has a new disk and a new emptyDir. The restart begins at step 0, which is what checkpoints are there to
-avoid.
+Why: a new pod has a new disk and a new emptyDir. The restart begins at step 0, which is what checkpoints should
+prevent.
 
 Example:
 
@@ -64,8 +64,8 @@ def _check(subject: Subject) -> Iterator[Found]:
                 if where:
                     yield found_at(
                         one.path,
-                        f"{one.folder} is on {where}: a pod that is made again begins anew",
-                        "mount a claim that all pods share there, or write to an object store",
+                        f"{one.folder} is on {where}: a recreated pod starts from scratch",
+                        "mount a shared claim there, or write to an object store",
                     )
 
 

@@ -1,10 +1,10 @@
-"""The pods of a job ask for more than a ResourceQuota of their namespace has.
+"""The pods of a job request more than a ResourceQuota of their namespace allows.
 
 What: the stream has a ResourceQuota without scopes of the job's namespace, and the pods of the job together ask for
 more of a resource than its `hard` allows, or there are more of them than its `pods`.
 
-Why: the API server refuses the pods beyond the quota: `exceeded quota`. A job whose pods wait for one another waits
-for ever.
+Why: the API server rejects the pods beyond the quota: `exceeded quota`. A job whose pods wait for one another waits
+forever.
 
 Example:
 
@@ -31,7 +31,7 @@ Example:
                 command: [python, train.py]
                 resources: {limits: {cpu: 16, memory: 64Gi}}  # <--
 
-Fix: ask for less, use fewer pods, or raise the quota.
+Fix: request less, use fewer pods, or raise the quota.
 
 Source: Kubernetes 1.36 pkg/quota/v1/evaluator/core/pods.go.
 """
@@ -66,7 +66,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             if allowed is not None and asked is not None and asked > allowed:
                 path = _place(subject)
                 said = f"exceeded quota: requested {name}={asked}, limited: {name}={allowed}"
-                yield found_at(path, f"{said}", "ask for less, use fewer pods, or raise the quota")
+                yield found_at(path, f"{said}", "request less, use fewer pods, or raise the quota")
 
 
 def _asked(subject: Subject, name: str, totals: dict[str, Quantity]) -> Quantity | None:

@@ -1,9 +1,9 @@
-"""A pod is sent to nodes with accelerators and asks for none.
+"""A pod selects nodes with accelerators but requests none.
 
 What: a nodeSelector that names an accelerator, such as cloud.google.com/gke-accelerator, in a pod without any.
 
-Why: without a request no device is given to the container: it sees no GPU, and the node's accelerators stay idle
-beside it. The pools of clouds keep such pods out by a taint, so that it stays Pending there.
+Why: without a request the container gets no device: it sees no GPU, and the node's accelerators stay idle. Cloud node
+pools keep such pods out with a taint, so it stays Pending there.
 
 Example:
 
@@ -21,7 +21,7 @@ Example:
     -       resources: {limits: {cpu: 8, memory: 64Gi}}
     +       resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: ask for the accelerators, or let the pod run elsewhere.
+Fix: request the accelerators, or let the pod run elsewhere.
 
 Source: GKE, EKS and NVIDIA GPU feature discovery 0.17, labels of nodes; Kubernetes 1.36, device plugins.
 """
@@ -57,7 +57,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = (*template.path, "spec", "nodeSelector", label)
             yield found_at(
                 path,
-                f"nodes with {selector[label]}, and no container asks for an accelerator, so none is given",
+                f"nodes with {selector[label]}, but no container requests an accelerator, so none is assigned",
                 "add the accelerator to the limits of the container that trains",
             )
 

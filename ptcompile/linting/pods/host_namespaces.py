@@ -45,7 +45,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 path = (*template.path, "spec", key)
                 yield found_at(
                     path,
-                    f"{effect}, and other pods' with it",
+                    f"{effect}, and so are those of other pods",
                     "remove it; for shared memory mount an emptyDir of medium Memory at /dev/shm"
                     if key == "hostIPC"
                     else "remove it",

@@ -1,7 +1,7 @@
 """A pod on its node's network cannot resolve the names of other pods.
 
-What: `hostNetwork: true` with the dnsPolicy ClusterFirst, which is also the default, in a pod that asks for a name of
-the cluster: its rendezvous, or NAME.svc in its command or variables.
+What: `hostNetwork: true` with the dnsPolicy ClusterFirst, which is also the default, in a pod that looks up a cluster
+name: its rendezvous, or NAME.svc in its command or variables.
 
 Why: for such a pod ClusterFirst falls back to the node's own resolver, which does not know the cluster's names. A
 rendezvous at `train-0.train` never resolves, and the job waits until it times out.
@@ -50,8 +50,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = (*template.path, "spec", "dnsPolicy" if written else "hostNetwork")
             yield found_at(
                 path,
-                "on the node's network, dnsPolicy ClusterFirst uses the node's resolver, which "
-                "does not know the names of pods and Services",
+                "on the node's network, dnsPolicy ClusterFirst uses the node's resolver, which cannot resolve the "
+                "names of pods and Services",
                 f"set dnsPolicy to {_WANTED}",
                 Fix(f"set dnsPolicy to {_WANTED}", (Edit("set", (*path[:-1], "dnsPolicy"), _WANTED),), safe=True),
             )

@@ -48,8 +48,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 wanted = Edit("set", (*where, "emptyDir"), {"medium": "Memory"})
                 yield found_at(
                     path,
-                    f"{SHM} of the node is shared with other pods, and what a killed process "
-                    "leaves there stays in memory",
+                    f"{SHM} of the node is shared with other pods, and files of a killed process stay in memory",
                     "use emptyDir {medium: Memory, sizeLimit: ...}",
                     Fix(f"make {name} an emptyDir in memory", (Edit("remove", path), wanted), safe=False),
                 )

@@ -1,10 +1,9 @@
-"""A pod that trains asks for Istio's sidecar.
+"""A pod that trains requests Istio's sidecar.
 
 What: the label or annotation sidecar.istio.io/inject of a pod that ends is "true".
 
-Why: the proxy takes over the pod's connections: NCCL and Gloo speak no HTTP and their ports are chosen at random, so
-that they break under mutual TLS. Unless it is a native sidecar the proxy also outlives the training, and the pod
-never ends.
+Why: the proxy takes over the pod's connections: NCCL and Gloo do not speak HTTP and choose their ports at random, so
+they break under mutual TLS. Unless it is a native sidecar the proxy also outlives the training, and the pod never ends.
 
 Example:
 

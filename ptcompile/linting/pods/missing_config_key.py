@@ -1,4 +1,4 @@
-"""A key is asked of a ConfigMap or Secret that does not have it.
+"""A reference names a key that its ConfigMap or Secret does not have.
 
 What: an env entry or a volume item, not optional, names a key that the ConfigMap or Secret of the same stream lacks.
 
@@ -30,7 +30,7 @@ Example:
     -               key: lr  # <--
     +               key: learning-rate
 
-Fix: name a key that is there.
+Fix: use an existing key.
 
 Source: kubelet 1.36, env from ConfigMaps and Secrets, items of their volumes.
 """
@@ -65,8 +65,8 @@ def _check(subject: Subject) -> Iterator[Found]:
                 path,
                 f"{field_path(path)}: the {kind} {name} has no key {key}"
                 + (f" (did you mean {near}?)" if near else "")
-                + ", and the container never starts",
-                f"write {near}" if near else "name a key that is there, or add it",
+                + ", so the container never starts",
+                f"write {near}" if near else "use an existing key, or add it",
             )
 
 

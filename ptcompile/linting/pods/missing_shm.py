@@ -2,8 +2,8 @@
 
 What: a container that asks for two or more GPUs has no memory volume mounted at /dev/shm.
 
-Why: data loader workers and NCCL hand tensors over in /dev/shm. A container's own is 64 MiB: when it is full a worker
-dies with "Bus error", often hours into a run.
+Why: data loader workers and NCCL pass tensors through /dev/shm. A container's default is 64 MiB: when it is full a
+worker dies with "Bus error", often hours into a run.
 
 Example:
 

@@ -1,9 +1,9 @@
-"""A pod asks for nodes that repel it.
+"""A pod selects nodes whose taint it does not tolerate.
 
 What: the pod selects nodes by a label that comes with a taint, and does not tolerate the taint: spot nodes of AKS,
 control-plane nodes, virtual nodes.
 
-Why: no node that has the label takes the pod. It stays Pending.
+Why: no node with the label accepts the pod. It stays Pending.
 
 Example:
 

@@ -1,9 +1,9 @@
-"""A claim, ConfigMap or Secret is named almost as one of the stream.
+"""A reference is almost the name of a claim, ConfigMap or Secret in the stream.
 
 What: a pod refers to an object that the stream does not have, and the stream has one of that kind whose name differs
 by a letter.
 
-Why: a pod whose claim, ConfigMap or Secret is not there stays Pending, or in ContainerCreating.
+Why: a pod whose claim, ConfigMap or Secret does not exist stays Pending, or in ContainerCreating.
 
 Example:
 
@@ -29,7 +29,7 @@ Example:
             resources: {limits: {cpu: 8, memory: 64Gi}}
             volumeMounts: [{name: data, mountPath: /data}]
 
-Fix: write the name of the object that is meant.
+Fix: write the name of the intended object.
 
 Source: Kubernetes 1.36, volumes and environment from ConfigMaps and Secrets.
 """
@@ -81,8 +81,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             if near is not None and _digits(near) == _digits(name):
                 yield found_at(
                     path,
-                    f"the stream has no {kind} {name}, and has {near}",
-                    f"write {near}, if that is meant",
+                    f"the stream has no {kind} {name}, but it has {near}",
+                    f"write {near}, if that is intended",
                     Fix(f"write {near}", (Edit("set", path, near),), safe=False),
                 )
 

@@ -1,7 +1,7 @@
 """The roles of a job train with different versions of one image.
 
-What: containers that train in one job use the same image repository with different tags or digests. (Of a PyTorchJob
-another rule asks it.)
+What: containers that train in one job use the same image repository with different tags or digests. (PyTorchJobs have a
+rule of their own.)
 
 Why: all ranks have to run the same program with the same PyTorch and NCCL. With two versions they hang in the first
 collective, or fail with a size that does not match. Most often one role was forgotten in an update.
@@ -46,7 +46,7 @@ Example:
     +                   image: ghcr.io/acme/train:1.1
                         resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: give all roles one version.
+Fix: use one version for all roles.
 
 Source: NCCL 2.29, all ranks run one version; PyTorch 2.13, collectives have to agree on every rank.
 """
@@ -76,7 +76,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 yield found_at(
                     path,
                     f"{version or 'no tag'} of {repository}, and {other[2]} runs {other[0] or 'no tag'}",
-                    "give all roles one version",
+                    "use one version for all roles",
                     Fix(f"use {other[1]}", (Edit("set", path, other[1]),), safe=False),
                 )
 

@@ -53,8 +53,8 @@ def _check(subject: Subject) -> Iterator[Found]:
                     path = (*where, "mountPath")
                     yield found_at(
                         path,
-                        f"the volume hides all that the image has in {place(mount)}",
-                        "mount it in a folder of its own, or single files by subPath",
+                        f"the volume hides everything that the image has in {place(mount)}",
+                        "mount it in its own folder, or mount single files with subPath",
                     )
 
 

@@ -2,8 +2,8 @@
 
 What: terminationGracePeriodSeconds is 0 in a pod with accelerators.
 
-Why: on preemption, on a drain of its node or on deletion the processes get no SIGTERM: they cannot write a last
-checkpoint, and all work since the one before is lost.
+Why: on preemption, on a drain of the node or on deletion, the processes get no SIGTERM: they cannot write a last
+checkpoint, and all work since the previous one is lost.
 
 Example:
 
@@ -20,7 +20,7 @@ Example:
             command: [python, train.py]
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: give it the time that a checkpoint takes; 30 seconds where nothing is said.
+Fix: allow the time that a checkpoint takes; the default is 30 seconds.
 
 Source: Kubernetes 1.36, termination of pods.
 """
@@ -42,8 +42,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = (*template.path, "spec", "terminationGracePeriodSeconds")
             yield found_at(
                 path,
-                "0: the processes are killed without the time for a checkpoint",
-                "give it the time that a checkpoint takes, or leave it out for 30 seconds",
+                "0: the processes are killed without time for a checkpoint",
+                "allow the time that a checkpoint takes, or remove it for the default of 30 seconds",
             )
 
 

@@ -1,10 +1,10 @@
-"""A pod is put on a node past the scheduler.
+"""A pod bypasses the scheduler.
 
 What: a pod template of a job, or a Pod that asks for accelerators, sets nodeName.
 
-Why: no scheduler looks whether the node has room. Where it has not, the kubelet refuses the pod (OutOfcpu,
-UnexpectedAdmissionError) and the pod fails; all pods of a template go to the one node; queues and gangs are passed
-by.
+Why: no scheduler checks whether the node has room. If it has not, the kubelet rejects the pod (OutOfcpu,
+UnexpectedAdmissionError) and the pod fails; all pods of a template go to the one node; queues and gangs are
+bypassed.
 
 Example:
 
@@ -24,7 +24,7 @@ Example:
                 command: [python, train.py]
                 resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: choose the node by nodeSelector, so that the scheduler counts what is left on it.
+Fix: choose the node with nodeSelector, so that the scheduler counts what is left on it.
 
 Source: Kubernetes 1.36, assigning pods to nodes; kubelet 1.36, admission of pods.
 """
@@ -51,9 +51,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         selector = (*template.path, "spec", "nodeSelector", _HOSTNAME)
         yield found_at(
             path,
-            f"{node} gets the pod past the scheduler, whether or not it has room",
+            f"{node} bypasses the scheduler, whether or not the node has room",
             f"use nodeSelector {_HOSTNAME}: {node}",
-            Fix("choose the node by nodeSelector", (Edit("remove", path), Edit("set", selector, node)), safe=False),
+            Fix("choose the node with nodeSelector", (Edit("remove", path), Edit("set", selector, node)), safe=False),
         )
 
 

@@ -1,9 +1,9 @@
-"""Some of what a fabric takes is there, and some is not.
+"""Some of what a fabric needs is present, and some is missing.
 
 What: the variables of RDMA, EFA or GPUDirect are set and the device, capability, network or daemon that they need is
 missing; or the other way; or a variable turns off the device that the container asks for.
 
-Why: NCCL falls back to TCP, ten times slower and in silence, or stops when the first collective starts.
+Why: NCCL falls back to TCP, silently and ten times slower, or stops when the first collective starts.
 
 Example:
 

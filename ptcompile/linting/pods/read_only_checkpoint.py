@@ -1,4 +1,4 @@
-"""Checkpoints are to be written where nothing can be written.
+"""Checkpoints go to a read-only volume.
 
 What: the folder for checkpoints of a training lies on a volume that is mounted read-only, or on a ConfigMap or Secret.
 

@@ -1,8 +1,8 @@
-"""Every pod downloads the same into one claim.
+"""Every pod downloads the same data into one claim.
 
 What: an init container of a job of several pods downloads into a claim that all pods share, in every pod alike.
 
-Why: as many pods write the same files at once: the traffic is paid for each, and a pod reads what another one is just
+Why: all pods write the same files at once: each pays for the traffic, and a pod reads what another one is still
 writing.
 
 Example:
@@ -33,7 +33,7 @@ Example:
                 volumeMounts: [{name: data, mountPath: /data}]
                 resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: download in one pod alone, or in a Job of its own before.
+Fix: download in one pod only, or in a separate Job first.
 
 Source: Kubernetes 1.36, init containers run in each pod.
 """
@@ -67,7 +67,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 yield found_at(
                     word.path,
                     f"{template.replicas} pods each download to {folder}, which they share",
-                    "download in one pod alone, or in a Job of its own before",
+                    "download in one pod only, or in a separate Job first",
                 )
 
 

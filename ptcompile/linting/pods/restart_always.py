@@ -1,10 +1,10 @@
-"""A Pod that trains starts again when it has ended.
+"""A Pod that trains restarts after it ends.
 
 What: a Pod whose command is torchrun or another launcher of training has restartPolicy Always, which is also the
 default.
 
-Why: the kubelet restarts the container after success as after failure. The training begins again when it is done, and
-the accelerators are never given back.
+Why: the kubelet restarts the container after success and after failure. The training starts over when it is done, and
+the accelerators are never released.
 
 Example:
 
@@ -42,10 +42,10 @@ def _check(subject: Subject) -> Iterator[Found]:
     if any(trains(one) for template in subject.templates for one in template.mains):
         path: Path = ("spec", "restartPolicy")
         at = path if policy else ("spec",)
-        said = "Always" if policy else "restartPolicy is Always where nothing is said, which"
+        said = "Always" if policy else "restartPolicy defaults to Always, which"
         yield found_at(
             at,
-            f"{said} starts the training again when it has ended",
+            f"{said} starts the training again after it ends",
             "set restartPolicy to Never or OnFailure",
             Fix("set restartPolicy to Never", (Edit("set", path, "Never"),), safe=False),
             on_key=True,

@@ -3,7 +3,7 @@
 What: runAsNonRoot is true and runAsUser is 0, on the container, or on the pod where the container says nothing.
 
 Why: the kubelet refuses to start it: "container's runAsUser breaks non-root policy" (CreateContainerConfigError). The
-pod waits for ever.
+pod waits forever.
 
 Example:
 
@@ -23,7 +23,7 @@ Example:
     -         runAsUser: 0  # <--
     +         runAsUser: 1000
 
-Fix: name another user, or drop runAsNonRoot.
+Fix: use another user, or remove runAsNonRoot.
 
 Source: kubelet 1.36, security context of containers.
 """
@@ -50,7 +50,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 yield found_at(
                     path,
                     f"0 is root, and runAsNonRoot forbids it: the container {container.name} never starts",
-                    "name another user, or remove runAsNonRoot",
+                    "use another user, or remove runAsNonRoot",
                 )
 
 

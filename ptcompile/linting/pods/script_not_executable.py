@@ -1,9 +1,9 @@
-"""The command is a file of a ConfigMap or Secret that may not be executed.
+"""The command is a file of a ConfigMap or Secret that is not executable.
 
 What: the first word of a command is a file in a mounted ConfigMap, Secret or projected volume, and neither
 defaultMode nor the item's mode has an x.
 
-Why: such files have the mode 0644 where nothing is said. The container does not start: "permission denied".
+Why: such files have the mode 0644 by default. The container does not start: "permission denied".
 
 Example:
 
@@ -23,7 +23,7 @@ Example:
             resources: {limits: {cpu: 8, memory: 64Gi}}
             volumeMounts: [{name: scripts, mountPath: /scripts}]
 
-Fix: set defaultMode to 0755, or start it by its interpreter: [bash, /scripts/run.sh].
+Fix: set defaultMode to 0755, or start it with its interpreter: [bash, /scripts/run.sh].
 
 Source: Kubernetes 1.36, modes of ConfigMap, Secret and projected volumes.
 """
@@ -67,9 +67,9 @@ def _command(template: Template, container: Container) -> Iterator[Found]:
     yield found_at(
         word.path,
         f"{word.text} is a file of the volume {text(volume[1].get('name'))} with mode "
-        f"{mode:04o}, and may not be executed",
-        "set the volume's defaultMode to 0755, or start the file by its interpreter",
-        Fix("let the files be executed", (Edit("set", default, _EXECUTABLE),), safe=True)
+        f"{mode:04o}, and is not executable",
+        "set the volume's defaultMode to 0755, or start the file with its interpreter",
+        Fix("make the files executable", (Edit("set", default, _EXECUTABLE),), safe=True)
         if mode == _READ_ONLY
         else None,
     )

@@ -1,6 +1,6 @@
 """The script that runs is not in the ConfigMap that is mounted where it should be.
 
-What: the command runs a file below the mount of a ConfigMap or Secret of the stream, and that has no such key.
+What: the command runs a file below the mount of a ConfigMap or Secret of the stream, which has no such key.
 
 Why: a mounted ConfigMap has its keys as files and nothing else, and hides what the image has at that place. The
 program stops with "No such file or directory".
@@ -28,7 +28,7 @@ Example:
             resources: {limits: {cpu: 8, memory: 64Gi}}
             volumeMounts: [{name: code, mountPath: /code}]
 
-Fix: name the key as the command does, or the other way.
+Fix: use the same name for the key and in the command.
 
 Source: Kubernetes 1.36, ConfigMap and Secret volumes.
 """
@@ -64,7 +64,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 near = suggest(inside, sorted(files))
                 yield Found(
                     word.path,
-                    f"{field_path(word.path)}: {script} is not there: what is mounted at {place(mount[1])} has "
+                    f"{field_path(word.path)}: {script} does not exist: what is mounted at {place(mount[1])} has "
                     + (", ".join(sorted(files)[:5]) or "no files"),
                     f"write {join(place(mount[1]), near)}" if near else f"add {inside} to what is mounted",
                 )

@@ -1,8 +1,8 @@
-"""A pod mounts a folder of the node that gives power over the node.
+"""A pod mounts a folder that gives it control of the node.
 
 What: a hostPath volume of /, /etc, /root, /boot, /var/run, /var/lib/kubelet or of a container runtime's socket.
 
-Why: whoever runs code in the pod, from a dependency on, can read the node's credentials or start containers as root
+Why: any code that runs in the pod, dependencies included, can read the node's credentials or start containers as root
 on it. Training needs none of it.
 
 Example:
@@ -25,7 +25,7 @@ Example:
     -       volumeMounts: [{name: docker, mountPath: /var/run/docker.sock}]
     +       volumeMounts: [{name: scratch, mountPath: /scratch}]
 
-Fix: remove the volume, or mount the one folder that is needed.
+Fix: remove the volume, or mount only the folder that is needed.
 
 Source: Kubernetes 1.36, hostPath (its warning), and the Pod Security Standards, baseline.
 """
@@ -71,8 +71,8 @@ def _check(subject: Subject) -> Iterator[Found]:
                 path = (*where, "hostPath")
                 yield found_at(
                     path,
-                    f"{written} of the node gives this pod power over the node",
-                    "remove the volume, or mount the one folder that is needed",
+                    f"{written} of the node gives this pod control of the node",
+                    "remove the volume, or mount only the folder that is needed",
                 )
 
 

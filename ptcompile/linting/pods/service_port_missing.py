@@ -33,7 +33,7 @@ Example:
               - train.py
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: add the port to the Service, or name one that it has.
+Fix: add the port to the Service, or use one that it has.
 
 Source: Kubernetes 1.36, Services: ports of a cluster IP.
 """
@@ -64,8 +64,8 @@ def _check(subject: Subject) -> Iterator[Found]:
     yield found_at(
         path,
         f"the rendezvous is at {made.first.endpoint}, and the Service {object_name(service)} has "
-        f"{'the ports' if len(ports) > 1 else 'the port'} {', '.join(sorted(ports))} alone",
-        "add the port to the Service, or name one that it has",
+        f"{'the ports' if len(ports) > 1 else 'the port'} only {', '.join(sorted(ports))}",
+        "add the port to the Service, or use one that it has",
         on_key=True,
     )
 

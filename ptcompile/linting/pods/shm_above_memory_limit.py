@@ -3,7 +3,7 @@
 What: a volume in memory has a sizeLimit above the memory limit of every container that mounts it.
 
 Why: what a process writes to the volume counts as its container's memory. The container is killed (OOMKilled) before
-/dev/shm is full: the sizeLimit promises what nobody can use.
+/dev/shm is full: the sizeLimit promises more than can be used.
 
 Example:
 
@@ -50,7 +50,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 path = (*where, "emptyDir", "sizeLimit")
                 yield found_at(
                     path,
-                    f"{size} is above the memory limit, {most}, which ends the container first",
+                    f"{size} is above the memory limit, {most}, so the container is killed first",
                     "shared memory counts as memory: raise the limit or lower the size",
                 )
 

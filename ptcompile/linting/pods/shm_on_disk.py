@@ -3,7 +3,7 @@
 What: an emptyDir without `medium: Memory` is mounted at /dev/shm.
 
 Why: every batch that a data loader worker hands over is written to the node's disk and read back, and counts against
-the pod's ephemeral storage. It is no shared memory but slow files.
+the pod's ephemeral storage. It is not shared memory but slow files.
 
 Example:
 
@@ -54,7 +54,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 wanted = {"medium": "Memory", **mapping(volume[1].get("emptyDir"))}
                 yield found_at(
                     path,
-                    f"{SHM} is a folder on the node's disk, not memory",
+                    f"{SHM} is a folder on the node's disk, not in memory",
                     "set medium to Memory",
                     Fix("put /dev/shm into memory", (Edit("set", path, {**wanted, "medium": "Memory"}),), safe=False),
                 )

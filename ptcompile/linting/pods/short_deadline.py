@@ -2,7 +2,7 @@
 
 What: activeDeadlineSeconds of a pod, or of a Job, is less than a minute.
 
-Why: the time counts from when the object starts, with the pull of an image of many GB in it. The pods are killed
+Why: the time counts from when the object starts and includes pulling an image of many GB. The pods are killed
 while they start. Often minutes or hours were meant.
 
 Example:
@@ -49,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = (*where, "activeDeadlineSeconds")
             yield found_at(
                 path,
-                f"{seconds} seconds end while the image is being pulled",
+                f"{seconds} seconds pass while the image is still being pulled",
                 "write the deadline in seconds: 86400 is a day",
             )
 

@@ -68,7 +68,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 yield found_at(
                     path,
                     f"{name} is {', '.join(modes)}, and {pods} pods share it: those on another node never start",
-                    "claim it with ReadWriteMany or ReadOnlyMany, or give each pod an ephemeral volume",
+                    "use a claim with ReadWriteMany or ReadOnlyMany, or an ephemeral volume per pod",
                     severity="error" if modes == ["ReadWriteOncePod"] and subject.awaited > 1 else None,
                 )
 

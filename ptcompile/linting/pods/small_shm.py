@@ -58,8 +58,8 @@ def _check(subject: Subject) -> Iterator[Found]:
                 unit = f" ({size.value} bytes)" if str(written).isdigit() else ""
                 yield found_at(
                     path,
-                    f"{written}{unit} of shared memory: a container has 64 MiB without the volume",
-                    "give a few GiB, below the memory limit",
+                    f"{written}{unit} of shared memory: without the volume a container has 64 MiB",
+                    "use a few GiB, below the memory limit",
                 )
 
 

@@ -1,6 +1,6 @@
-"""A job on machines that are taken away ends when the first one is.
+"""A job on preemptible machines ends with the first preemption.
 
-What: the pods ask for spot or preemptible nodes alone, and the job makes no pod again.
+What: the pods run only on spot or preemptible nodes, and the job recreates no pod.
 
 Why: a preemption counts as a failed pod. With no retries left the job has failed, whatever it had done.
 
@@ -22,7 +22,7 @@ Example:
                 command: [torchrun, --standalone, train.py]
                 resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: allow retries, or ignore pods with the condition DisruptionTarget by podFailurePolicy.
+Fix: allow retries, or ignore pods with the condition DisruptionTarget in podFailurePolicy.
 
 Source: Kubernetes 1.36, backoffLimit and pod disruption conditions; labels of GKE, AKS, EKS and Karpenter.
 """
@@ -48,8 +48,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = _place(subject, template)
             yield found_at(
                 path,
-                f"the pods are on machines that are taken away ({label}), and none is made again: "
-                "the first preemption ends the job",
+                f"the pods run on machines that can be preempted ({label}), and none is recreated: the first "
+                "preemption ends the job",
                 "allow retries",
             )
             return

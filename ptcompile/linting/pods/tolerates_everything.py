@@ -1,4 +1,4 @@
-"""A pod tolerates every taint, those of broken nodes too.
+"""A pod tolerates every taint, even those of broken nodes.
 
 What: a toleration with the operator Exists and no key, and no effect or the effect NoExecute.
 
@@ -21,7 +21,7 @@ Example:
             command: [python, train.py]
             resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: name the taints of the pool that the job is for.
+Fix: name the taints of the intended node pool.
 
 Source: Kubernetes 1.36, taints and tolerations: an empty key with Exists matches every taint; not-ready and
 unreachable are NoExecute taints.
@@ -47,7 +47,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 yield found_at(
                     path,
                     "tolerates every taint: the pod stays on a node that died, and starts on nodes that are not ready",
-                    "name the key of the taint that is meant",
+                    "name the key of the intended taint",
                 )
 
 

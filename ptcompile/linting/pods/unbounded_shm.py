@@ -1,7 +1,7 @@
 """Shared memory may fill the whole node.
 
-What: a volume in memory without a sizeLimit is mounted in a pod that asks for memory, and where a container has no
-memory limit.
+What: a volume in memory without a sizeLimit is mounted in a pod that asks for memory, and a container has no memory
+limit.
 
 Why: such a volume is bounded by its sizeLimit, or else by the memory limits of the pod, where every container has
 one. With neither it may take all of the node's memory: the kernel then kills processes of this pod and of its
@@ -51,8 +51,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 path = (*where, "emptyDir")
                 yield found_at(
                     path,
-                    "no sizeLimit, and not every container has a memory limit: files in it may "
-                    "take all of the node's memory",
+                    "no sizeLimit, and not every container has a memory limit: files in it can fill the node's memory",
                     "add a sizeLimit",
                 )
 

@@ -2,7 +2,7 @@
 
 What: a medium that is neither empty, Memory, HugePages nor HugePages-<size>, such as `memory` in lower case.
 
-Why: the API server takes any text. The kubelet refuses to mount the volume ("unknown storage medium"), and the pod
+Why: the API server accepts any text. The kubelet refuses to mount the volume ("unknown storage medium"), and the pod
 stays in ContainerCreating.
 
 Example:
@@ -50,8 +50,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             memory = medium.strip().lower() in ("memory", "mem", "ram", "tmpfs")
             yield found_at(
                 path,
-                f"the kubelet knows no storage medium {medium!r}, and the pod never starts",
-                "write Memory" if memory else "write Memory, or leave it out for the node's disk",
+                f"the kubelet does not know the storage medium {medium!r}, so the pod never starts",
+                "write Memory" if memory else "write Memory, or remove it to use the node's disk",
                 Fix("write Memory", (Edit("set", path, "Memory"),), safe=True) if memory else None,
             )
 

@@ -1,9 +1,9 @@
-"""No node can meet what a pod asks of its labels.
+"""No node can match the labels that a pod requires.
 
 What: nodeSelector and the required node affinity contradict each other for some label in every term, or an expression
-Gt or Lt compares with something that is no whole number.
+Gt or Lt compares with something that is not a whole number.
 
-Why: each is fine for the API server. Together they match no node: the pod stays Pending.
+Why: the API server accepts each. Together they match no node: the pod stays Pending.
 
 Example:
 
@@ -26,7 +26,7 @@ Example:
             command: [python, train.py]
             resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: say the label once, or make the two agree.
+Fix: set the label once, or make the two agree.
 
 Source: Kubernetes 1.36, node affinity: nodeSelector and affinity both have to match, terms are alternatives,
 expressions of a term all have to match; Gt and Lt read whole numbers.
@@ -72,7 +72,7 @@ def _contradiction(selector: Mapping[str, str], term: Json) -> str | None:
                 return _both(key, allowed.get(key, set()), f"one of {_listed(values)}")
             allowed[key] = left
         elif operator in ("Gt", "Lt") and not all(map(_is_number, values)):
-            return f"{key} is compared with {_listed(values)}, and {operator} reads whole numbers"
+            return f"{key} is compared with {_listed(values)}, but {operator} needs whole numbers"
     for one in items(term.get("matchExpressions")):
         key, operator, values = text(one.get("key")), text(one.get("operator")), set(texts(one.get("values")))
         if key in allowed and operator == "DoesNotExist":

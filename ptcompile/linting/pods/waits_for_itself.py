@@ -47,7 +47,7 @@ Example:
                   - train.py
                 resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: wait for the name and not for the port, or not at all: torchrun waits for its rendezvous by itself.
+Fix: wait for the name instead of the port, or not at all: torchrun waits for its rendezvous itself.
 
 Source: Kubernetes 1.36, init containers end before the containers start.
 """
@@ -80,8 +80,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             if host in word.text and port in word.text:
                 yield found_at(
                     word.path,
-                    f"{serving.pod} waits for its own {made.first.endpoint}, which it opens after its init containers",
-                    "wait for the name by nslookup, or not at all",
+                    f"{serving.pod} waits for its own {made.first.endpoint}, which opens only after its init "
+                    "containers",
+                    "wait for the name with nslookup, or not at all",
                 )
 
 

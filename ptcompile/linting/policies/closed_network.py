@@ -1,11 +1,11 @@
-"""A network policy keeps the pods of a training from one another.
+"""A network policy separates the pods of a training job.
 
 What: a NetworkPolicy selects the pods of a job of the stream that meet, and none of its rules, nor of the other
 policies here, lets them reach each other on all ports. A warning where the policy selects all pods: then others are
 likely to allow more.
 
-Why: the pods wait for a rendezvous that nobody can reach. After it NCCL and Gloo open ports of their own choice, so
-that a rule for one port is not enough.
+Why: the pods wait for a rendezvous that none can reach. After it, NCCL and Gloo open ports of their own choice, so a
+rule for one port is not enough.
 
 Example:
 
@@ -77,7 +77,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 path = ("spec", way.lower()) if way.lower() in subject.spec else ("spec",)
                 yield found_at(
                     path,
-                    f"the pods of {pod.job.title} cannot reach one another, and they are to meet",
+                    f"the pods of {pod.job.title} cannot reach one another, and they have to meet",
                     f"allow them {'from' if way == 'Ingress' else 'to'} each other, on all ports",
                     on_key=True,
                     severity=None if mapping(subject.spec.get("podSelector")) else "warning",

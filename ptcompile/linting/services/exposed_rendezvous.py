@@ -1,10 +1,10 @@
-"""A rendezvous port is open to the outside of the cluster.
+"""A rendezvous port is open outside the cluster.
 
 What: a Service of type NodePort or LoadBalancer with one of torch.distributed's usual ports (29400, 29500) or the
 operators' (23456).
 
-Why: the store behind these ports has no login and no encryption, and reads what it is sent: whoever reaches it can
-take over the processes. It is meant for a private network.
+Why: the store behind these ports has no authentication and no encryption: anyone who reaches it can take over the
+processes. It is made for private networks.
 
 Example:
 
@@ -17,7 +17,7 @@ Example:
         ports:
           - {name: rendezvous, port: 29500}  # <--
 
-Fix: make it a Service of the cluster alone.
+Fix: make it a ClusterIP Service.
 
 Source: PyTorch's security policy, "Using distributed features"; PyTorch 2.13, default ports of torchrun.
 """
@@ -45,8 +45,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = ("spec", "ports", i)
             yield found_at(
                 path,
-                f"a Service of type {kind} opens the rendezvous port {number}, which asks nobody "
-                "for a password, beyond the cluster",
+                f"a Service of type {kind} opens the rendezvous port {number}, which needs no password, outside the "
+                "cluster",
                 "make it a ClusterIP Service",
             )
 

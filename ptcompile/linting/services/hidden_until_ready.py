@@ -1,9 +1,9 @@
 """The names of pods that meet resolve only once the pods are ready.
 
-What: a headless Service that pods of the same stream use as their subdomain does not publish addresses that are not
-ready, and a pod has a readiness probe or gate, or an init container that looks such a name up.
+What: a headless Service that pods of the same stream use as their subdomain does not publish addresses of pods that are
+not ready, and a pod has a readiness probe or gate, or an init container that looks such a name up.
 
-Why: processes look one another up while they start. A pod's record is missing until it is ready: the first look-ups
+Why: processes look one another up while they start. A pod's record is missing until it is ready: the first lookups
 fail, failures are cached, and with a probe that waits for the training the record never comes. Without a probe a pod is
 ready as soon as its containers run, and after its init containers.
 
@@ -56,10 +56,10 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = _FIELD if "publishNotReadyAddresses" in subject.spec else ("spec",)
         yield found_at(
             path,
-            f"the names of the pods of {user.title} do not resolve before they are ready, and they "
-            "look one another up while they start",
+            f"the names of the pods of {user.title} do not resolve until they are ready, but the pods look one "
+            "another up while they start",
             "set publishNotReadyAddresses to true",
-            Fix("publish addresses that are not ready", (Edit("set", _FIELD, True),), safe=True),
+            Fix("publish addresses of pods that are not ready", (Edit("set", _FIELD, True),), safe=True),
             on_key=True,
         )
 

@@ -1,6 +1,6 @@
 """A headless Service selects none of the pods that use it as their subdomain.
 
-What: pods of the same stream name the Service as their subdomain, and its selector is missing or does not fit their
+What: pods of the same stream name the Service as their subdomain, and its selector is missing or does not match their
 labels.
 
 Why: a pod's name resolves only when the Service selects the pod. No record is made, and the ranks never find one
@@ -55,7 +55,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         shown = f"the pods of {users[0].title} do not have {', '.join(missing)}" if missing else "there is no selector"
         yield found_at(
             path,
-            f"{shown}, so no pod gets a name from the subdomain {subject.name}",
+            f"{shown}, so no pod gets a name in the subdomain {subject.name}",
             "select labels of the pods" + (", such as batch.kubernetes.io/job-name" if users[0].job else ""),
             on_key=True,
             severity="error" if missing and waits_by_name(subject, users[0]) else None,

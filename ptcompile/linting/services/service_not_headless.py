@@ -1,8 +1,8 @@
-"""A Service that is to give pods their names has an address of its own.
+"""A Service that should name pods has its own IP address.
 
 What: pods of the same stream name a Service as their subdomain, and its clusterIP is not None.
 
-Why: `<hostname>.<subdomain>` is served for headless Services alone. The names do not resolve, and the ranks never
+Why: `<hostname>.<subdomain>` is served only for headless Services. The names do not resolve, and the ranks never
 find the first of them.
 
 Example:
@@ -53,7 +53,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("spec", "clusterIP") if address else ("spec", "ports") if "ports" in subject.spec else ("spec",)
         yield found_at(
             path,
-            f"{user.title} takes this Service for its subdomain, and only a headless one gives pods their names",
+            f"{user.title} uses this Service as its subdomain, but only a headless Service gives pods names",
             "set clusterIP to None",
             Fix("make the Service headless", (Edit("set", ("spec", "clusterIP"), "None"),), safe=False),
             on_key=True,

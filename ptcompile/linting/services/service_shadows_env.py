@@ -1,7 +1,7 @@
-"""A Service's name makes an environment variable that the launcher reads.
+"""A Service's name creates an environment variable that the launcher reads.
 
-What: a Service with a cluster IP is called so that the variables that the kubelet makes of its name are torchrun's or
-torch.distributed's: `master` makes MASTER_PORT, `pet-master` makes PET_MASTER_PORT.
+What: a Service with a cluster IP has a name from which the kubelet derives variables of torchrun or torch.distributed:
+`master` gives MASTER_PORT, `pet-master` gives PET_MASTER_PORT.
 
 Why: every pod of the namespace that starts later gets `MASTER_PORT=tcp://10.0.0.7:29500`. A process that reads a
 number there stops with "invalid literal for int()".
@@ -17,7 +17,7 @@ Example:
         selector: {app: train}
         ports: [{port: 29500}]
 
-Fix: call it otherwise, or make it headless: headless Services make no variables. Pods can refuse them by
+Fix: rename it, or make it headless: headless Services create no variables. Pods can opt out with
 enableServiceLinks: false.
 
 Source: Kubernetes 1.36, environment variables of Services; PyTorch 2.13, MASTER_PORT and PET_MASTER_PORT.
@@ -43,8 +43,8 @@ def _check(subject: Subject) -> Iterator[Found]:
         yield found_at(
             path,
             f"every pod of the namespace gets {variable}=tcp://<address>:{ports[0].get('port')}, "
-            "and torch.distributed reads a number there",
-            "give it another name, or make it headless",
+            "where torch.distributed expects a number",
+            "rename it, or make it headless",
         )
 
 

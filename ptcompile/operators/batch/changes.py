@@ -15,6 +15,6 @@ CHANGES: dict[str, Change] = {
         "Kubernetes 1.36, volcano.md 3.1 and 5.11",
     ),
     "job-managed-by": Change(
-        "kubernetes", (1, 32), "managedBy of a Job is heeded", "Kubernetes 1.32, Kueue's page on Jobs in MultiKueue"
+        "kubernetes", (1, 32), "managedBy of a Job is honored", "Kubernetes 1.32, Kueue's page on Jobs in MultiKueue"
     ),
 }

@@ -63,7 +63,7 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     if job.run_policy.clean_pod_policy == "All":
         yield cannot(
             (*RUN_POLICY, "cleanPodPolicy"),
-            "a batch/v1 Job keeps its finished pods as long as itself",
+            "a batch/v1 Job keeps its finished pods as long as it exists",
             "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a Job does",
         )
     yield from batch_endings.success_policy_is_there(job, cluster, "a batch/v1 Job")

@@ -24,8 +24,8 @@ def of_spec(spec: Json, restart: str) -> Iterator[str]:
         yield (
             "backoffLimit 0: the first failure fails the Job"
             if limit == 0
-            else f"backoffLimit {limit}: that many failures are retried, then the Job fails; "
-            "only the failed pod is made again"
+            else f"backoffLimit {limit}: that many failures are retried, then the Job fails; only the failed pod is "
+            "recreated"
         )
     yield from _job_rules(items(at(spec, "podFailurePolicy").get("rules")))
     for rule in items(at(spec, "successPolicy").get("rules"))[:1]:
@@ -35,8 +35,8 @@ def of_spec(spec: Json, restart: str) -> Iterator[str]:
 
 
 _LOST: dict[str, str] = {
-    "Ignore": "the pod is made again, and it is not counted",
-    "Count": "the pod has failed like any other",
+    "Ignore": "the pod is recreated and not counted",
+    "Count": "the pod counts as failed",
     "FailJob": "the Job fails",
     "FailIndex": "the pod's index fails",
 }
@@ -48,7 +48,7 @@ def _job_rules(rules: list[Json]) -> Iterator[str]:
         actions = ", ".join(text(rule.get("action")) for rule in rules)
         yield f"podFailurePolicy: the first rule that matches decides ({actions})"
     action = next((text(rule.get("action")) for rule in rules if _is_of_disruption(rule)), "Count")
-    yield f"a node that goes: {_LOST.get(action, 'no such action')}"
+    yield f"a lost node: {_LOST.get(action, 'unknown action')}"
 
 
 def _is_of_disruption(rule: Json) -> bool:

@@ -25,7 +25,7 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     path: Path = ("spec", "template")
     parallelism, completions = count(spec.get("parallelism")), count(spec.get("completions"))
     if parallelism < completions:
-        message = f"{parallelism} of {completions} pods run at a time, and the nodes of a job run all at once"
+        message = f"{parallelism} of {completions} pods run at a time, but the nodes of a job must all run at once"
         yield refused("job", ("spec", "completions"), message, "set parallelism to the same number")
         return
     main = main_container(template, MAIN)

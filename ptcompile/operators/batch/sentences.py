@@ -8,8 +8,9 @@ SENTENCES: Mapping[str, str] = {
     **ENDING,
     **COUNTED,
     "subdomain": "Pods in the subdomain of the headless Service find each other by name.",
-    "clusterIP": "A Service without an address of its own gives each pod its name.",
-    "publishNotReadyAddresses": "Names resolve before pods are ready, so nobody waits for a probe that waits for "
-    "the rendezvous.",
+    "clusterIP": "A Service without an address of its own gives each pod a DNS name.",
+    "publishNotReadyAddresses": (
+        "Names resolve before pods are ready, so no pod waits for a probe that waits for the rendezvous."
+    ),
     "selector": "The Service is for the pods of this Job.",
 }

@@ -38,7 +38,7 @@ def success_policy_is_there(job: Job, cluster: ClusterProfile, kind: str) -> Ite
         yield cannot(
             endings.SUCCESS_POLICY if said else (*SPEC, "elastic", "nnodes"),
             f"{kind} ends with node 0 through a Job's success policy, which Kubernetes has since 1.33",
-            f"{'say AllNodes' if said else 'give one number of nodes'}, or use the target pytorchjob or volcano",
+            f"{'use AllNodes' if said else 'use a fixed number of nodes'}, or use the target pytorchjob or volcano",
         )
 
 
@@ -50,7 +50,7 @@ def disruption_needs_never(job: Job, kind: str) -> Iterator[Problem]:
     role = next((role for role in job.trainers if role.restart_policy == "OnFailure"), None)
     if role is None:
         return
-    why = f"{kind} tells a lost node from a failure only where restartPolicy is Never"
+    why = f"{kind} tells a lost node from a failure only with restartPolicy Never"
     if job.run_policy.on_disruption in {"Ignore", "FailJob"}:
         yield cannot(endings.ON_DISRUPTION, why, "use restartPolicy Never with onPodFailure, or the target volcano")
     elif job.spot and job.run_policy.on_disruption is None:

@@ -51,6 +51,6 @@ def too_long(job: Job, target: Target) -> Iterator[Problem]:
             "name-too-long",
             ("metadata", "name"),
             f"metadata.name: {job.name!r} has {len(job.name)} characters and leaves no room for {least.what} "
-            f"{least.pattern}, which may have {least.limit}",
+            f"{least.pattern}, which has a limit of {least.limit}",
             f"at most {least.longest} characters, such as {safe!r}",
         )

@@ -74,7 +74,7 @@ def cannot(path: Path, message: str, help: str | None = None, authority: Authori
 def role_path(role: Role) -> Path:
     """Where the spec speaks of a role: its own block, or the job for a job of equal nodes.
 
-    What the block leaves to the job is found there when the problem is placed (`frontends.origin.settle`).
+    What the block leaves to the job is found there when the problem is placed (`frontends.lines.settle`).
     """
     if not role.trains:
         return ("spec", "roles", role.name)
@@ -95,7 +95,7 @@ def restart_policies(job: Job, allowed: tuple[str, ...], why: str) -> Iterator[P
 def only_trainers(job: Job, kind: str) -> Iterator[Problem]:
     """A refusal of each role beside the trainers, for a kind whose pods are all nodes."""
     for role in job.beside:
-        why = f"{kind} has no pods beside those that train"
+        why = f"{kind} has no pods other than those that train"
         yield cannot(role_path(role), why, "use the target volcano, trainjob or jobset")._replace(on_key=True)
 
 
@@ -124,8 +124,8 @@ def other_container(job: Job, name: str, kind: str) -> Iterator[Problem]:
     """A warning where the spec has another name for the container that trains than the kind wants."""
     if job.names.container not in {None, name}:
         path: Path = (*SPEC, "names", "container")
-        message = f"{field_path(path)}: {kind} wants the name {name!r} for the container that trains, and gets it"
-        yield Problem("done-differently", path, message, f"write {name}, or leave it out", "warning", "run")
+        message = f"{field_path(path)}: {kind} requires the name {name!r} for the container that trains, and gets it"
+        yield Problem("done-differently", path, message, f"write {name}, or remove it", "warning", "run")
 
 
 def equal_roles(job: Job, kind: str) -> Iterator[Problem]:
@@ -136,7 +136,7 @@ def equal_roles(job: Job, kind: str) -> Iterator[Problem]:
             yield cannot(
                 ("spec", role.name),
                 f"{kind} has one pod template, and {role.name} differs from {first.name}",
-                "use the target pytorchjob, volcano or jobset, or say the same for both",
+                "use the target pytorchjob, volcano or jobset, or set the same for both",
             )
 
 
@@ -148,6 +148,6 @@ def own_host_names(job: Job, giver: str) -> Iterator[Problem]:
                 path = (*role_path(role), "podTemplate", "spec", field)
                 yield cannot(
                     path,
-                    f"a pod template's {field} takes the names away that {giver} gives each pod",
+                    f"a pod template's {field} overrides the names that {giver} gives each pod",
                     f"remove {field}",
                 )

@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Authority, Path, Problem, field_path
+from ptcompile.job.meeting import backend
 from ptcompile.job.model import Job, OnDisruption, OnPodFailure, Role
 from ptcompile.operators.common.emitting import RUN_POLICY, SPEC, cannot
 
@@ -48,7 +49,7 @@ def retries(job: Job) -> int:
 
 def meets_by_c10d(job: Job) -> bool:
     """Whether several nodes meet through torchrun's c10d store, which is a process of node 0."""
-    return job.most_nodes > 1 and job.launch is not None and job.launch.rdzv_backend == "c10d"
+    return job.most_nodes > 1 and job.launch is not None and backend(job, job.launch) == "c10d"
 
 
 def restarts(job: Job, role: Role) -> int:
@@ -122,8 +123,8 @@ def peers_fail_too(job: Job, *, each: bool) -> Iterator[Problem]:
         yield Problem(
             "peers-fail-too",
             path,
-            f"{field_path(path)}: the processes of the other nodes fail with the one that goes, and torchrun may not "
-            "start them again (maxRestarts 0), so their pods fail, which counts",
+            f"{field_path(path)}: the processes of the other nodes fail with the lost one, and torchrun may not "
+            "restart them (maxRestarts 0), so their pods fail, which counts",
             "set elastic.maxRestarts" if each else "set elastic.maxRestarts, or runPolicy.backoffLimit",
             "warning",
             "run",
@@ -141,7 +142,7 @@ def node_0_fails_all(job: Job, *, each: bool) -> Iterator[Problem]:
         yield Problem(
             "node-0-fails-all",
             path,
-            f"{field_path(path)}: node 0 holds the store where the nodes meet; when it goes, torchrun exits with 1 on "
+            f"{field_path(path)}: node 0 hosts the rendezvous store; when it is lost, torchrun exits with status 1 on "
             f"the other {others}, and each counts as a failure, of which {retries(job)} are retried",
             f"set runPolicy.backoffLimit to {others} or more for each loss of node 0",
             "warning",
@@ -153,5 +154,5 @@ def node_0_fails_all(job: Job, *, each: bool) -> Iterator[Problem]:
 def only_its_pod(job: Job, kind: str) -> Iterator[Problem]:
     """A refusal of RestartJob by an operator that starts no job again as a whole."""
     if job.run_policy.on_pod_failure == "RestartJob":
-        message = f"{kind} cannot start all pods again, only the one that failed"
+        message = f"{kind} cannot restart all pods, only the one that failed"
         yield cannot(ON_POD_FAILURE, message, "use RestartPod, or the target jobset, trainjob or volcano")

@@ -10,7 +10,7 @@ Sentences = Callable[[Json, Sequence[Json]], Iterator[str]]
 """A manifest and the other objects of its stream -> sentences."""
 
 _RESTART: dict[str, str] = {
-    "Always": "a container that ends is restarted in its pod by the kubelet, for ever, also after success",
+    "Always": "a container that ends is restarted in its pod by the kubelet, forever, even after success",
     "OnFailure": "a container that fails is restarted in its pod by the kubelet",
     "Never": "a container that fails is not restarted in its pod",
 }
@@ -19,7 +19,7 @@ _RESTART: dict[str, str] = {
 def pod_restart(template: Json, default: str) -> str:
     """What the kubelet does with a container that ends, by the pod's restartPolicy."""
     policy = text(template.get("restartPolicy")) or default
-    return f"restartPolicy {policy}: {_RESTART.get(policy, 'no such policy')}"
+    return f"restartPolicy {policy}: {_RESTART.get(policy, 'unknown policy')}"
 
 
 def limits(spec: Json, what: str, *, ttl: str = "deletes it with its pods") -> Iterator[str]:

@@ -17,7 +17,7 @@ def with_containers(spec: Json, change: Callable[[Json], Json], *, init: bool) -
 
 
 def with_env(container: Json, entries: Iterable[Json]) -> dict[str, Any]:
-    """The container with env entries behind its own; a name that is there already stays there, twice."""
+    """The container with env entries behind its own; a name that is already there stays there, twice."""
     added = [*items(container.get("env")), *entries]
     return {**container, "env": added} if added else dict(container)
 

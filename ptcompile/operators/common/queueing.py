@@ -65,19 +65,21 @@ def _label_values(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Pr
 def _queue(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
     queue, system = queue_of(job, cluster), cluster.spec.queue_system
     if queue and target == "volcano" and system == "kai":
-        yield cannot(_QUEUE, "a Volcano Job has a queue of Volcano, and this cluster's are KAI's", "use another target")
+        yield cannot(
+            _QUEUE, "a Volcano Job needs a Volcano queue, but this cluster's queues are KAI's", "use another target"
+        )
     versions = cluster.versions()
     patched = there("kueue-runtime-patches", versions) and not there("runtime-patches", versions)
     if queue and target == "trainjob" and system == "kueue" and patched:
-        message = "Kueue starts TrainJobs by runtimePatches, which Trainer has since 2.2: it would never start"
+        message = "Kueue starts TrainJobs by runtimePatches, which Trainer has only since 2.2: it would never start"
         yield cannot(_QUEUE, message, "use the target jobset, or a newer Trainer", "kueue")
     said = "queue_system" in cluster.spec.model_fields_set and not cluster.spec.multi_kueue
     if queue and target == "volcano" and system == "kueue" and said:
-        yield _roughly(_QUEUE, "Kueue does not know Volcano's Job: it is a queue of Volcano", "use another target")
+        yield _roughly(_QUEUE, "Kueue does not know Volcano's Job: it needs a Volcano queue", "use another target")
     if queue and job.run_policy.suspend and system == "kueue" and target not in {"volcano", "pod"}:
         path = (*RUN_POLICY, "suspend")
         message = "Kueue starts a suspended job as soon as its queue admits it"
-        yield _roughly(path, message, "remove queue where somebody else is to start the job", "kueue")
+        yield _roughly(path, message, "remove queue if something else should start the job", "kueue")
 
 
 def _dispatched(cluster: ClusterProfile, target: str) -> Iterator[Problem]:
@@ -90,12 +92,14 @@ def _dispatched(cluster: ClusterProfile, target: str) -> Iterator[Problem]:
     }
     system = cluster.spec.queue_system
     if system != "kueue":
-        message = f"the profile's multiKueue leaves jobs to Kueue, and its queues are {system}'s: nobody would start it"
+        message = (
+            f"the profile's multiKueue leaves jobs to Kueue, but its queues are {system}'s: nothing would start it"
+        )
         yield cannot(_QUEUE, message, "remove multiKueue or queueSystem from the profile")
     elif target == "volcano":
         yield cannot(_QUEUE, "MultiKueue does not know Volcano's Job", "use the target job, jobset or pytorchjob")
     elif target in since and not there(since[target][0], versions):
-        yield cannot(_QUEUE, f"{since[target][1]}: it would run here too", "use the target jobset, or a newer release")
+        yield cannot(_QUEUE, f"{since[target][1]}: it would also run here", "use the target jobset, or a newer release")
 
 
 def _priority(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
@@ -103,8 +107,8 @@ def _priority(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Proble
     if target == "volcano" or system == "kai":
         return
     if queue is None and (system == "kueue" or gang(job, cluster) == "none"):
-        help = "add queue, or say priorityClassName, which is of the pods"
-        yield cannot(_PRIORITY, "it orders the jobs of a queue, and this job has none", help)
+        help = "add queue, or use priorityClassName, which is for the pods"
+        yield cannot(_PRIORITY, "it orders the jobs of a queue, but this job has none", help)
     elif system == "volcano" and target in {"pod", "trainjob"}:
         owner = "Volcano" if target == "pod" else "Trainer"
         for role in job.roles:
@@ -112,7 +116,7 @@ def _priority(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Proble
             if own not in {None, job.priority}:
                 path = (*role_path(role), "priorityClassName")
                 message = f"{owner} takes the job's priority from its pods, and {own} is not {job.priority}"
-                yield cannot(path, message, "say the same in both, or use the target volcano, job or jobset")
+                yield cannot(path, message, "set the same in both, or use the target volcano, job or jobset")
 
 
 def _topology(job: Job, name: str, cluster: ClusterProfile, target: Target) -> Iterator[Problem]:
@@ -120,23 +124,25 @@ def _topology(job: Job, name: str, cluster: ClusterProfile, target: Target) -> I
     groups = target.groups(job)
     if by is None:
         help = "add a queue of Kueue, or use the target volcano"
-        yield cannot(_TOPOLOGY, "nobody here places pods by the network: no queue of Kueue, no Volcano, no KAI", help)
+        yield cannot(
+            _TOPOLOGY, "nothing here places pods by network topology: no Kueue queue, no Volcano, no KAI", help
+        )
     elif by == "volcano" and level.tier is None:
-        yield cannot(_TOPOLOGY, f"the profile {profile!r} gives {name} no tier, which Volcano asks for", "add its tier")
+        yield cannot(_TOPOLOGY, f"the profile {profile!r} gives {name} no tier, which Volcano requires", "add its tier")
     elif by != "volcano" and level.node_label is None:
-        message = f"the profile {profile!r} gives {name} no node label, which {by.capitalize()} asks for"
+        message = f"the profile {profile!r} gives {name} no node label, which {by.capitalize()} requires"
         yield cannot(_TOPOLOGY, message, "add its nodeLabel")
     elif by == "kueue" and len(groups) > 1 and not together(groups):
-        message = f"Kueue keeps each of the {len(groups)} kinds of pods near by itself, not all of them together"
-        help = "use one pod template for all nodes, and no more than one pod beside them"
+        message = f"Kueue keeps each of the {len(groups)} kinds of pods close by itself, not all of them together"
+        help = "use one pod template for all nodes, and at most one other pod"
         yield _roughly(_TOPOLOGY, message, help, "kueue")
     elif by == "kai" and cluster.spec.topology.name is None:
-        message = f"the profile {profile!r} does not name the Topology object that KAI asks for"
+        message = f"the profile {profile!r} does not name the Topology object that KAI requires"
         yield cannot(_TOPOLOGY, message, "add spec.topology.name to the profile")
     elif by == "volcano" and not there("volcano-topology", cluster.versions()):
-        yield cannot(_TOPOLOGY, "Volcano places by the network since 1.11", "remove it, or use a newer Volcano")
+        yield cannot(_TOPOLOGY, "Volcano has network topology only since 1.11", "remove it, or use a newer Volcano")
     elif by == "volcano" and target.name == "pytorchjob":
-        message = "the training-operator makes the PodGroup and has no word for it"
+        message = "the training-operator creates the PodGroup and has no field for it"
         yield cannot(_TOPOLOGY, message, "use the target volcano, trainjob, jobset or job")
 
 
@@ -146,7 +152,7 @@ def _gang(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
     if target == "trainjob" and placer == "volcano" and not there("trainer-volcano", versions):
         path = _QUEUE if job.queue else SPEC
         help = "use the target volcano or pytorchjob, or a newer Trainer"
-        yield cannot(path, "Trainer knows Volcano since 2.1", help)
+        yield cannot(path, "Trainer supports Volcano only since 2.1", help)
     elif target == "trainjob" and job.elastic and placer in {"volcano", "scheduler-plugins"}:
         message = f"Trainer's PodGroup waits for all {job.nodes} nodes, not for {job.min_nodes}"
         yield _roughly((*SPEC, "elastic", "nnodes"), message, "use the target jobset, job or pytorchjob", "trainer")
@@ -155,5 +161,5 @@ def _gang(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
         yield _roughly(SPEC, message, "use another target", "volcano")
     one_by_one = target in {"job", "trainjob"} and placer == "kai" and not there(f"kai-{target}", versions)
     if one_by_one and job.pods > 1:
-        message = f"KAI {'.'.join(map(str, versions.kai))} places the pods of this target one by one"
+        message = f"KAI {'.'.join(map(str, versions.kai))} schedules the pods of this target one by one"
         yield _roughly(SPEC, message, "use the target pytorchjob or jobset, or a newer KAI")

@@ -1,20 +1,21 @@
-"""A pod template as the words of a spec: the inverse of `frontends.spec.template_of`. The rest is podTemplate."""
+"""A pod template as the words of a spec: the inverse of `frontends.roles.template_of`. The rest is podTemplate."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+from ptcompile.job.pod_words import in_holder
 from ptcompile.kubernetes.shared_memory import PATH as _SHM
 from ptcompile.kubernetes.untyped import Json, at, items, mapping, text
 from ptcompile.operators.common.read import MAIN, Pods, given
 
-_CONTAINER = ("image", "imagePullPolicy", "command", "args", "workingDir", "envFrom", "volumeMounts", "securityContext")
-_POD = (
-    "serviceAccountName", "schedulerName", "priorityClassName", "hostNetwork", "terminationGracePeriodSeconds",
-    "imagePullSecrets", "nodeSelector", "affinity", "tolerations", "volumes",
-)  # fmt: skip
-_TAKEN = frozenset({*_POD, "containers", "securityContext", "restartPolicy"})
+_MADE = frozenset({"env", "resources"})
+"""Fields whose words have another shape."""
+_CONTAINER = tuple(field for field in in_holder("main") if field not in _MADE)
+_POD = in_holder("spec")
+_METADATA = in_holder("metadata")
+_TAKEN = frozenset({*_POD, "containers", "restartPolicy"})
 _CONTROLLERS = frozenset({"hostname", "subdomain"})
 """What names the pods, and so is the operator's to say where one makes them."""
 _HALVES = ("requests", "limits")
@@ -33,15 +34,9 @@ def pod_words(pods: Pods, gpu: str, *, shm: bool = True) -> dict[str, Any]:
     words: dict[str, Any] = {word: main[word] for word in _CONTAINER if main.get(word) is not None}
     environment, left = _env(items(main.get("env")))
     words |= given({"env": environment, "resources": _resources(at(main, "resources"), gpu)})
-    words |= given({word: pod.get(word) or None if word == "hostNetwork" else pod.get(word) for word in _POD})
+    words |= given({word: pod.get(key) or None if key == "hostNetwork" else pod.get(key) for key, word in _POD.items()})
     metadata = at(pods.template, "metadata")
-    words |= given(
-        {
-            "podSecurityContext": pod.get("securityContext"),
-            "podLabels": metadata.get("labels"),
-            "podAnnotations": metadata.get("annotations"),
-        }
-    )
+    words |= given({word: metadata.get(field) for field, word in _METADATA.items()})
     if pods.restart is not None:
         words["restartPolicy"] = pods.restart
     words |= _shared_memory(words) if shm else {"sharedMemory": False}
@@ -120,7 +115,7 @@ def _beyond(pods: Pods, pod: Json, metadata: Json, env: list[Json]) -> dict[str,
     containers = [_patch(one, pods, env) for one in items(pod.get("containers"))]
     if left := [one for one in containers if one.keys() > {"name"}]:
         spec["containers"] = left
-    other = {key: value for key, value in metadata.items() if key not in {"labels", "annotations", "creationTimestamp"}}
+    other = {key: value for key, value in metadata.items() if key not in {*_METADATA, "creationTimestamp"}}
     return given({"metadata": given(other), "spec": given(spec)})
 
 

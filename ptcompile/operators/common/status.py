@@ -45,7 +45,7 @@ def status_of(live: Mapping[str, Any]) -> Status:
     read = operators.part((text(live.get("apiVersion")), text(live.get("kind"))), "status")
     if read is None:
         kinds = ", ".join(sorted({f"{version}/{kind}" for version, kind in operators.having("status")}))
-        raise ValueError(f"status: no job, but {live.get('apiVersion')}/{live.get('kind')}; a job is one of {kinds}")
+        raise ValueError(f"status: not a job, but {live.get('apiVersion')}/{live.get('kind')}; a job is one of {kinds}")
     found: Status = read(live)
     return found
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
+from ptcompile.job.meeting import backend
 from ptcompile.job.model import Group, Job, PodTemplate, Role, Target, Wiring
 from ptcompile.job.queues import KAI_MIN_MEMBER
 from ptcompile.job.queues import gang as gang_of
@@ -72,7 +73,8 @@ def _rank() -> dict[str, Any]:
 
 def _needs_rank(job: Job) -> bool:
     """Whether torchrun's command line speaks of $(RANK), which then must be among the variables."""
-    return _by_role(job) and job.launch is not None and bool(job.launch.entry) and job.launch.rdzv_backend == "static"
+    launch = job.launch
+    return _by_role(job) and launch is not None and bool(launch.entry) and backend(job, launch) == "static"
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
@@ -80,14 +82,14 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     if job.run_policy.clean_pod_policy == "All":
         yield cannot(
             (*RUN_POLICY, "cleanPodPolicy"),
-            "a JobSet keeps its finished pods as long as itself",
+            "a JobSet keeps its finished pods as long as it exists",
             "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a JobSet does",
         )
     yield from endings.unsupported(job, cluster, "a JobSet", by_role=_by_role(job))
     for role in job.trainers if _needs_rank(job) else ():
         if any(entry.get("name") == "RANK" for entry in role.template.main.env):
             why = "torchrun reads the node's rank from RANK here, which JobSet's label gives"
-            yield cannot((*role_path(role), "env", "RANK"), why, "remove RANK, or say nodes instead of two roles")
+            yield cannot((*role_path(role), "env", "RANK"), why, "remove RANK, or use nodes instead of two roles")
     yield from own_host_names(job, "JobSet")
     yield from dns_1035(job, "the JobSet's Jobs and Service")
 

@@ -38,7 +38,7 @@ def unsupported(job: Job, cluster: ClusterProfile, kind: str, *, by_role: bool) 
     yield from batch_endings.disruption_needs_never(job, "the Job of a JobSet")
     again = endings.on_pod_failure(job, whole=True)
     if again == "RestartPod" and by_role:
-        message = f"{kind} of two roles has a Job for each pod, and allows {endings.retries(job)} failures to each"
+        message = f"{kind} of two roles has a Job for each pod, and allows each {endings.retries(job)} failures"
         yield endings.roughly(endings.ON_POD_FAILURE, message, "use RestartJob, or the same for all nodes", "jobset")
     yield from endings.peers_fail_too(job, each=again == "RestartPod")
     yield from endings.node_0_fails_all(job, each=again == "RestartPod")

@@ -30,7 +30,7 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     for index, one in enumerate(jobs):
         job, path = at(one, "template", "spec"), ("spec", "replicatedJobs", index, "template", "spec")
         if count(job.get("parallelism")) < count(job.get("completions")):
-            why = "fewer pods run at a time than there are indexes, and the nodes of a job run all at once"
+            why = "fewer pods run at a time than there are indexes, but the nodes of a job must all run at once"
             yield refused("jobset", (*path, "completions"), why, "set parallelism to the same number")
             return
     if len(jobs) > 1 and _by_pods(jobs[0]) == 1 and _one_pod_each(jobs[1]):

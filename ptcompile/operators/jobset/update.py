@@ -45,7 +45,7 @@ def check(
         suspended = suspended or at(new, "spec").get("suspend") is True
     for path in touched:
         if path[:2] == ("spec", "managedBy"):
-            yield _refused(("spec", "managedBy"), "remove the change: who manages a JobSet is said once")
+            yield _refused(("spec", "managedBy"), "remove the change: the manager of a JobSet is set once")
         if path[:2] == ("spec", "replicatedJobs") and not (suspended and _steers(path[3:])):
             yield _refused(("spec", "replicatedJobs"), _ANEW)
             return

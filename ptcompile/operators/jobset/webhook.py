@@ -119,13 +119,13 @@ def later(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> It
         own = text(job.get("name"))
         if own and (why := names.why_not_label_value(own)):
             path = ("spec", "replicatedJobs", i, "name")
-            yield child(path, f'Invalid value: "{own}": it is a label of the Jobs: {why}', "rename it")
+            yield child(path, f'Invalid value: "{own}": it becomes a label of the Jobs: {why}', "rename it")
 
 
 def _network(network: Json, path: Path, say: Say) -> Iterator[Problem]:
     subdomain = text(network.get("subdomain"))
     if subdomain and (why := names.why_not_dns_1035_label(subdomain)):
-        help = "use letters, digits and dashes, a letter first, at most 63: it is the name of a Service"
+        help = "use up to 63 letters, digits and dashes, starting with a letter: it is the name of a Service"
         yield say((*path, "subdomain"), f'Invalid value: "{subdomain}": {why}', help)
 
 
@@ -146,7 +146,7 @@ def _counts(job: Json, path: Path, say: Say) -> Iterator[Problem]:
 
 def _group(group: str, path: Path, say: Say) -> Iterator[Problem]:
     if group and (why := names.why_not_dns_1035_label(group)):
-        yield say(path, f'Invalid value: "{group}": {why}', "use letters, digits and dashes, a letter first")
+        yield say(path, f'Invalid value: "{group}": {why}', "use letters, digits and dashes, starting with a letter")
 
 
 def job_names(job: Json, name: str, path: Path, say: Say) -> Iterator[Problem]:
@@ -174,13 +174,17 @@ def _spelling(own: str) -> str:
 def _depends(job: Json, known: Sequence[str], index: int, path: Path, say: Say) -> Iterator[Problem]:
     depends = items(job.get("dependsOn"))
     if index == 0 and depends:
-        help = "move the job behind those that it waits for"
+        help = "move the job after those that it waits for"
         yield say(path, "Invalid value: DependsOn can't be set for the first ReplicatedJob", help)
         return
     for i, one in enumerate(depends):
         other = text(one.get("name"))
         if other not in known[:index]:
-            help = "move it before this one" if other in known else f"name another: there is no replicatedJob {other!r}"
+            help = (
+                "move it before this one"
+                if other in known
+                else f"use another name: there is no replicatedJob {other!r}"
+            )
             text_ = f"Invalid value: replicatedJob: {known[index]} cannot depend on replicatedJob: {other}"
             yield say((*path, i, "name"), text_, help)
 

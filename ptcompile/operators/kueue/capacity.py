@@ -138,7 +138,7 @@ def _of_group(queues: Queues, name: str, group: Json, pods: Sequence[PodSet]) ->
     choices = [[flavor for flavor in flavors if _suits(one.spec, queues.flavors.get(flavor))] for one, _ in wanted]
     for (one, _), open_to in zip(wanted, choices, strict=True):
         if not open_to:
-            why = f"no flavor of {', '.join(flavors)} suits pod set {one.name}: taints or node labels differ"
+            why = f"no flavor of {', '.join(flavors)} fits pod set {one.name}: taints or node labels differ"
             return Shortage(why, certain=all(flavor in queues.flavors for flavor in flavors))
     ways = 1
     for open_to in choices:

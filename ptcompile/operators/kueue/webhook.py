@@ -48,7 +48,7 @@ def _group(labels: dict[str, str], annotations: dict[str, str]) -> Iterator[Prob
     total, label = annotations.get(_TOTAL), ("metadata", "labels", _GROUP)
     annotation = ("metadata", "annotations", _TOTAL)
     if _GROUP in labels and total is None:
-        why, help = f"a group needs the annotation {_TOTAL}", "say how many Pods the group has"
+        why, help = f"a group needs the annotation {_TOTAL}", "set how many Pods the group has"
         yield _refused("unpaired-pod-group", label, why, help, on_key=True)
     elif total is not None and _GROUP not in labels:
         why, help = f"a size needs the label {_GROUP}", "name the group in the label"
@@ -64,7 +64,7 @@ def _topology(path: Path, template: Json, pods: int) -> Iterator[Problem]:
     annotations = string_map(written)
     asked = [name for name in annotations if name in REQUESTS]
     for name in asked[1:]:
-        why = f"must not be beside {asked[0].removeprefix(PREFIX)}: a set of pods has one topology request"
+        why = f"must not be used with {asked[0].removeprefix(PREFIX)}: a set of pods has one topology request"
         yield _refused("refused-topology-request", (*path, name), why, "keep one of them", on_key=True)
     if (_SLICE in written) != (_SIZE in written):  # a value of another type is refused by itself
         name, other = (_SLICE, _SIZE) if _SLICE in annotations else (_SIZE, _SLICE)

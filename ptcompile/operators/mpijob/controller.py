@@ -39,7 +39,7 @@ def _replica(kind: str, replica: Json) -> Iterator[Problem]:
     if kind == "Launcher" and count != 1:
         yield _said((*path, "replicas"), f"Invalid value: {count}: must be 1", "use one launcher")
     if kind == "Worker" and count < 1:
-        help = "say how many workers there are: the default of 0 is rejected, or remove Worker"
+        help = "set the number of workers: the default of 0 is rejected, or remove Worker"
         yield _said((*path, "replicas"), f"Invalid value: {count}: must be greater than or equal to 1", help)
     restart = replica.get("restartPolicy")
     if restart and restart not in _RESTART:
@@ -72,7 +72,7 @@ def _name(name: str, worker: Json) -> Iterator[Problem]:
     """The last worker's name is a host name, and the longest."""
     last = f"{name}-worker-{max(0, integer(worker.get('replicas'), 1) - 1)}"
     if names.is_dns_subdomain(name) and (why := names.why_not_dns_1035_label(last)):
-        help = f"at most {len(name) - (len(last) - 63)} characters" if len(last) > 63 else "begin with a letter"
+        help = f"at most {len(name) - (len(last) - 63)} characters" if len(last) > 63 else "start with a letter"
         yield _said(("metadata", "name"), f'Invalid value: "{last}": {why}', help)
 
 

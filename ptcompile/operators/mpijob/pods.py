@@ -21,7 +21,7 @@ def expand(manifest: Json, context: Context) -> Expansion:
     del context
     job = _Job(manifest)
     if "Launcher" not in job.replicas:
-        return Expansion(refused=("the controller does not act on an MPIJob without a Launcher (MPI Operator 0.8)",))
+        return Expansion(refused=("the controller ignores an MPIJob without a Launcher (MPI Operator 0.8)",))
     roles = tuple(
         Role(name, job.counts[kind], partial(job.pod, kind))
         for kind, name in (("Launcher", "launcher"), ("Worker", "worker"))

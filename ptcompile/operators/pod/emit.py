@@ -1,7 +1,7 @@
 """Target `pod`: a plain v1 Pod, for a job of one node. Needs no operator (Kubernetes 1.36).
 
-The pod is never replaced when its node goes, and nothing deletes it: what a run policy says beyond a deadline needs a
-Job. restartPolicy is Never unless the user says otherwise, so that a failure is seen; the kubelet counts no restarts.
+The pod is never replaced when its node is lost, and nothing deletes it: what a run policy says beyond a deadline needs
+a Job. restartPolicy is Never unless the user says otherwise, so that a failure is seen; the kubelet counts no restarts.
 A plain command finds the same MASTER_ADDR, MASTER_PORT, WORLD_SIZE and RANK as on the other targets.
 """
 
@@ -53,21 +53,21 @@ def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
     }
     for field, there in needs_job.items():
         if there:
-            yield cannot((*RUN_POLICY, field), f"a Pod has no {field}: nothing watches over it", "use the target job")
+            yield cannot((*RUN_POLICY, field), f"a Pod has no {field}: no controller manages it", "use the target job")
     yield from _endings(job)
 
 
 def _endings(job: Job) -> Iterator[Problem]:
-    policy, again = job.run_policy, "nobody makes a Pod again"
+    policy, again = job.run_policy, "nothing recreates a Pod"
     if policy.on_pod_failure in {"RestartPod", "RestartJob"}:
         yield cannot(endings.ON_POD_FAILURE, again, "use the target job, or restartPolicy OnFailure")
     if (path := endings.outliving(job)) == endings.ON_DISRUPTION:
-        yield cannot(path, f"{again} when its node goes", "use the target job")
+        yield cannot(path, f"{again} when its node is lost", "use the target job")
     elif path is not None and job.nodes == 1:
-        yield endings.roughly(path, f"{again} when its node goes", "use the target job", "kubelet")
+        yield endings.roughly(path, f"{again} when its node is lost", "use the target job", "kubelet")
     for role in job.trainers if job.nodes == 1 else ():
         if role.restart_policy == "OnFailure" and policy.backoff_limit is None:
-            why = "the kubelet restarts a container that fails for ever: a Pod has no backoffLimit"
+            why = "the kubelet restarts a failed container forever: a Pod has no backoffLimit"
             yield endings.roughly((*role_path(role), "restartPolicy"), why, "use the target job", "kubelet")
 
 

@@ -13,4 +13,4 @@ def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     spec = at(manifest, "spec")
     yield pod_restart(spec, "Always")
     yield from limits({"activeDeadlineSeconds": spec.get("activeDeadlineSeconds")}, "the pod")
-    yield "a node that goes: nobody makes a new pod"
+    yield "a lost node: no new pod is created"

@@ -6,6 +6,7 @@ from ptcompile.operators.common.sentences import NEVER
 
 SENTENCES: Mapping[str, str] = {
     "restartPolicy": NEVER,
-    "scheduling.volcano.sh/queue-name": "Volcano reads the queue from this annotation of a pod without a PodGroup "
-    "of its own.",
+    "scheduling.volcano.sh/queue-name": (
+        "Volcano reads the queue of a pod without its own PodGroup from this annotation."
+    ),
 }

@@ -20,7 +20,7 @@ CHANGES: dict[str, Change] = {
     "training-webhook": Change(
         "training_operator",
         (1, 8),
-        "a validating webhook refuses PyTorchJobs",
+        "a validating webhook rejects PyTorchJobs",
         "training-operator 1.8, kubeflow.md 1.3",
     ),
     "training-managed-by": Change(

@@ -58,12 +58,10 @@ def _wiring(job: Job) -> Wiring:
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from only_trainers(job, "a PyTorchJob")
     if not there("nproc-per-node", cluster.versions()):
-        yield cannot(
-            SPEC, "training-operator 1.7 was the first to tell torchrun of its nodes", "use the target job or jobset"
-        )
+        yield cannot(SPEC, "training-operator passes torchrun its nodes only since 1.7", "use the target job or jobset")
     processes = job.launch.nproc_per_node if job.launch else 1
     if _nproc_by_elastic(job, cluster) and not isinstance(processes, int):
-        message = "training-operator 1.7 tells torchrun of a range's processes only as a number"
+        message = "training-operator 1.7 passes torchrun the processes of a range only as a number"
         yield cannot((*SPEC, "elastic", "nprocPerNode"), message, "write a number")
     yield from restart_policies(job, ("Never", "OnFailure", "Always", "ExitCode"), "the operator has four policies")
     yield from dns_1035(job, "the pods' Services")
@@ -109,7 +107,7 @@ def _emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
             "rdzvBackend": job.launch.rdzv_backend,
             **_etcd(job.launch.rdzv_endpoint),
             **({} if job.launch.rdzv_id is None else {"rdzvId": job.launch.rdzv_id}),
-            **({"rdzvConf": _pairs(job.launch.rdzv_conf)} if job.launch.rdzv_conf else {}),
+            **({"rdzvConf": _pairs(settings)} if (settings := job.launch.settings) else {}),
         }
     spec["pytorchReplicaSpecs"] = {
         key: {

@@ -30,11 +30,11 @@ def unsupported(job: Job) -> Iterator[Problem]:
     yield from endings.only_its_pod(job, "a PyTorchJob")
     counts = all(restarts(job, role) == "Never" for role in job.trainers)  # then a lost node fails the job
     if policy.on_disruption in {"Count", "FailJob"} and not counts:
-        why = "the operator makes a pod whose node goes again and counts nothing (training-operator issue 2045)"
+        why = "the operator recreates a pod whose node is lost and does not count it (training-operator issue 2045)"
         yield cannot(endings.ON_DISRUPTION, why, f"use Ignore, or {_BATCH[4:]}")
     never = next((role for role in job.trainers if restarts(job, role) == "Never"), None)
     if never is not None and (path := endings.outliving(job)) is not None:
-        why = "a PyTorchJob outlives a node only where its pods may restart, and restartPolicy is Never"
+        why = "a PyTorchJob survives a lost node only if its pods may restart, but restartPolicy is Never"
         if path == endings.ON_DISRUPTION:
             yield cannot(path, why, "remove restartPolicy: Never")
         else:
@@ -52,7 +52,7 @@ def _success(job: Job) -> Iterator[Problem]:
         whose = "the first worker that does" if job.elastic else "its Master"
         yield cannot(endings.SUCCESS_POLICY, f"a PyTorchJob succeeds with {whose}", _BATCH)
     elif said == "Node0" and job.elastic:
-        why = "a PyTorchJob with a range of nodes has no Master, and succeeds with the first worker that does"
+        why = "a PyTorchJob with a range of nodes has no Master and succeeds with the first worker that does"
         yield endings.roughly(endings.SUCCESS_POLICY, why, _BATCH, "training-operator")
 
 

@@ -8,10 +8,10 @@ from ptcompile.kubernetes.untyped import Json, at, mapping, text
 from ptcompile.operators.common.failure import limits
 
 _REPLICA: dict[str, str] = {
-    "Always": "a failed pod is made again",
-    "OnFailure": "the kubelet restarts a container that fails; a failed pod is made again",
+    "Always": "a failed pod is recreated",
+    "OnFailure": "the kubelet restarts a container that fails; a failed pod is recreated",
     "Never": "a failed pod fails the job, and the other pods go on",
-    "ExitCode": "exit codes from 128 on make the pod again, 1 to 127 fail the job",
+    "ExitCode": "exit codes from 128 on recreate the pod, 1 to 127 fail the job",
 }
 
 
@@ -22,12 +22,12 @@ def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     replicas = {str(k): mapping(v) for k, v in at(spec, "pytorchReplicaSpecs").items()}
     for name, replica in replicas.items():
         restart = text(replica.get("restartPolicy")) or "OnFailure"
-        yield f"{name} restartPolicy {restart}: {_REPLICA.get(restart, 'no such policy')}"
-        lost = "the job fails" if restart == "Never" else "the pod is made again, and it is not counted"
-        yield f"{name}, a node that goes: {lost}"
+        yield f"{name} restartPolicy {restart}: {_REPLICA.get(restart, 'unknown policy')}"
+        lost = "the job fails" if restart == "Never" else "the pod is recreated and not counted"
+        yield f"{name}, a lost node: {lost}"
     limit = policy.get("backoffLimit")
     yield (
-        "no backoffLimit: restarts are not counted and go on for ever"
+        "no backoffLimit: restarts are unlimited"
         if limit is None
         else "backoffLimit 0: the first restart of a container fails the job"
         if limit == 0
@@ -41,5 +41,5 @@ def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
         yield "the job succeeds when all workers have"
     clean = text(policy.get("cleanPodPolicy")) or "None"
     kept = {"None": "all pods stay", "Running": "pods that still run are deleted", "All": "all pods are deleted"}
-    yield f"cleanPodPolicy {clean}: at the end {kept.get(clean, 'nothing is known of that policy')}"
+    yield f"cleanPodPolicy {clean}: at the end {kept.get(clean, 'that policy is unknown')}"
     yield from limits(policy, "the job")

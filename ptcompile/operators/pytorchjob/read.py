@@ -21,11 +21,11 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
     specs = at(spec, "pytorchReplicaSpecs")
     policy = spec.get("elasticPolicy")
     if policy is not None and "Master" in specs:
-        why = "beside a Master it makes one torchrun more than the workers (PTC439)"
+        why = "with a Master it adds one torchrun to those of the workers (PTC439)"
         yield refused("pytorchjob", ("spec", "elasticPolicy"), why, "remove the Master or the elasticPolicy")
     elif policy is None and "Master" not in specs:
         path: Path = ("spec", "pytorchReplicaSpecs")
-        why = "workers alone, without an elasticPolicy, do not find each other (PTC437)"
+        why = "workers without a Master or an elasticPolicy do not find each other (PTC437)"
         yield refused("pytorchjob", path, why, "add a Master or an elasticPolicy")
     else:
         pods = [_pods(key, at(specs, key)) for key in ("Master", "Worker") if key in specs]

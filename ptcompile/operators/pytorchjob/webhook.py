@@ -53,7 +53,7 @@ def _check(manifest: Json) -> Iterator[Problem]:
 def _name(name: str) -> Iterator[Problem]:
     # What is no DNS subdomain either is the API server's to refuse.
     if names.is_dns_subdomain(name) and (why := names.why_not_dns_1035_label(name)):
-        help = "begin with a letter, then letters, digits and dashes: the name is part of Service names"
+        help = "start with a letter, then use letters, digits and dashes: the name is part of Service names"
         yield _say(("metadata", "name"), f'Invalid value: "{name}": {why}', help)
 
 
@@ -66,10 +66,10 @@ def _replica(key: str, replica: Json) -> Iterator[Problem]:
                       authority="training-operator", on_key=True)  # fmt: skip
     count = replica.get("replicas")
     if key == "Master" and count != 1:
-        help = "write `replicas: 1`: the webhook wants it even though 1 is the default"
+        help = "write `replicas: 1`: the webhook requires it even though 1 is the default"
         yield _say((*path, "replicas"), "Forbidden: must be 1", help)
     if key == "Worker" and isinstance(count, int) and count < 1:
-        help = "use 1 or more, or leave the Worker out"
+        help = "use 1 or more, or remove the Worker"
         yield _say((*path, "replicas"), "Forbidden: must be at least 1", help)
     yield from _containers(at(replica, "template", "spec").get("containers"), path)
 
@@ -77,14 +77,14 @@ def _replica(key: str, replica: Json) -> Iterator[Problem]:
 def _containers(containers: object, replica: Path) -> Iterator[Problem]:
     path: Path = (*replica, "template", "spec", "containers")
     if not containers:
-        yield _say(path, "Required value: must be specified", f"add a container called {_CONTAINER}")
+        yield _say(path, "Required value: must be specified", f"add a container named {_CONTAINER}")
         return
     found = items(containers)
     for i, container in enumerate(found):
         if not text(container.get("image")):
             yield _say((*path, i, "image"), "Required value: must be required", "give every container an image")
     if not any(c.get("name") == _CONTAINER for c in found):
-        help = f"call the container that trains {_CONTAINER}"
+        help = f"name the container that trains {_CONTAINER}"
         yield _say(path, f"Required value: must have at least one container with name {_CONTAINER}", help)
 
 
@@ -93,7 +93,7 @@ def _elastic(spec: Json) -> Iterator[Problem]:
     if policy is None:
         return
     if at(spec, "pytorchReplicaSpecs").get("Worker") is None and spec.get("pytorchReplicaSpecs") is not None:
-        help = "call the replicas Worker: an elastic job is made of them"
+        help = "name the replicas Worker: an elastic job is made of them"
         yield _say((*_SPECS, "Worker"), "Required value: must be configured if elastic policy is used", help)
     path = ("spec", "elasticPolicy", "nProcPerNode")
     if mapping(policy).get("nProcPerNode") is None:
@@ -149,10 +149,10 @@ def _ports(replica: Json, path: Path) -> Iterator[Problem]:
         number = integer(port.get("containerPort"))
         if many and not text(port.get("name")):
             why = "Required value: the replica's Service has several ports, and each needs a name"
-            yield child((*here, "name"), why, "give the port a name")
+            yield child((*here, "name"), why, "name the port")
         if number in seen:
             why = f"Duplicate value: {number}: the replica's Service would have this port twice"
-            yield child((*here, "containerPort"), why, f"call the port {_PORT_NAME}, or use another number")
+            yield child((*here, "containerPort"), why, f"name the port {_PORT_NAME}, or use another number")
         seen.add(number)
 
 

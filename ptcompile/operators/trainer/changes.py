@@ -38,6 +38,6 @@ CHANGES: dict[str, Change] = {
         "Trainer 2.3, PR 3602, kubeflow.md 2.2",
     ),
     "trainjob-managed-by": Change(
-        "trainer", (2, 3), "managedBy is heeded by the controller", "Trainer 2.3, PR 3681, kubeflow.md 2.2"
+        "trainer", (2, 3), "managedBy is honored by the controller", "Trainer 2.3, PR 3681, kubeflow.md 2.2"
     ),
 }

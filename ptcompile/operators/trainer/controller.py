@@ -40,8 +40,8 @@ def _node(trainer: Json, runtime: Json) -> Iterator[Problem]:
     limits = {*at(given, "limits"), *(name for names_ in own for name in names_)}
     for name in at(given, "requests"):
         if "/" in name and name not in limits:
-            why = "Required value: a device that is requested needs a limit of the same amount"
-            yield child((*path, "resourcesPerNode", "requests", name), why, "write it under limits too")
+            why = "Required value: a requested device needs a limit of the same amount"
+            yield child((*path, "resourcesPerNode", "requests", name), why, "write it under limits as well")
 
 
 def _no_nodes(trainer: Any) -> bool:
@@ -90,4 +90,6 @@ def _lost_patch(patch: Json, path: Path, runtime: Json) -> Iterator[Problem]:
 
 def _hint(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
     meant = names.suggest(name, known)
-    return f'did you mean "{meant}"?' if meant else "name one of the job: a patch cannot add one, since it has no image"
+    return (
+        f'did you mean "{meant}"?' if meant else "name one of the job's: a patch cannot add one, since it has no image"
+    )

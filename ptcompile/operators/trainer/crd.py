@@ -32,7 +32,7 @@ def train_job_rules(manifest: Mapping[str, Any]) -> Iterator[Problem]:
         yield refusal(
             ("spec", "managedBy"),
             f"ManagedBy must be {_MANAGERS[0]} or {_MANAGERS[1]} if set",
-            "remove it or name one",
+            "remove it, or name one",
         )
     count = mapping(spec, "trainer").get("numProcPerNode")
     if type(count) is int and count < 1:

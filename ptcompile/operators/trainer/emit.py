@@ -96,21 +96,21 @@ def _processes(job: Job, cluster: ClusterProfile) -> int | None:
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     if not there("trainjob", cluster.versions()):
         yield cannot(
-            SPEC, "TrainJob came with Trainer 2.0, and the profile names an older one", "use the target pytorchjob"
+            SPEC, "TrainJob came with Trainer 2.0, and the profile names an older release", "use the target pytorchjob"
         )
     yield from equal_roles(job, "a TrainJob")
     yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a TrainJob end")
     if job.run_policy.clean_pod_policy == "All":
         yield cannot(
             (*RUN_POLICY, "cleanPodPolicy"),
-            "a TrainJob keeps its finished pods as long as itself",
+            "a TrainJob keeps its finished pods as long as it exists",
             "use cleanPodPolicy: Running, which is what Trainer does",
         )
     if job.run_policy.ttl_seconds_after_finished is not None:
         yield cannot(
             (*RUN_POLICY, "ttlSecondsAfterFinished"),
-            "a TrainJob has no time to live, and its JobSet would be created again when it goes",
-            "leave it out and delete the TrainJob, or use the target jobset",
+            "a TrainJob has no time to live, and its JobSet would be recreated when it is deleted",
+            "remove it and delete the TrainJob, or use the target jobset",
         )
     yield from jobset_endings.unsupported(job, cluster, "a TrainJob", by_role=False)
     yield from own_host_names(job, "Trainer's JobSet")
@@ -121,11 +121,11 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
 
 
 def _of_runtime(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
-    """What a TrainJob cannot say over a runtime that is there already."""
+    """What a TrainJob cannot say over a runtime that is already there."""
     at, policy, role = (*SPEC, "runtimeRef"), job.run_policy, job.roles[0]
     if job.beside or parts(role.template, cluster.versions()) is None:
-        why = "a TrainJob cannot change all of this in the pods of a runtime that is there already"
-        yield cannot(at, why, "say it in the runtime, or remove runtimeRef and the job brings its own")
+        why = "a TrainJob cannot change all of this in the pods of a runtime that is already there"
+        yield cannot(at, why, "set it in the runtime, or remove runtimeRef so that the job brings its own")
     words = {
         "backoffLimit": policy.backoff_limit,
         "onPodFailure": policy.on_pod_failure,
@@ -133,9 +133,9 @@ def _of_runtime(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         "successPolicy": policy.success_policy,
     }
     for word in [word for word, said in words.items() if said is not None]:
-        yield cannot((*RUN_POLICY, word), "how it ends is the runtime's to say", "remove it, or remove runtimeRef")
+        yield cannot((*RUN_POLICY, word), "the runtime decides how it ends", "remove it, or remove runtimeRef")
     if role.restart_policy is not None:
-        yield cannot((*SPEC, "restartPolicy"), "it is the runtime's to say", "remove it, or remove runtimeRef")
+        yield cannot((*SPEC, "restartPolicy"), "the runtime decides it", "remove it, or remove runtimeRef")
 
 
 def _groups(job: Job) -> list[Group]:

@@ -24,7 +24,7 @@ def expand(manifest: Json, context: Context) -> Expansion:
     notes = []
     if assumed:
         name = text(at(manifest, "spec", "runtimeRef").get("name"))
-        notes.append(f"runtime {name!r} is in no file and not built in: taken for a copy of torch-distributed")
+        notes.append(f"runtime {name!r} is in no file and not built in: treated as a copy of torch-distributed")
     build = _build(manifest, runtime, context.versions.trainer)
     if build.failure:
         return Expansion(notes=tuple(notes), refused=(build.failure,))
@@ -129,4 +129,4 @@ def _pod_group(build: Build) -> None:
     counts = [at(rj, "template", "spec").get("parallelism", 1) for rj in build.jobs]
     total = sum(c for c in counts if isinstance(c, int))
     build.pod_group = {"name": object_name(build.manifest), "scheduler": kind, "minMember": total}
-    build.notes.append("the PodGroup does nothing unless the runtime's pod template sets schedulerName")
+    build.notes.append("the PodGroup has no effect unless the runtime's pod template sets schedulerName")

@@ -1,4 +1,4 @@
-"""What a TrainJob can change in the pods of a runtime that is there already, by the release of Trainer.
+"""What a TrainJob can change in the pods of a runtime that is already there, by the release of Trainer.
 
 2.0 has podSpecOverrides, 2.1 podTemplateOverrides, 2.2 and newer runtimePatches (kubeflow.md 2.1 and 2.2; Trainer's
 pkg/apis/trainer/v1alpha1 of each release). None of them reaches image, command, args, env or resources of the container

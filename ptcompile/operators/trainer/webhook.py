@@ -87,14 +87,14 @@ def _initializers(spec: Json, runtime: Json, *, mounted: bool) -> Iterator[Probl
         path = ("spec", "initializer", step)
         job = next((j for j in runtimes.replicated_jobs(runtime) if j.get("name") == name), None)
         container = runtimes.container(job, name) if job else None
-        ref = "name a runtime that has it, or remove the initializer"
+        ref = "use a runtime that has it, or remove the initializer"
         if job is None:
             yield _say(path, f"Invalid value: the runtime must have a replicatedJob {name}", ref)
         elif container is None:
             yield _say(path, f"Invalid value: the runtime's job {name} must have a container {name}", ref)
         elif mounted and not any(m.get("name") == "initializer" for m in items(container.get("volumeMounts"))):
             text_ = f"Invalid value: the runtime's container {name} must have a volumeMount with name initializer"
-            yield _say(path, text_, "name a runtime whose initializer keeps what it loads on a volume")
+            yield _say(path, text_, "use a runtime whose initializer keeps what it loads on a volume")
 
 
 def _torch(spec: Json, runtime: Json) -> Iterator[Problem]:
@@ -116,15 +116,19 @@ def _injection(target: Json, runtime: Json) -> Iterator[Problem]:
     job = next((j for j in runtimes.replicated_jobs(runtime) if j.get("name") == name), None)
     if job is None:
         yield _say(
-            path, f"Invalid value: the runtime's envInjection names a job {name!r} that it has not", "mend the runtime"
+            path,
+            f"Invalid value: the runtime's envInjection names a job {name!r} that does not exist",
+            "fix the runtime",
         )
         return
     pod = at(job, "template", "spec", "template", "spec")
     known = [c.get("name") for key in ("containers", "initContainers") for c in items(pod.get(key))]
     for container in texts(target.get("containerNames")):
         if container not in known:
-            text_ = f"Invalid value: the runtime's envInjection names a container {container!r} that {name} has not"
-            yield _say(path, text_, "mend the runtime")
+            text_ = (
+                f"Invalid value: the runtime's envInjection names a container {container!r} that {name} does not have"
+            )
+            yield _say(path, text_, "fix the runtime")
 
 
 _MODELS = ("llama3_2/1B", "llama3_2/3B", "llama3_3/70B", "qwen2_5/1.5B")
@@ -140,7 +144,7 @@ def _tune(spec: Json) -> Iterator[Problem]:
     lora = any(a.startswith("model.lora_attn_modules") for a in args)
     if model not in _MODELS:
         text_ = f'Invalid value: "{runtime}": `tune run` must have a supported pretrained model'
-        help = "name a torchtune runtime, such as torchtune-llama3.2-1b, or use another command"
+        help = "use a torchtune runtime, such as torchtune-llama3.2-1b, or use another command"
         yield _say(path, text_, help)
     nodes = integer(at(spec, "trainer").get("numNodes"), 1)
     if nodes > 1 and (model != _MANY_NODES or lora):

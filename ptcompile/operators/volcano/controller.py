@@ -24,14 +24,14 @@ def later(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> It
     yield from _names(name, spec, tasks, plugins, versions)
     queue = text(spec.get("queue"))
     if len(queue) > names.LABEL_VALUE_MAX:
-        why = f"the queue is a label of the pods, and a label has at most 63 characters (it has {len(queue)})"
-        yield child(("spec", "queue"), why, "name a queue with a shorter name")
+        why = f"the queue becomes a label of the pods, and a label has at most 63 characters (it has {len(queue)})"
+        yield child(("spec", "queue"), why, "use a queue with a shorter name")
     if "pytorch" in plugins:
         yield from _pytorch(plugins["pytorch"], tasks)
     if "ray" in plugins:
         head = parse(plugins["ray"], {"head": "head", "worker": "worker"})[0]["head"]
         if not any(t.get("name") == head for t in tasks):
-            why = f"no task is called {head!r}: the controller fails, and no pod is created"
+            why = f"no task is named {head!r}: the controller fails, and no pod is created"
             yield failure("volcano", ("spec", "plugins", "ray"), why, "name the task with --head=NAME")
 
 
@@ -39,7 +39,7 @@ def _names(
     name: str, spec: Json, tasks: Sequence[Json], plugins: dict[str, list[str]], versions: Versions
 ) -> Iterator[Problem]:
     if "svc" in plugins and "." in name:
-        why = "dots are not allowed in host names, and the svc plugin makes host names of it: every pod is refused"
+        why = "dots are not allowed in host names, and the svc plugin derives host names from it: every pod is rejected"
         yield child(_NAME, why, "use dashes")
         return
     volumes = [suffix for plugin, suffix in _SUFFIX.items() if plugin in plugins]
@@ -53,8 +53,8 @@ def _names(
     elif "svc" in plugins:
         yield from _hosts(name, tasks)
     if "svc" in plugins and versions.kubernetes < (1, 36) and name[:1].isdigit():
-        why = "a Service's name has to begin with a letter before Kubernetes 1.36: the pods get no DNS name"
-        yield child(_NAME, why, "begin with a letter")
+        why = "a Service's name must start with a letter before Kubernetes 1.36: the pods get no DNS name"
+        yield child(_NAME, why, "start with a letter")
 
 
 def _hosts(name: str, tasks: Sequence[Json]) -> Iterator[Problem]:
@@ -63,7 +63,7 @@ def _hosts(name: str, tasks: Sequence[Json]) -> Iterator[Problem]:
         last = f"{name}-{text(task.get('name'))}-{count - 1}"
         own = text(at(task, "template", "spec").get("hostname"))
         if count > 0 and not own and len(last) > names.DNS_LABEL_MAX:
-            why = f"the host name {last} would have {len(last)} characters, and 63 are allowed: that pod is refused"
+            why = f"the host name {last} would have {len(last)} characters, and 63 are allowed: that pod is rejected"
             yield child(("spec", "tasks", i, "name"), why, "shorten the task's or the job's name")
 
 
@@ -83,7 +83,7 @@ def _pytorch(args: Sequence[str], tasks: Sequence[Json]) -> Iterator[Problem]:
         return
     port = integer(flags["port"])
     if not 1 <= port <= 65535:
-        why = f"the pytorch plugin's port is {port}, which no pod can have: every pod is refused"
+        why = f"the pytorch plugin's port is {port}, which no pod can have: every pod is rejected"
         yield child(("spec", "plugins", "pytorch"), why, "write --port=NUMBER, with a number from 1 to 65535")
         return
     for i, task in enumerate(tasks):
@@ -94,7 +94,7 @@ def _pytorch(args: Sequence[str], tasks: Sequence[Json]) -> Iterator[Problem]:
         if pod.get("hostNetwork") is True and len(mains) > 1:
             why = f"the pytorch plugin gives {len(mains)} containers of a pod on the host network the port {port}"
             yield child(
-                ("spec", "tasks", i, "template", "spec", "hostNetwork"), why, "use one container, or no host network"
+                ("spec", "tasks", i, "template", "spec", "hostNetwork"), why, "use one container, or remove hostNetwork"
             )
             continue
         for j, container in enumerate(mains):

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
+from ptcompile.job.meeting import backend
 from ptcompile.job.model import Group, Job, Role, Target, Wiring
 from ptcompile.job.queues import network_topology
 from ptcompile.operators.common.changes import there
@@ -49,38 +50,40 @@ def _wiring(job: Job) -> Wiring:
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     if not there("volcano-pytorch-plugin", cluster.versions()):
-        yield cannot(SPEC, "Volcano has its pytorch plugin since 1.7", "use the target job or jobset")
+        yield cannot(SPEC, "Volcano has its pytorch plugin only since 1.7", "use the target job or jobset")
     yield from restart_policies(job, ("Never", "OnFailure"), "a pod that always restarts never completes its task")
     policy = job.run_policy
     another = "use the target job, jobset or pytorchjob"
     if policy.active_deadline_seconds is not None:
-        yield cannot((*RUN_POLICY, "activeDeadlineSeconds"), "Volcano has no deadline for a job", another)
+        yield cannot((*RUN_POLICY, "activeDeadlineSeconds"), "Volcano has no deadline for jobs", another)
     if policy.suspend:
-        yield cannot((*RUN_POLICY, "suspend"), "Volcano creates no suspended job", another)
+        yield cannot((*RUN_POLICY, "suspend"), "Volcano cannot create a suspended job", another)
     if policy.clean_pod_policy == "All":
         help = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what Volcano does"
         yield cannot((*RUN_POLICY, "cleanPodPolicy"), "Volcano keeps finished pods as long as the job", help)
     if job.launch is None and not there("volcano-world-size", cluster.versions()):
         for role in job.beside:
             why = "Volcano before 1.12 counts its pods in WORLD_SIZE, which a plain command reads"
-            yield cannot(role_path(role), why, "start the job with script or module, or use the target jobset")
+            yield cannot(role_path(role), why, "use script or module, or use the target jobset")
     yield from endings.unsupported(job, cluster)
     yield from _rank_in_a_variable(job)
     if not there("digit-first-service", cluster.versions()):
         yield from dns_1035(job, "the job's Service")
     yield from own_host_names(job, "the svc plugin")
     for role in job.roles:
-        if role.template.extra.get("hostNetwork") is True and role.template.sidecars:
-            why = "the pytorch plugin gives every container one port, which only one can have on the node's network"
+        if role.template.extra.get("hostNetwork") and role.template.sidecars:
+            why = (
+                "the pytorch plugin gives every container the same port, which only one can have on the node's network"
+            )
             yield cannot((*role_path(role), "hostNetwork"), why, "remove hostNetwork or the sidecars")
 
 
 def _rank_in_a_variable(job: Job) -> Iterator[Problem]:
     """A refusal of a static rendezvous for torchrun in the user's command, which reads its rank from a variable."""
     launch = job.launch
-    if job.most_nodes > 1 and launch is not None and not launch.entry and launch.rdzv_backend == "static":
-        why = "a variable cannot hold the rank that the pytorch plugin gives, so torchrun in a command needs c10d"
-        help = "set elastic.rdzvBackend: c10d, start it with script or module, or use the target job or jobset"
+    if job.most_nodes > 1 and launch is not None and not launch.entry and backend(job, launch) == "static":
+        why = "no variable can hold the rank that the pytorch plugin sets, so torchrun in a command needs c10d"
+        help = "set elastic.rdzvBackend: c10d, use script or module, or use the target job or jobset"
         yield cannot((*SPEC, "elastic"), why, help)
 
 

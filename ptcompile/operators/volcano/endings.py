@@ -38,22 +38,22 @@ def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     """What Volcano cannot say of the end of a job, and what it does only roughly."""
     policy, again = job.run_policy, _again(job, cluster)
     if policy.on_pod_failure == "RestartPod" and not there("volcano-restart-pod", cluster.versions()):
-        why = "Volcano restarts a single pod since 1.12, and the profile names an older one"
+        why = "Volcano restarts single pods only since 1.12, and the profile names an older release"
         yield cannot(endings.ON_POD_FAILURE, why, "use RestartJob, or the target job or jobset")
     if policy.on_disruption == "Count" and again == "RestartPod":
-        why = "Volcano makes a pod whose node goes again without counting it"
+        why = "Volcano recreates a pod whose node is lost without counting it"
         yield cannot(endings.ON_DISRUPTION, why, "use Ignore, or onPodFailure RestartJob, or the target job or jobset")
     if endings.on_disruption(job) == "Ignore" and not endings.alone(job) and _counted(job, again):
         why = f"Volcano counts all restarts of the job alike: {endings.retries(job)} in all, lost nodes included"
         if policy.on_disruption == "Ignore":
             yield cannot(endings.ON_DISRUPTION, why, "use Count, or onPodFailure RestartPod, or the target jobset")
         elif policy.on_disruption is None and job.spot:
-            help = "give a backoffLimit that is enough for both, or use the target jobset"
+            help = "use a backoffLimit that is enough for both, or use the target jobset"
             yield endings.roughly((*SPEC, "spot"), why, help, "volcano")
     if _all_must_succeed(job) and job.beside:
         some = ", ".join(role.name for role in job.beside)
-        why = f"Volcano counts pods that succeed, whichever their role: one of {some} that does stands for a node"
-        help = "let those pods run until they are deleted, or use the target jobset or trainjob"
+        why = f"Volcano counts pods that succeed in any role: one of {some} that does counts as a node"
+        help = "keep those pods running until they are deleted, or use the target jobset or trainjob"
         yield endings.roughly(endings.SUCCESS_POLICY, why, help, "volcano")
     yield from endings.peers_fail_too(job, each=again == "RestartPod")
     yield from endings.node_0_fails_all(job, each=again == "RestartPod")

@@ -21,15 +21,15 @@ def sentences(manifest: Json, _others: Sequence[Json]) -> Iterator[str]:
     failing = {"PodFailed", "*"}
     lists = [policies, *(items(task.get("policies")) for task in tasks)]
     if not any(failing & set(_events(policy)) or policy.get("exitCode") for one in lists for policy in one):
-        yield "no policy for PodFailed: a failed pod is not made again, and the others wait for it"
+        yield "no policy for PodFailed: a failed pod is not recreated, and the others wait for it"
     elif tasks and all(text(at(task, "template", "spec").get("restartPolicy")) != "Never" for task in tasks):
-        yield "the policy for PodFailed is dead: the kubelet restarts containers, and no pod fails by them"
+        yield "the policy for PodFailed never applies: the kubelet restarts containers, so no pod fails"
     yield from _evicted_alone(tasks, policies)
     if spec.get("minSuccess") is not None:
         yield f"minSuccess {spec.get('minSuccess')}: the job is done when that many pods succeeded"
     most = integer(spec.get("maxRetry"), 3) or 3
     yield f"maxRetry {most}: " + (
-        "restarts have no limit" if most == 2**31 - 1 else "the restart that makes it that many fails the job instead"
+        "restarts are unlimited" if most == 2**31 - 1 else "the restart with that number fails the job instead"
     )
     if spec.get("ttlSecondsAfterFinished") is not None:
         yield from limits({"ttlSecondsAfterFinished": spec.get("ttlSecondsAfterFinished")}, "the job")
@@ -48,7 +48,7 @@ def _evicted_alone(tasks: Sequence[Json], policies: Sequence[Json]) -> Iterator[
     ]
     if alone:
         where = "" if len(alone) == len(tasks) else f"{', '.join(alone)}: "
-        yield f"{where}no policy for PodEvicted: a pod whose node goes is made again alone, and it is not counted"
+        yield f"{where}no policy for PodEvicted: only the pod of a lost node is recreated, and it is not counted"
 
 
 def _events(policy: Json) -> list[str]:

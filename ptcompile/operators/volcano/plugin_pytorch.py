@@ -28,13 +28,13 @@ done"""
 
 
 def pytorch(job: VolcanoJob, args: Sequence[str]) -> Plugin:
-    """Env and a port for the main containers of every task; nothing at all where no task is called as --master."""
+    """Env and a port for the main containers of every task; nothing at all where no task is named as --master."""
     flags, notes = flags_of("pytorch", args, FLAGS)
     if job.version < (1, 14):
         flags["wait-master-enabled"] = False
     master, worker = job.task(flags["master"]), job.task(flags["worker"])
     if master is None:
-        missing = f"plugin pytorch: no task is called {flags['master']!r}, so the pods get no env and no port"
+        missing = f"plugin pytorch: no task is named {flags['master']!r}, so the pods get no env and no port"
         return Plugin(notes=(*notes, missing))
     address = _address(job, master)
     port = integer(flags["port"])

@@ -113,7 +113,7 @@ def mpi(job: VolcanoJob, args: Sequence[str]) -> Plugin:
     worker = job.task(flags["worker"])
     hosts = [podspec.value("MPI_HOST", ",".join(job.hosts(worker)))] if worker else []
     if worker is None:
-        notes = (*notes, f"plugin mpi: no task is called {flags['worker']!r}: the master's pods get nothing")
+        notes = (*notes, f"plugin mpi: no task is named {flags['worker']!r}: the master's pods get nothing")
     port = {"name": "mpijob-port", "containerPort": flags["port"]}
 
     def with_port(container: Json) -> Json:
@@ -198,7 +198,7 @@ def ray(job: VolcanoJob, args: Sequence[str]) -> Plugin:
     )
     head = job.task(flags["head"])
     if head is None:
-        return Plugin(notes=notes, failure=f"plugin ray: no task is called {flags['head']!r}: no pod is created")
+        return Plugin(notes=notes, failure=f"plugin ray: no task is named {flags['head']!r}: no pod is created")
     named = (("gcs", "port"), ("dashboard", "dashboardPort"), ("client-server", "clientPort"))
     ports = [{"name": name, "containerPort": flags[flag]} for name, flag in named]
 

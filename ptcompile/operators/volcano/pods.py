@@ -29,7 +29,7 @@ def expand(manifest: Json, context: Context) -> Expansion:
     given = string_map(at(manifest, "metadata").get("annotations"))
     roles = tuple(_role(job, task, _base(job, task), changes, given) for task in job.tasks)
     notes = [note for p in plugins.values() for note in p.notes]
-    notes.extend(f"unknown plugin {name!r}: nothing is done" for name in job.plugins if name not in PLUGINS)
+    notes.extend(f"unknown plugin {name!r}: it does nothing" for name in job.plugins if name not in PLUGINS)
     refused = tuple(p.failure for p in plugins.values() if p.failure)
     return Expansion(
         roles=() if refused else roles,

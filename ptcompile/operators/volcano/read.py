@@ -35,12 +35,12 @@ def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
         flags["master"] = called[0]
     elif "pytorch" not in plugins:
         others = ", ".join(sorted(plugins)) or "none"
-        why = f"its pods find each other without the pytorch plugin (its plugins: {others}), so it is no torch job"
-        yield refused("volcano", ("spec", "plugins"), why, "add the pytorch plugin, where it trains with torch")
+        why = f"its pods find each other without the pytorch plugin (its plugins: {others}), so it is not a torch job"
+        yield refused("volcano", ("spec", "plugins"), why, "add the pytorch plugin, if it trains with torch")
         return
     if flags["master"] not in called:
-        why = f"no task is called {flags['master']!r}, which has rank 0 for the pytorch plugin (PTC440)"
-        yield refused("volcano", ("spec", "tasks"), why, "call the task so, or give the plugin --master")
+        why = f"no task is named {flags['master']!r}, which has rank 0 for the pytorch plugin (PTC440)"
+        yield refused("volcano", ("spec", "tasks"), why, "rename the task, or set --master of the plugin")
         return
     yield _job(spec, tasks, called, flags)
 

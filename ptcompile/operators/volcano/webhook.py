@@ -83,7 +83,7 @@ def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> It
     spec = manifest.get("spec")
     if not isinstance(spec, Mapping):
         if spec is None:
-            help = "give the job a spec with tasks"
+            help = "add a spec with tasks"
             yield _say(("spec",), "Required value: the mutating webhook cannot patch a job without spec", help)
         return
     tasks = items(spec.get("tasks"))
@@ -109,7 +109,7 @@ def _mpi_master(spec: Json, tasks: Sequence[Json]) -> Problem | None:
     flags, _ = parse(texts(args), {"master": "master", "worker": "worker", "port": 22})
     if any(t.get("name") == flags["master"] for t in tasks):
         return None
-    text_ = f"The specified mpi master task was not found: no task is called {flags['master']!r}"
+    text_ = f"The specified mpi master task was not found: no task is named {flags['master']!r}"
     return _say(("spec", "plugins", "mpi"), text_, "name the task with --master=NAME")
 
 
@@ -194,7 +194,7 @@ def _volumes(volumes: Sequence[Json]) -> Iterator[Problem]:
         mount, claim = text(volume.get("mountPath")), text(volume.get("volumeClaimName"))
         made = volume.get("volumeClaim") is not None
         if not mount:
-            yield _say((*path, "mountPath"), "Required value: mountPath is required", "say where to mount it")
+            yield _say((*path, "mountPath"), "Required value: mountPath is required", "set mountPath")
         elif mount in seen:
             yield _say((*path, "mountPath"), f"Duplicate value: duplicated mountPath: {mount}", "use another path")
         elif not claim and not made:
@@ -222,6 +222,6 @@ def _dependencies(tasks: Sequence[Json]) -> Iterator[Problem]:
         return
     index = next(i for i, t in enumerate(tasks) if text(t.get("name")) in left)
     unknown = [d for d in wanted[text(tasks[index].get("name"))] if d not in wanted]
-    help = f"name another: there is no task {unknown[0]!r}" if unknown else "break the circle"
+    help = f"use another name: there is no task {unknown[0]!r}" if unknown else "break the cycle"
     text_ = "job has dependencies between tasks, but doesn't form a directed acyclic graph(DAG)"
     yield _say(("spec", "tasks", index, "dependsOn"), text_, help)

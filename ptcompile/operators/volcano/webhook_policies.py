@@ -40,11 +40,11 @@ def _policy(policy: Json, path: Path, events: set[str], codes: set[int], version
     one, code = text(policy.get("event")), policy.get("exitCode")
     listed = list(dict.fromkeys([*texts(policy.get("events")), *([one] if one else [])]))
     if listed and code is not None:
-        return _say(path, "must not specify event and exitCode simultaneously", "make two policies of it")
+        return _say(path, "must not specify event and exitCode simultaneously", "split it into two policies")
     if listed:
         return _events(listed, text(policy.get("action")), path, events, version)
     if code is None:
-        return _say(path, "either event and exitCode should be specified", "say on which event the action is taken")
+        return _say(path, "either event and exitCode should be specified", "set the event that triggers the action")
     if code == 0:
         return _say((*path, "exitCode"), "Invalid value: 0 is not a valid error code", "use a code other than 0")
     if isinstance(code, int) and code in codes:

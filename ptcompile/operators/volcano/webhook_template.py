@@ -29,7 +29,7 @@ def template(task: Json, path: Path, versions: Versions) -> Iterator[Problem]:
 
 
 def _looser(problem: Problem) -> bool:
-    """What Volcano's older rules let through: the pod is refused when it is created."""
+    """What Volcano's older rules let through: the pod is rejected when it is created."""
     last, before = problem.path[-1:], problem.path[-2:-1]
     if last == ("restartPolicy",) and before and isinstance(before[0], int):
         return "Required" in problem.message
@@ -71,7 +71,7 @@ def _env(container: Json, path: Path) -> Iterator[Problem]:
     for j, entry in enumerate(items(container.get("env"))):
         name = text(entry.get("name"))
         if names.is_env_name(name) and (why := names.why_not_classic_env_name(name)):
-            help = "rename the variable: Volcano's webhook keeps the older rule"
+            help = "rename the variable: Volcano's webhook applies the older rule"
             yield _say((*path, "env", j, "name"), f'Invalid value: "{name}": {why}', help)
     for j, source in enumerate(items(container.get("envFrom"))):
         prefix = text(source.get("prefix"))

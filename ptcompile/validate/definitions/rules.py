@@ -107,8 +107,8 @@ def _asked(rule: Mapping[str, Any], schema: Schema, document: str, new: Any, old
         yield Problem(
             "unread-rule",
             at,
-            f"{where or 'the object'}: a rule of its CRD was not asked, {error}: {' '.join(text.split())}",
-            "ask the API server: kubectl apply --dry-run=server",
+            f"{where or 'the object'}: a rule of its CRD was not checked,  {error}: {' '.join(text.split())}",
+            "check with the API server: kubectl apply --dry-run=server",
             severity="warning",
             stage="style",
             authority="ptcompile",

@@ -38,10 +38,10 @@ class NodeRequirement(Model):
 class Gpu(Model):
     """What `gpu` means in this cluster."""
 
-    resource_name: str = Field(default="nvidia.com/gpu", description="Resource that `gpu` asks for.")
+    resource_name: str = Field(default="nvidia.com/gpu", description="Resource that `gpu` requests.")
     tolerations: list[Toleration] | None = Field(
         default=None,
-        description="Added to pods that ask for an accelerator, and to no others. Default: of a taint NoSchedule whose "
+        description="Added only to pods that request an accelerator. Default: of a taint NoSchedule whose "
         "key is the resource's own name, such as nvidia.com/gpu.",
     )
 
@@ -50,11 +50,11 @@ class Accelerator(Model):
     """One entry of the catalogue: a name that jobs may ask for."""
 
     resource_name: str | None = Field(
-        default=None, description="Resource of this accelerator, where `gpu` is another one."
+        default=None, description="Resource of this accelerator, if it differs from that of `gpu`."
     )
-    node_labels: dict[str, str] = Field(description="Labels that nodes with it carry; pods get a node affinity.")
+    node_labels: dict[str, str] = Field(description="Labels of nodes with it; pods get a node affinity.")
     match_expressions: list[NodeRequirement] = Field(
-        default=[], description="What those nodes must be beyond labels, such as without a slice's label."
+        default=[], description="Further requirements on those nodes, such as the absence of a slice's label."
     )
     tolerations: list[Toleration] = Field(default=[], description="Taints of those nodes.")
     processes_per_device: int = Field(
@@ -63,8 +63,8 @@ class Accelerator(Model):
     one_drives_all: bool = Field(
         default=False, description="Whether one process may drive all devices of a node, as with PyTorch/XLA's SPMD."
     )
-    env: dict[str, str] = Field(default={}, description="Environment variables of pods that ask for it.")
-    devices_per_node: int | None = Field(default=None, ge=1, description="How many of it a whole node has.")
+    env: dict[str, str] = Field(default={}, description="Environment variables of pods that request it.")
+    devices_per_node: int | None = Field(default=None, ge=1, description="How many a whole node has.")
     fabric_devices: dict[str, int] = Field(
         default={}, description="How many devices of a fabric, by its name, come with a whole node."
     )
@@ -73,12 +73,12 @@ class Accelerator(Model):
 class Fabric(Model):
     """A network between nodes, by the name that jobs use. What is not said is the built-in fabric's of that name."""
 
-    resources: Dict[str, Quantity] = Field(default={}, description="What a pod asks for by Kubernetes resource name.")
+    resources: Dict[str, Quantity] = Field(default={}, description="What a pod requests, by Kubernetes resource name.")
     capabilities: list[str] = Field(default=[], description="Linux capabilities of the container that trains.")
     env: dict[str, str] = Field(default={}, description="Environment variables.")
     annotations: dict[str, str] = Field(
         default={}, description="Annotations of the pods, such as k8s.v1.cni.cncf.io/networks for a second interface."
     )
     pod_template: PodBase = Field(
-        default={}, description="A pod template laid under the job's own for all else, such as a daemon beside it."
+        default={}, description="A pod template under the job's own for everything else, such as a sidecar daemon."
     )

@@ -19,19 +19,17 @@ from ptcompile.vocabulary.model import Dict, Json, Model, Quantity
 
 
 class Spot(Model):
-    """Nodes that can be taken away."""
+    """Preemptible nodes."""
 
-    node_labels: dict[str, str] = Field(
-        default={}, description="Labels that such nodes carry; pods get a node affinity."
-    )
+    node_labels: dict[str, str] = Field(default={}, description="Labels of such nodes; pods get a node affinity.")
     match_expressions: list[NodeRequirement] = Field(
-        default=[], description="What such nodes must be beyond labels, for the same node affinity."
+        default=[], description="Further requirements on such nodes, for the same node affinity."
     )
     tolerations: list[Toleration] = Field(default=[], description="Taints of such nodes.")
 
 
 class Defaults(Model):
-    """What every job gets that does not say otherwise."""
+    """Defaults of every job."""
 
     env: dict[str, str] = Field(default={}, description="Environment variables.")
     labels: dict[str, str] = Field(default={}, description="Labels of objects and pods.")
@@ -47,12 +45,12 @@ class Defaults(Model):
     tolerations: list[Toleration] = Field(default=[], description="Tolerations of every pod.")
     queue: str | None = Field(default=None, description="Queue of jobs that name none.")
     scheduler_name: str | None = Field(default=None, description="Scheduler of jobs that name none.")
-    service_account_name: str | None = Field(default=None, description="Identity of pods that name none.")
+    service_account_name: str | None = Field(default=None, description="Service account of pods that name none.")
     image_pull_secrets: list[Json] = Field(default=[], description="Registry credentials of pods that name none.")
     pod_template: PodBase = Field(
         default={},
-        description="A pod template laid under every job's own, for all else. Its container `pytorch` is the one that "
-        "trains. Mappings merge; an item that the job names, its affinity and its dnsConfig are the job's whole.",
+        description="A pod template under every job's own, for everything else. Its container `pytorch` is the one "
+        "that trains. Mappings merge; an item that the job names, its affinity and its dnsConfig are the job's whole.",
     )
 
 
@@ -105,7 +103,7 @@ class ProfileSpec(Model):
     )
     cloud: Literal["gke", "eks", "aks"] | None = Field(
         default=None,
-        description="Whose node labels the built-in accelerators have; those of feature discovery when absent.",
+        description="Cloud whose node labels identify built-in accelerators; absent: those of feature discovery.",
     )
     gpu: Gpu = Field(default_factory=Gpu.model_construct, description="What `gpu` means here.")
     accelerators: dict[str, Accelerator] = Field(
@@ -113,30 +111,32 @@ class ProfileSpec(Model):
         description="The catalogue, by the names that jobs use; it wins over the built-in one, name by name.",
     )
     fabrics: dict[str, Fabric] = Field(
-        default={}, description="What a fabric is here, by the names that jobs use: new ones, or built-in ones changed."
+        default={}, description="Fabrics by the names that jobs use: new ones, or built-in ones changed."
     )
     resource_tolerations: dict[str, list[Toleration]] = Field(
-        default={}, description="Tolerations by Kubernetes resource name: of pods that ask for it in any container."
+        default={}, description="Tolerations by Kubernetes resource name, of pods that request it in any container."
     )
-    spot: Spot = Field(default_factory=Spot.model_construct, description="Nodes that can be taken away.")
+    spot: Spot = Field(default_factory=Spot.model_construct, description="Preemptible nodes.")
     on_demand: list[NodeRequirement] = Field(
-        default=[], description="What the nodes of jobs that are not spot must be, for their node affinity."
+        default=[], description="Requirements on the nodes of jobs that are not spot, for their node affinity."
     )
     queue_system: QueueSystem = Field(
         default="kueue", description="Who admits a queue's jobs, where the target leaves the choice."
     )
     gang_scheduler: GangScheduler | None = Field(
         default=None,
-        description="Who places the pods of a job all at once, or none of them; the training-operator is started "
-        "with the same. Default: volcano or kai where the queues are theirs, else none.",
+        description=(
+            "Which scheduler places the pods of a job all at once or not at all; the training-operator must be "
+            "started with the same. Default: volcano or kai where the queues are theirs, else none."
+        ),
     )
     schedule_timeout_seconds: int | None = Field(
-        default=None, ge=1, description="How long scheduler-plugins holds places for a gang that is not complete."
+        default=None, ge=1, description="How long scheduler-plugins reserves room for an incomplete gang."
     )
     pod_security: str | None = Field(
         default=None,
         pattern=r"^(privileged|baseline|restricted)(:(latest|v1\.\d{1,3}))?$",
-        description="The Pod Security level of namespaces whose own is not known: restricted, or baseline:v1.34.",
+        description="The Pod Security level of namespaces whose own is unknown: restricted, or baseline:v1.34.",
     )
     multi_kueue: bool = Field(
         default=False,
@@ -145,16 +145,14 @@ class ProfileSpec(Model):
     topology: ClusterTopology = Field(
         default_factory=ClusterTopology.model_construct, description="The network's levels."
     )
-    defaults: Defaults = Field(
-        default_factory=Defaults.model_construct, description="What every job gets that does not say otherwise."
-    )
+    defaults: Defaults = Field(default_factory=Defaults.model_construct, description="Defaults of every job.")
     operator: OperatorDeployment = Field(
         default_factory=OperatorDeployment.model_construct,
         description="The PyTorch operator's chart, for `ptcompile platform`.",
     )
     priorities: dict[str, int] = Field(
         default={},
-        description="Values of priority classes by name, for `ptcompile platform`; 0 where a job names another.",
+        description="Values of priority classes by name, for `ptcompile platform`; 0 for others that jobs name.",
     )
 
     @field_validator("gang_scheduler")

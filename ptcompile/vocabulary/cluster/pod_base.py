@@ -16,12 +16,12 @@ _MAPPINGS = ("nodeSelector", "affinity", "securityContext", "dnsConfig")
 _NOT_HERE = {
     "hostname": "the target names each pod",
     "subdomain": "the target names each pod",
-    "restartPolicy": "it is the job's, and each target has its own",
+    "restartPolicy": "the job decides it, and each target has its own",
 }
 _NOT_IN_MAIN = {
-    "command": "what starts is the job's to say",
-    "args": "what starts is the job's to say",
-    "resources": "say it in defaults.requests and defaults.limits",
+    "command": "the job decides what runs",
+    "args": "the job decides what runs",
+    "resources": "set it in defaults.requests and defaults.limits",
 }
 
 
@@ -42,7 +42,7 @@ def _reasons(template: Mapping[str, Any]) -> Iterator[str]:
         yield "metadata and spec are mappings"
     for key, words in metadata.items():
         if key not in _METADATA:
-            yield f"metadata.{key}: labels and annotations are what a template may give its pods"
+            yield f"metadata.{key}: a template can give its pods only labels and annotations"
         if not isinstance(words, Mapping) or not all(isinstance(one, str) for one in words.values()):
             yield f"metadata.{key}: is not a mapping of text"
     yield from _pod(spec)
@@ -54,7 +54,7 @@ def _pod(spec: Mapping[str, Any]) -> Iterator[str]:
             yield f"spec.{key}: {reason}"
     for key, value in spec.items():
         if value is None:
-            yield f"spec.{key}: is null: leave it out"
+            yield f"spec.{key}: is null: remove it"
     yield from _shapes("spec", spec, _LISTS, _MAPPINGS)
     yield from _affinity(spec.get("affinity", {}))
     for key in ("containers", "initContainers"):

@@ -94,7 +94,7 @@ def test_devices(manifest: Json, expected: set[str]) -> None:
 
 def test_the_finding_stands_where_the_number_is() -> None:
     assert messages(pytorchjob(master=["torchrun", "t.py"], nprocPerNode="2"), "more-processes-than-gpus") == [
-        "spec.nprocPerNode: 2 processes on a node with 1 GPU: those beyond the last find no device"
+        "spec.nprocPerNode: 2 processes on a node with 1 GPU: the extra ones find no device"
     ]
     by_env = pod("torchrun", "t.py", env=[{"name": "PET_NPROC_PER_NODE", "value": "2"}])
     (found,) = run(by_env, only={"more-processes-than-gpus"})

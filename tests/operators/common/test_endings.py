@@ -92,7 +92,7 @@ WRITTEN: list[tuple[str, str, Json]] = [
     ("jobset", RANGE, {"limit": 0, "lost": "Ignore", "done": "0"}),
     ("trainjob", RANGE, {"limit": 0, "lost": "Ignore", "done": "0"}),
     ("volcano", RANGE, {"maxRetry": 1, "PodFailed": "RestartJob", **NODE_0}),  # no PodEvicted: volcano issue 1866
-    ("pytorchjob", RANGE, {**IN_PLACE, "limit": 0}),  # kubeflow.md 1.7: without a limit for ever
+    ("pytorchjob", RANGE, {**IN_PLACE, "limit": 0}),  # kubeflow.md 1.7: without a limit forever
     # retries: all pods where the operator can and the number is fixed, else the pod
     ("job", FIXED + policy("backoffLimit: 2"), {"limit": 2}),
     ("jobset", FIXED + policy("backoffLimit: 2"), {"limit": 0, "again": 2}),
@@ -121,7 +121,7 @@ WRITTEN: list[tuple[str, str, Json]] = [
     ("job", FIXED + "\nrestartPolicy: OnFailure", {"limit": 24}),
     ("jobset", FIXED + "\nrestartPolicy: OnFailure", {"limit": 24}),
     ("pytorchjob", FIXED + "\nrestartPolicy: OnFailure", {**IN_PLACE, "limit": 24}),
-    ("pytorchjob", FIXED + "\nrestartPolicy: Always", {**IN_PLACE, "restart": "Always"}),  # for ever is what it says
+    ("pytorchjob", FIXED + "\nrestartPolicy: Always", {**IN_PLACE, "restart": "Always"}),  # forever is what it says
     (
         "volcano",
         FIXED + "\nrestartPolicy: OnFailure",
@@ -241,7 +241,7 @@ SAID: list[tuple[str, str, list[tuple[str, str, str]]]] = [
     ("pytorchjob", RANGE + policy("successPolicy: AllNodes"), [(*ERROR, SUCCESS)]),
     ("pytorchjob", RANGE + policy("successPolicy: Node0"), [(*WARNING, SUCCESS)]),
     ("pytorchjob", policy("successPolicy: AllNodes"), []),
-    # a pod that restarts in place for ever
+    # a pod that restarts in place forever
     ("pod", "restartPolicy: OnFailure", [(*WARNING, "restartPolicy")]),
     ("pod", "restartPolicy: Always", []),
     # the others' processes fail with a lost one (PyTorch, `_invoke_run`)

@@ -1,4 +1,4 @@
-"""How roles beside the trainers and the words of restarts and ends go together, on the targets that have both."""
+"""How auxiliary roles and the words of restarts and ends go together, on the targets that have both."""
 
 from __future__ import annotations
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
-from ptcompile.frontends.origin import locate
+from ptcompile.compiling.located import located
+from tests.making import recorded, smallest
 from tests.operators.trainer.trainjobs import GPU, IN_PLACE, RANGE, RELEASES, both, release, train_job
 
 
@@ -96,11 +99,20 @@ def test_a_claim_is_lost_in_resources_per_node() -> None:
     assert len(both(f"{IN_PLACE}\n{claims}resources: {{claims: [{{name: c}}]}}}}]}}}}")) == 2
 
 
-@pytest.mark.parametrize("word", ["podSpecOverrides", "podTemplateOverrides"])
-def test_older_patches_lead_back_to_the_spec(word: str) -> None:
-    pod = {"nodeSelector": {"a b": "x"}}
-    override = {"targetJobs": [{"name": "node"}], **(pod if word == "podSpecOverrides" else {"spec": pod})}
-    job = {"kind": "TrainJob", "spec": {word: [override]}}
-    inside = ("nodeSelector",) if word == "podSpecOverrides" else ("spec", "nodeSelector")
-    spec = {"spec": {"nodeSelector": {"a b": "x"}}}
-    assert locate(("spec", word, 0, *inside, "a b"), job, spec) == ("spec", "nodeSelector", "a b")
+@pytest.mark.parametrize(
+    ("version", "word", "inside"),
+    [
+        ("2.0", "podSpecOverrides", ("nodeSelector",)),
+        ("2.1", "podTemplateOverrides", ("spec", "nodeSelector")),
+        (
+            "2.3",
+            "runtimePatches",
+            ("trainingRuntimeSpec", "template", "spec", "replicatedJobs", 0, "template", "spec", "template", "spec",
+             "nodeSelector"),
+        ),
+    ],
+)  # fmt: skip
+def test_patches_of_every_release_lead_back_to_the_spec(version: str, word: str, inside: tuple[Any, ...]) -> None:
+    source = smallest(f"{IN_PLACE}\nnodeSelector: {{zone: x}}")
+    record, data, index = recorded(source, "trainjob", release(version))
+    assert located(record, index, ("spec", word, 0, *inside, "zone"), data) == ("spec", "nodeSelector", "zone")

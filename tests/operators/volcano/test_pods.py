@@ -22,7 +22,7 @@ def test_c1_without_a_master_nothing_is_done() -> None:
     world = expand(volcano(task("worker"), plugins=PLUGIN))
     assert env(world.pods[0]) == {k: v for k, v in env(world.pods[0]).items() if k.startswith("VC_")}
     assert ports(world.pods[0]) == []
-    assert any("no task is called 'master'" in note for note in world.notes)
+    assert any("no task is named 'master'" in note for note in world.notes)
 
 
 @pytest.mark.parametrize("given", [[], [{"name": "pytorchjob-port", "containerPort": 23456}]], ids=["C2", "C3"])
@@ -199,7 +199,7 @@ def test_2_5_mpi() -> None:
 def test_2_5_ray_without_head_fails() -> None:
     world = expand(volcano(task("worker"), plugins={"ray": []}))
     assert len(world.pods) == 0
-    assert "no task is called 'head'" in world.refused[0]
+    assert "no task is named 'head'" in world.refused[0]
 
 
 def test_1_3_host_network() -> None:

@@ -1,10 +1,10 @@
-"""The rendezvous is at a Service that leads to any of the pods.
+"""The rendezvous endpoint is a Service that resolves to any of the pods.
 
 What: the endpoint of a Job's rendezvous is a Service of the same stream that selects all pods of the Job, and there
 are several.
 
-Why: one pod alone serves the rendezvous. The Service sends each connection to some pod: most of them find nobody
-there, or find another pod each time they try.
+Why: only one pod serves the rendezvous. The Service sends each connection to some pod: most find no listener there, or
+a different pod each time they try.
 
 Example:
 
@@ -41,7 +41,7 @@ Example:
                   - train.py
                 resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: name the first pod, `<job>-0.<subdomain>`, or select it alone by its completion index.
+Fix: name the first pod, `<job>-0.<subdomain>`, or select only that one by its completion index.
 
 Source: Kubernetes 1.36, DNS of Services; PyTorch 2.13, rank 0 serves the store.
 """
@@ -68,8 +68,8 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = _place(subject, made.first.host)
         yield found_at(
             path,
-            f"the endpoint {made.first.endpoint} is the Service {object_name(service)}, which "
-            f"leads to any of {job.size} pods, and one of them serves the rendezvous",
+            f"the endpoint {made.first.endpoint} is the Service {object_name(service)}, which resolves to any of "
+            f"{job.size} pods, but only one of them serves the rendezvous",
             f"name the first pod: {subject.name}-0.{object_name(service)}",
         )
 

@@ -1,8 +1,8 @@
-"""A Job wants more pods at once than it has work for.
+"""A Job asks for more parallel pods than completions.
 
 What: parallelism is above completions.
 
-Why: the controller never runs more pods than completions that are left. The pods beyond are not made, and a world
+Why: the controller never runs more pods than completions that are left. The extra pods are never created, and a world
 size that counts them is never reached.
 
 Example:
@@ -46,7 +46,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         path: Path = ("spec", "parallelism")
         yield found_at(
             path,
-            f"{parallelism} at once of {completions} in all: {parallelism - completions} pods are never made",
+            f"{parallelism} at once of {completions} in all: {parallelism - completions} pods are never created",
             f"set completions to {parallelism}, or parallelism to {completions}",
             Fix(f"set parallelism to {completions}", (Edit("set", path, completions),), safe=True),
         )

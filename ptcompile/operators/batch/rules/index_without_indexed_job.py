@@ -3,8 +3,8 @@
 What: a Job that is not Indexed refers to JOB_COMPLETION_INDEX, or to the annotation or label
 batch.kubernetes.io/job-completion-index.
 
-Why: only `completionMode: Indexed` gives pods an index. The variable is missing or empty: every pod believes to be
-the same rank, or none.
+Why: only `completionMode: Indexed` gives pods an index. The variable is missing or empty: every pod has the same rank,
+or none.
 
 Example:
 
@@ -58,7 +58,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 edits.append(Edit("set", ("spec", "completions"), integer(subject.spec.get("parallelism"), 1)))
             yield found_at(
                 path,
-                "refers to the completion index, and the pods of a Job that is not Indexed have none",
+                "refers to the completion index, which pods of a Job that is not Indexed do not have",
                 "set completionMode to Indexed",
                 Fix("make the Job Indexed", tuple(edits), safe=False),
             )

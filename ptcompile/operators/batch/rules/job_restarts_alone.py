@@ -1,7 +1,7 @@
-"""A Job replaces one failed pod of a training that can only start as a whole.
+"""A Job replaces one failed pod of a training that can only restart as a whole.
 
 What: several pods of a Job meet at fixed ranks (torchrun's static rendezvous, or MASTER_ADDR without torchrun), and
-the Job retries failed pods: backoffLimit is 6 where nothing is said.
+the Job retries failed pods: backoffLimit defaults to 6.
 
 Why: the new pod waits at a rendezvous that is over, while the others wait for the old one: all hold their
 accelerators until a timeout of NCCL or of torchrun ends them, one after the other, up to backoffLimit times.
@@ -72,8 +72,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     yield found_at(
         path,
         f"up to {retries} failed pods are replaced one by one"
-        f"{'' if written else ' (backoffLimit is 6 where nothing is said)'}, and a pod alone cannot join the others "
-        "again",
+        f"{'' if written else ' (backoffLimit defaults to 6)'}, but a single pod cannot rejoin the others",
         "set backoffLimit to 0, or use --rdzv-backend=c10d with --max-restarts",
         Fix("set backoffLimit to 0", (Edit("set", _LIMIT, 0),), safe=False),
         on_key=True,

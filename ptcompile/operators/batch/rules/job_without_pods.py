@@ -1,9 +1,8 @@
-"""A Job makes no pods.
+"""A Job creates no pods.
 
 What: completions or parallelism is 0.
 
-Why: with completions 0 the Job is complete at once, and is reported as a success; with parallelism 0 it waits for
-ever.
+Why: with completions 0 the Job is complete at once, and is reported as a success; with parallelism 0 it waits forever.
 
 Example:
 
@@ -22,7 +21,7 @@ Example:
                 image: ghcr.io/acme/train:1.0
                 resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: say how many pods there are, or hold the Job back with suspend: true.
+Fix: set the number of pods, or hold the Job back with suspend: true.
 
 Source: Kubernetes 1.36, Job: completions, parallelism, suspend.
 """
@@ -37,8 +36,8 @@ from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 
 _EFFECTS = {
-    "completions": "the Job is complete, and a success, before any pod is made",
-    "parallelism": "no pod is made until it is raised",
+    "completions": "the Job succeeds before any pod is created",
+    "parallelism": "no pod is created until it is raised",
 }
 
 

@@ -67,7 +67,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         name = text(at(service, "metadata").get("name"))
         if text(at(service, "spec").get("clusterIP")) == "None" and name:
             path = (*_POD, "subdomain") if subdomain else _POD
-            said = f"{subdomain} is no Service of this stream" if subdomain else "there is no subdomain"
+            said = f"{subdomain} is not a Service in this stream" if subdomain else "there is no subdomain"
             yield found_at(
                 path,
                 f"{said}, and the headless Service {name} selects these pods: their names do not resolve",

@@ -1,6 +1,6 @@
 """Fewer pods run at once than the rendezvous waits for.
 
-What: the launch of a Job waits for more nodes than `parallelism`, which is 1 where nothing is said.
+What: the launch of a Job waits for more nodes than `parallelism`, which defaults to 1.
 
 Why: the Job controller starts `parallelism` pods and the next one only when one of them has ended. The first ones
 wait at the rendezvous for pods that never come, until they time out.
@@ -70,7 +70,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     yield found_at(
         path,
         f"the rendezvous waits for {nodes[0]} nodes, and {parallelism} of {completions} pods run "
-        f"at once{'' if written else ' (parallelism is 1 where nothing is said)'}",
+        f"at once{'' if written else ' (parallelism defaults to 1)'}",
         f"set parallelism to {completions}",
         Fix(f"set parallelism to {completions}", (Edit("set", target, completions),), safe=False),
         on_key=True,

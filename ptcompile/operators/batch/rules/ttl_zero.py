@@ -1,9 +1,9 @@
-"""A Job and its logs are deleted the moment it ends.
+"""A Job and its logs are deleted as soon as it ends.
 
 What: ttlSecondsAfterFinished is 0.
 
-Why: the Job goes with its pods, and their logs with them: why it failed cannot be seen any more, and whoever waits
-for it by kubectl finds nothing.
+Why: the Job is deleted with its pods and their logs: why it failed can no longer be seen, and a waiting kubectl finds
+nothing.
 
 Example:
 
@@ -22,7 +22,7 @@ Example:
                 image: ghcr.io/acme/train:1.0
                 resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: keep it for as long as somebody may look: an hour, a day.
+Fix: keep it long enough to be looked at: an hour, a day.
 
 Source: Kubernetes 1.36, TTL of finished Jobs.
 """
@@ -42,8 +42,8 @@ def _check(subject: Subject) -> Iterator[Found]:
         path: Path = ("spec", "ttlSecondsAfterFinished")
         yield found_at(
             path,
-            "0 deletes the Job, its pods and their logs the moment it ends",
-            "give it at least the time that somebody needs to look",
+            "0 deletes the Job, its pods and their logs as soon as it ends",
+            "leave enough time to read the logs",
         )
 
 

@@ -1,11 +1,11 @@
-"""A failure rule waits for reasons that its Jobs cannot have.
+"""A failure rule lists reasons that its Jobs cannot have.
 
-What: a rule's onJobFailureReasons, of which none can come about: DeadlineExceeded without activeDeadlineSeconds,
+What: a rule's onJobFailureReasons, none of which can occur: DeadlineExceeded without activeDeadlineSeconds,
 PodFailurePolicy without podFailurePolicy, FailedIndexes without backoffLimitPerIndex, MaxFailedIndexesExceeded without
 maxFailedIndexes.
 
 Why: a Job fails with such a reason only where it has the field. The rule never matches, and the policy's default
-answers.
+applies.
 
 Example:
 
@@ -68,7 +68,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = ("spec", "failurePolicy", "rules", i)
             yield found_at(
                 path,
-                f"no Job that it is about has {' or '.join(_NEEDS[reason] for reason in dead)}, so "
+                f"no Job that it covers has {' or '.join(_NEEDS[reason] for reason in dead)}, so "
                 f"none fails with {' or '.join(dead)}",
                 f"give the Jobs {_NEEDS[dead[0]]}, or remove the rule",
                 Fix("remove the rule", (Edit("remove", path),), safe=False),

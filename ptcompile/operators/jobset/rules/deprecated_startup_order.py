@@ -2,7 +2,8 @@
 
 What: startupPolicy.startupPolicyOrder is InOrder.
 
-Why: dependsOn says the same Job by Job, and can wait for Complete as well as for Ready. The two exclude one another.
+Why: dependsOn expresses the same per Job, and can wait for Complete as well as for Ready. The two are mutually
+exclusive.
 
 Example:
 

@@ -73,7 +73,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         done = (" or " if some else " and ").join(looked_at[:3])
         yield found_at(
             path,
-            f"the JobSet is done when {done} is, and {first} is created only then: it never runs",
+            f"the JobSet is done when {done} is, but {first} is created only then: it never runs",
             f"name {first} in targetReplicatedJobs" if targets else "use the operator All",
             Fix(f"look at {first}", (Edit("set", path, [first]),), safe=False) if targets else None,
         )

@@ -1,9 +1,9 @@
-"""The JobSet restarts for ever, whatever maxRestarts says.
+"""The JobSet restarts forever, whatever maxRestarts says.
 
 What: a rule with the action RestartJobSetAndIgnoreMaxRestarts and no condition.
 
-Why: it is the answer to every failure, also to one that comes back each time, such as a typo in the command: the GPUs
-stay taken until somebody looks.
+Why: it applies to every failure, even one that recurs each time, such as a typo in the command: the GPUs stay allocated
+until someone notices.
 
 Example:
 

@@ -1,4 +1,4 @@
-"""A subdomain is named, and host names are switched off.
+"""A subdomain is set, but host names are disabled.
 
 What: network.subdomain beside enableDNSHostnames: false.
 
@@ -50,7 +50,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("spec", "network", "subdomain")
         yield found_at(
             path,
-            "not used, since enableDNSHostnames is false",
+            "ignored, since enableDNSHostnames is false",
             "remove subdomain, or set enableDNSHostnames to true",
             Fix("remove subdomain", (Edit("remove", path),), safe=False),
         )

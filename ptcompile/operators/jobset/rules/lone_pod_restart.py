@@ -1,4 +1,4 @@
-"""A failed pod is started again alone, and cannot rejoin the others.
+"""A failed pod is restarted alone and cannot rejoin the others.
 
 What: the pods meet at a static rendezvous, and the backoffLimit of their Job is above 0; absent it is 6.
 
@@ -64,8 +64,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         written = "" if spec.get("backoffLimit") is not None else " (the default of backoffLimit)"
         yield found_at(
             path,
-            f"up to {limit}{written} failed pods are started again one by one, and "
-            f"{least(found)} pods meet only together",
+            f"up to {limit}{written} failed pods are restarted one by one, but {least(found)} pods meet only together",
             "set backoffLimit to 0, and failurePolicy.maxRestarts for the whole JobSet",
             Fix("set backoffLimit to 0", (Edit("set", path, 0),), safe=False),
         )

@@ -1,8 +1,8 @@
-"""A label or annotation is written by hand, and JobSet overwrites it.
+"""A label or annotation that JobSet overwrites.
 
 What: a pod template has one of the labels or annotations by which JobSet knows its Jobs and pods.
 
-Why: the controller sets them on every Job and pod, so that what stands here is never seen.
+Why: the controller sets them on every Job and pod, so the value here is never used.
 
 Example:
 

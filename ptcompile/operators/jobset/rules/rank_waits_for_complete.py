@@ -1,4 +1,4 @@
-"""A rank starts only when those that wait for it have completed.
+"""A rank starts only after the ranks that wait for it have completed.
 
 What: a replicatedJob dependsOn another with the status Complete, and the pods of that one wait for its pods.
 
@@ -92,7 +92,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 edit = Edit("set", (*path, "status"), "Ready")
                 yield found_at(
                     path,
-                    f"{least(found)} pods wait for one another in {on}, and {early} are there before it is complete",
+                    f"{least(found)} pods wait for one another in {on}, and {early} exist before it is complete",
                     "write status: Ready",
                     Fix("wait for Ready", (edit,), safe=False),
                 )

@@ -1,4 +1,4 @@
-"""A failure policy says how to restart, and allows no restart.
+"""A failure policy sets how to restart but allows no restart.
 
 What: failurePolicy has a restartStrategy or a rule with the action RestartJobSet, and maxRestarts is 0 or absent, which
 is 0.

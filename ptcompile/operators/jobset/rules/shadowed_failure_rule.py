@@ -1,4 +1,4 @@
-"""A failure rule stands behind one that answers to everything.
+"""A failure rule follows one that matches everything.
 
 What: a rule of failurePolicy follows one without onJobFailureReasons, onJobFailureMessagePatterns and
 targetReplicatedJobs.
@@ -54,7 +54,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("spec", "failurePolicy", "rules", i)
         yield found_at(
             path,
-            f"never asked, since rule {before} {text(rules[before].get('name'))} before it answers to every failure",
+            f"unreachable: rule {before} {text(rules[before].get('name'))} already matches every failure",
             "put the rule without conditions last",
         )
 

@@ -1,4 +1,4 @@
-"""Two JobSets want the same Service, and the second one gets no DNS names.
+"""Two JobSets use the same Service, and the second one gets no DNS names.
 
 What: two JobSets of one namespace have the same network.subdomain, or one has the other's name for it.
 
@@ -48,7 +48,7 @@ Example:
                         image: ghcr.io/acme/train:1.0
                         resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
-Fix: give each JobSet its own subdomain, or leave it out: then it is the JobSet's name.
+Fix: give each JobSet its own subdomain, or remove it: the default is the JobSet's name.
 
 Source: JobSet 0.12, createHeadlessSvcIfNecessary.
 """
@@ -77,7 +77,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = ("spec", "network", "subdomain")
             yield found_at(
                 path,
-                f"{own} is the Service of the JobSet {name} too: whichever comes second gets no DNS name",
+                f"{own} is also the Service of the JobSet {name}: the second one gets no DNS names",
                 "use another subdomain",
                 Fix("remove subdomain", (Edit("remove", path),), safe=False),
             )

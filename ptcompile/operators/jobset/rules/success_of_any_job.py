@@ -87,8 +87,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = ("spec", "successPolicy", "operator")
             yield found_at(
                 path,
-                f"{least(found)} pods of several Jobs train together, and the first Job that is done ends them all",
-                "use the operator All, or name the Job with rank 0 alone",
+                f"{least(found)} pods of several Jobs train together, but the first Job that is done ends them all",
+                "use the operator All, or name only the Job with rank 0",
                 Fix("wait for all Jobs", (Edit("set", path, "All"),), safe=False),
             )
             return

@@ -1,9 +1,9 @@
-"""A queued job asks for more than its queue's cohort has among the files.
+"""A queued job requests more than its queue's cohort has in these files.
 
 What: the job does not fit its ClusterQueue, and does not fit with all that the cohort's queues of the stream lend.
 
 Why: unless other queues of the cohort, which are not among these files, lend the rest, Kueue keeps the job suspended
-for ever.
+forever.
 
 Example:
 
@@ -42,7 +42,7 @@ Example:
                 command: [python, train.py]
                 resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: ask for less, name another queue, or raise a quota of the cohort.
+Fix: request less, use another queue, or raise a quota of the cohort.
 
 Source: Kueue 0.19 pkg/cache/scheduler/resource_node.go: what a queue can have is its own and what the cohort lends.
 """
@@ -64,7 +64,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         yield Found(
             ("metadata", "labels", QUEUE),
             f"{message}, unless queues outside these files lend more",
-            "ask for less, name another queue, or raise a quota of the cohort",
+            "request less, use another queue, or raise a quota of the cohort",
         )
 
 

@@ -1,9 +1,9 @@
-"""Kueue reads this from an annotation, and it is a label.
+"""Kueue reads this from an annotation, but it is a label.
 
 What: an annotation of Kueue, such as podset-required-topology or pod-group-total-count, stands among the labels of
 the object or of a pod template.
 
-Why: Kueue does not look at the label: the pods are placed anywhere, or the group is refused as incomplete.
+Why: Kueue ignores the label: the pods are placed anywhere, or the group is rejected as incomplete.
 
 Example:
 

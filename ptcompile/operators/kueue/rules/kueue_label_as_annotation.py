@@ -1,9 +1,9 @@
-"""Kueue reads this from a label, and it is an annotation.
+"""Kueue reads this from a label, but it is an annotation.
 
 What: queue-name, priority-class, max-exec-time-seconds or pod-group-name of Kueue stands among the annotations, and
 not among the labels.
 
-Why: Kueue does not look at the annotation. The job starts at once, past its queue and its quota.
+Why: Kueue ignores the annotation. The job starts at once, bypassing its queue and quota.
 
 Example:
 

@@ -3,7 +3,7 @@
 What: the stream has LocalQueues of the job's namespace, and none of the name in the job's label; or the LocalQueue's
 ClusterQueue is not among those of the stream.
 
-Why: Kueue keeps the job suspended until the queue is there: `LocalQueue research doesn't exist`.
+Why: Kueue keeps the job suspended until the queue exists: `LocalQueue research doesn't exist`.
 
 Example:
 

@@ -1,9 +1,8 @@
-"""Nobody runs this job: its operator leaves it to Kueue, and it is in no queue.
+"""Nothing runs this job: its operator leaves it to Kueue, but it is in no queue.
 
 What: managedBy is kueue.x-k8s.io/multikueue, and the object has no queue label.
 
-Why: the operator of this cluster ignores the job, and MultiKueue dispatches queued jobs alone. It stays as it is, for
-ever.
+Why: the operator of this cluster ignores the job, and MultiKueue dispatches only queued jobs. It never starts.
 
 Example:
 
@@ -47,7 +46,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     if manager == "kueue.x-k8s.io/multikueue" and not queue(subject.metadata):
         yield found_at(
             path,
-            f"the operator leaves the {subject.kind[1]} to MultiKueue, which takes those with a queue alone",
+            f"the operator leaves the {subject.kind[1]} to MultiKueue, which only takes those with a queue",
             f"add the label {QUEUE}, or remove managedBy",
         )
 

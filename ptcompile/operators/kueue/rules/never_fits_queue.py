@@ -1,9 +1,9 @@
-"""A queued job asks for more than its queue can ever have.
+"""A queued job requests more than its queue can ever have.
 
 What: the stream has the job, its LocalQueue and its ClusterQueue, and no way to place the job's pods among the queue's
 flavors stays below the quotas; or the queue does not cover a resource that the pods request.
 
-Why: Kueue keeps the job suspended for ever. `kubectl describe workload` says so, nobody else does.
+Why: Kueue keeps the job suspended forever. Only `kubectl describe workload` says so.
 
 Example:
 
@@ -41,7 +41,7 @@ Example:
                 command: [python, train.py]
                 resources: {limits: {cpu: 8, memory: 64Gi}}
 
-Fix: ask for less, name another queue, or raise the quota.
+Fix: request less, use another queue, or raise the quota.
 
 Source: Kueue 0.19 pkg/scheduler/flavorassigner, reason ExceedsMaxQuota.
 """
@@ -60,7 +60,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     short = job_shortage(subject) if queue(subject.metadata) else None
     if short is not None and short.certain:
         message = f"metadata.labels[{QUEUE}]: queue {queue(subject.metadata)} can never admit this: {short.why}"
-        yield Found(("metadata", "labels", QUEUE), message, "ask for less, name another queue, or raise the quota")
+        yield Found(("metadata", "labels", QUEUE), message, "request less, use another queue, or raise the quota")
 
 
 RULE = Rule("never-fits-queue", _check, severity="error", stage="run", authority="kueue")

@@ -1,4 +1,4 @@
-"""The queue is named on the pods and not on the job.
+"""The queue is set on the pods, not on the job.
 
 What: the label kueue.x-k8s.io/queue-name stands in a pod template, and not on the object that owns the pods.
 
@@ -53,7 +53,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             edits = (Edit("set", ("metadata", "labels", QUEUE), name), Edit("remove", path))
             yield found_at(
                 path,
-                f"Kueue queues each pod by itself, since the {subject.kind[1]} has no queue",
+                f"Kueue queues each pod separately, since the {subject.kind[1]} has no queue",
                 f"put the label on the {subject.kind[1]}",
                 Fix("put the label on the object", edits, safe=False),
                 on_key=True,

@@ -1,4 +1,4 @@
-"""A queued job asks for nothing, so no quota counts it.
+"""A queued job requests nothing, so no quota counts it.
 
 What: an object with a queue label has pods that request no resource at all. A note, for a ClusterQueue may have a quota
 for the number of pods; where one of the stream has, nothing is said.

@@ -1,8 +1,8 @@
-"""Kueue reads the topology from the pod template, and it is on the object.
+"""Kueue reads the topology from the pod template, but it is on the object.
 
 What: a podset topology annotation stands in the metadata of a job and not in that of its pod template.
 
-Why: Kueue looks at the pod template of each pod set. The annotation on the object does nothing, and the pods are
+Why: Kueue looks at the pod template of each pod set. The annotation on the object has no effect, and the pods are
 spread over the data centre.
 
 Example:
@@ -58,7 +58,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             fix = Fix("move it to the pod template", (*moved, Edit("remove", path)), safe=False)
             yield found_at(
                 path,
-                "Kueue looks for it in the pod template alone",
+                "Kueue looks for it only in the pod template",
                 "move it to the metadata of the pod template",
                 fix if len(subject.templates) == 1 else None,
                 on_key=True,

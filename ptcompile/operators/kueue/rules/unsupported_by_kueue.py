@@ -1,9 +1,9 @@
-"""Kueue does not do this for this kind.
+"""Kueue does not support this for this kind.
 
 What: the queue label stands on a Volcano Job, or the elastic-job annotation on a kind that Kueue does not resize.
 
 Why: Kueue manages Pods, Jobs, JobSets, TrainJobs and the jobs of training-operator, and leaves Volcano Jobs to
-Volcano's own queues. Only Jobs and Ray's kinds are resized by it. The mark is ignored.
+Volcano's own queues. Only Jobs and Ray's kinds are resized by it. The label or annotation is ignored.
 
 Example:
 
@@ -56,8 +56,8 @@ def _check(subject: Subject) -> Iterator[Found]:
         named = Edit("set", ("spec", "queue"), queue(subject.metadata))
         yield found_at(
             path,
-            "Kueue does not manage Volcano Jobs: this one starts past the queue",
-            "name a queue of Volcano in spec.queue",
+            "Kueue does not manage Volcano Jobs: this one bypasses the queue",
+            "name a Volcano queue in spec.queue",
             Fix("use spec.queue", (named, Edit("remove", path)), safe=False)
             if subject.spec.get("queue") is None
             else None,
@@ -67,7 +67,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("metadata", "annotations", _ELASTIC)
         yield found_at(
             path,
-            f"Kueue resizes Jobs and Ray's kinds, and no {subject.kind[1]}",
+            f"Kueue resizes Jobs and Ray's kinds, but no {subject.kind[1]}",
             "remove it",
             Fix("remove it", (Edit("remove", path),), safe=False),
             on_key=True,

@@ -1,6 +1,6 @@
-"""suspend: false stands in the way of Kueue.
+"""suspend: false conflicts with Kueue.
 
-What: an object with a queue label says suspend: false.
+What: an object with a queue label has suspend: false.
 
 Why: Kueue suspends the job itself when it is created, and starts it when there is room. A tool that applies the file
 again, such as Argo CD, sets it back to false and fights with Kueue.

@@ -1,9 +1,9 @@
-"""The launcher asks for GPUs that it cannot see.
+"""The launcher requests GPUs that it cannot see.
 
 What: the Launcher requests GPUs, and runLauncherAsWorker is not true.
 
-Why: the operator sets NVIDIA_VISIBLE_DEVICES to an empty text in a launcher that is no worker: the GPUs are allocated
-and stay idle as long as the job runs.
+Why: the operator sets NVIDIA_VISIBLE_DEVICES to an empty string in a launcher that is not a worker: the GPUs are
+allocated and stay idle as long as the job runs.
 
 Example:
 

@@ -34,7 +34,7 @@ Example:
                     volumeMounts: [{name: shm, mountPath: /dev/shm}]
                 volumes: [{name: shm, emptyDir: {medium: Memory}}]
 
-Fix: drop -np, or make it workers times slotsPerWorker.
+Fix: remove -np, or make it workers times slotsPerWorker.
 
 Source: MPI Operator 0.8, mpi_job_controller.go.
 """
@@ -60,7 +60,11 @@ def _check(subject: Subject) -> Iterator[Found]:
     slots = hosts * integer(subject.spec.get("slotsPerWorker"), 1)
     said = _processes(launcher.mains[0].argv)
     if slots and said is not None and int(said.text) != slots:
-        outcome = "mpirun exits for lack of slots" if int(said.text) > slots else f"{slots - int(said.text)} stay idle"
+        outcome = (
+            "mpirun exits because there are too few slots"
+            if int(said.text) > slots
+            else f"{slots - int(said.text)} stay idle"
+        )
         yield found_at(
             said.path,
             f"mpirun starts {said.text} processes on {slots} slots: {outcome}",

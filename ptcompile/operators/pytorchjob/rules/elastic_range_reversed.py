@@ -1,8 +1,8 @@
-"""The fewest replicas are more than the most.
+"""The minimum of replicas is above the maximum.
 
 What: elasticPolicy.minReplicas is above maxReplicas, or below 1.
 
-Why: the operator hands the range to torchrun as PET_NNODES without a look. torchrun asserts 0 < MIN <= MAX and
+Why: the operator passes the range to torchrun as PET_NNODES unchecked. torchrun asserts 0 < MIN <= MAX and
 crashes on every pod.
 
 Example:
@@ -32,7 +32,7 @@ Example:
                     command: [torchrun, train.py]
                     resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: write the fewest nodes that the job can go on with first, and the most second.
+Fix: make minReplicas the fewest nodes that the job can run with and maxReplicas the most.
 
 Source: training-operator 1.9, which checks neither; PyTorch 2.13, torch/distributed/run.py, config_from_args.
 """
@@ -58,13 +58,13 @@ def _check(subject: Subject) -> Iterator[Found]:
     if (least > most or least < 1) and launchers & {"torchrun", "image"}:
         path = (*_POLICY, "maxReplicas" if low is None else "minReplicas")
         swap = Fix(
-            "exchange minReplicas and maxReplicas",
+            "swap minReplicas and maxReplicas",
             (Edit("set", (*_POLICY, "minReplicas"), most), Edit("set", (*_POLICY, "maxReplicas"), least)),
             safe=False,
         )
         yield found_at(
             path,
-            f"torchrun does not start with {least}:{most} nodes: it wants 0 < MIN <= MAX",
+            f"torchrun does not start with {least}:{most} nodes: it needs 0 < MIN <= MAX",
             "write the fewest nodes in minReplicas and the most in maxReplicas",
             swap if least > most > 0 else None,
         )

@@ -1,8 +1,8 @@
-"""The Workers are fewer or more than the elastic range.
+"""The number of Workers is outside the elastic range.
 
 What: Worker.replicas is below elasticPolicy.minReplicas or above maxReplicas, and no metrics scale the job.
 
-Why: with fewer Workers the rendezvous is never complete; of more Workers some wait outside, with their GPUs.
+Why: with fewer Workers the rendezvous is never complete; with more Workers some wait outside, holding their GPUs.
 
 Example:
 
@@ -27,7 +27,7 @@ Example:
                     command: [torchrun, train.py]
                     resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: bring the replicas into the range.
+Fix: set replicas to a number in the range.
 
 Source: training-operator 1.9, which does not compare them; PyTorch 2.13, dynamic rendezvous.
 """
@@ -55,13 +55,13 @@ def _check(subject: Subject) -> Iterator[Found]:
     most = integer(low if high is None else high, workers)
     if least > most or least < 1 or any("nnodes" in one.launch.options for one in subject.trainers):
         return
-    why = "the rendezvous waits for more" if pods < least else f"{workers - most} wait outside of the rendezvous"
+    why = "the rendezvous waits for more" if pods < least else f"{workers - most} wait outside the rendezvous"
     if pods < least or workers > most:
         right = least if pods < least else most
         yield found_at(
             _REPLICAS,
             f"{workers} {'Worker' if workers == 1 else 'Workers'} for a range of {least} to {most} nodes: {why}",
-            "bring the replicas into the range",
+            "set replicas to a number in the range",
             Fix(f"set replicas to {right}", (Edit("set", _REPLICAS, right),), safe=False),
         )
 

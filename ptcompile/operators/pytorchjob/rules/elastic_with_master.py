@@ -1,8 +1,8 @@
-"""The Master of an elastic job is one node more than the range allows.
+"""The Master of an elastic job makes one node more than the range allows.
 
 What: a PyTorchJob has an elasticPolicy and a Master, and with the Master there are more pods than maxReplicas.
 
-Why: the range is of Workers, but the Master's torchrun goes to the same rendezvous. One of the pods waits outside,
+Why: the range is of Workers, but the Master's torchrun joins the same rendezvous. One of the pods waits outside,
 and if that is the Master the job never succeeds.
 
 Example:

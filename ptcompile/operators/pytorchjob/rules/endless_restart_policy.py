@@ -2,7 +2,7 @@
 
 What: restartPolicy is Always on the Master, or on the Workers of a job without a Master.
 
-Why: the kubelet restarts a container that ends well. The pod never reaches Succeeded, which is what the operator
+Why: the kubelet also restarts a container that succeeds. The pod never reaches Succeeded, which is what the operator
 waits for: the training starts again from the beginning.
 
 Example:
@@ -49,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("spec", "pytorchReplicaSpecs", role, "restartPolicy")
         yield found_at(
             path,
-            f"Always restarts the {role} after success too, so the job never succeeds",
+            f"Always also restarts the {role} after success, so the job never succeeds",
             "write OnFailure",
             Fix("write OnFailure", (Edit("set", path, "OnFailure"),), safe=True),
         )

@@ -1,8 +1,8 @@
-"""The autoscaler has nothing to choose from.
+"""The autoscaler has no range to scale in.
 
-What: elasticPolicy.metrics is given, and the fewest replicas are the most.
+What: elasticPolicy.metrics is set, but minReplicas equals maxReplicas.
 
-Why: the operator makes a HorizontalPodAutoscaler whose only choice is the number that is there already.
+Why: the operator creates a HorizontalPodAutoscaler that can only choose the current number.
 
 Example:
 

@@ -1,4 +1,4 @@
-"""The autoscaler has nothing to compare the use with.
+"""The autoscaler has no request to compare usage with.
 
 What: elasticPolicy.metrics asks for a utilization of cpu or memory, and a container of the Workers requests none of
 it.

@@ -2,8 +2,8 @@
 
 What: a pod template of a PyTorchJob has a restartPolicy that differs from that of its replica.
 
-Why: the operator overwrites it with the replica's restartPolicy, OnFailure where that is not written, and only an
-event says so.
+Why: the operator overwrites it with the replica's restartPolicy, OnFailure where that is not written, and only an event
+reports it.
 
 Example:
 

@@ -1,9 +1,9 @@
-"""The gang scheduler does not look at this field.
+"""The gang scheduler ignores this field.
 
 What: a field of runPolicy.schedulingPolicy has no meaning for the scheduler that the pods name.
 
 Why: with Volcano the operator writes no scheduleTimeoutSeconds, and with scheduler-plugins no queue and no
-priorityClass. What is written there is dropped without a word.
+priorityClass. What is written there is silently dropped.
 
 Example:
 
@@ -63,7 +63,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = (*_POLICY, field)
             yield found_at(
                 path,
-                f"the PodGroup for {scheduler} has no such field, so it is dropped",
+                f"the PodGroup for {scheduler} does not have this field, so it is dropped",
                 "remove it",
                 Fix("remove it", (Edit("remove", path),), safe=True),
             )

@@ -2,7 +2,7 @@
 
 What: runPolicy.schedulingPolicy.minAvailable is above the number of replicas.
 
-Why: a gang scheduler starts nothing until that many pods are there, and the operator never makes them. The job stays
+Why: a gang scheduler starts nothing until that many pods exist, and the operator never creates them. The job stays
 pending.
 
 Example:
@@ -40,7 +40,7 @@ Example:
                     command: [torchrun, train.py]
                     resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: write the number of replicas, or leave it out, which means the same.
+Fix: write the number of replicas, or remove it, which means the same.
 
 Source: training-operator 1.9, gang scheduling: PodGroup.minMember is minAvailable.
 """
@@ -66,8 +66,8 @@ def _check(subject: Subject) -> Iterator[Found]:
     if least > total > 0:
         yield found_at(
             _PATH,
-            f"a gang of {least} pods, and the job makes {total}: none is ever scheduled",
-            f"write {total}, or leave it out",
+            f"a gang of {least} pods, but the job has {total}: none is ever scheduled",
+            f"write {total}, or remove it",
             Fix(f"set minAvailable to {total}", (Edit("set", _PATH, total),), safe=False),
         )
 

@@ -1,9 +1,9 @@
-"""The gang is smaller than the job needs to begin.
+"""The gang is smaller than the job needs to start.
 
 What: runPolicy.schedulingPolicy.minAvailable is below the number of replicas of a job without elasticPolicy.
 
 Why: the scheduler starts that many pods as soon as they fit. They hold their GPUs and wait at the rendezvous for the
-rest, and two such jobs may wait for each other for ever.
+rest, and two such jobs may wait for each other forever.
 
 Example:
 
@@ -40,7 +40,7 @@ Example:
                     command: [torchrun, train.py]
                     resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: write the number of replicas, or leave it out, which means the same.
+Fix: write the number of replicas, or remove it, which means the same.
 
 Source: training-operator 1.9, gang scheduling: PodGroup.minMember is minAvailable; PyTorch 2.13, static rendezvous.
 """
@@ -66,8 +66,8 @@ def _check(subject: Subject) -> Iterator[Found]:
     if 0 < least < total:
         yield found_at(
             _PATH,
-            f"{least} of {total} pods may be started, and they wait for the rest with their GPUs",
-            f"write {total}, or leave it out",
+            f"{least} of {total} pods may start, and hold their GPUs while they wait for the rest",
+            f"write {total}, or remove it",
             Fix(f"set minAvailable to {total}", (Edit("set", _PATH, total),), safe=False),
         )
 

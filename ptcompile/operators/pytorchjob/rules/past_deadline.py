@@ -27,7 +27,7 @@ Example:
                     command: [torchrun, train.py]
                     resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: write the seconds that the job may run, or leave it out for no limit.
+Fix: write the seconds that the job may run, or remove it for no limit.
 
 Source: training-operator 1.9, PastActiveDeadline: 0 is past.
 """
@@ -49,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     if isinstance(seconds, int) and not isinstance(seconds, bool) and seconds <= 0:
         yield found_at(
             _PATH,
-            f"{seconds} seconds are over when the job starts: it fails at once",
+            f"{seconds} seconds are over as soon as the job starts: it fails at once",
             "write the seconds that the job may run, or remove it",
             Fix("remove it", (Edit("remove", _PATH),), safe=False),
         )

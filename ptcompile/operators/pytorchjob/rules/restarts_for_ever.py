@@ -1,10 +1,10 @@
-"""A job that always fails is restarted for ever, with its GPUs.
+"""A job that always fails is restarted forever, holding its GPUs.
 
 What: a role restarts OnFailure, which is the default, and the job has neither a backoffLimit nor an
 activeDeadlineSeconds, and asks for GPUs.
 
 Why: without a backoffLimit the operator does not count restarts. A script that fails in its first line holds the GPUs
-until somebody looks.
+until someone notices.
 
 Example:
 
@@ -27,7 +27,7 @@ Example:
                     command: [torchrun, train.py]
                     resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: give runPolicy.backoffLimit or activeDeadlineSeconds, or write restartPolicy: Never.
+Fix: set runPolicy.backoffLimit or activeDeadlineSeconds, or write restartPolicy: Never.
 
 Source: training-operator 1.9, PastBackoffLimit: a limit that is not set is no limit; kubeflow/trainer issue 2044.
 """
@@ -58,7 +58,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             edit = Edit("set", ("spec", "runPolicy", "backoffLimit"), 3)
             yield found_at(
                 path,
-                "OnFailure without a backoffLimit restarts for ever, and the GPUs stay taken",
+                "OnFailure without a backoffLimit restarts forever and keeps the GPUs",
                 "add backoffLimit or activeDeadlineSeconds to runPolicy",
                 Fix("set backoffLimit to 3", (edit,), safe=False),
                 on_key=not restart,

@@ -2,8 +2,8 @@
 
 What: the images of the roles that train have one repository, and different tags or digests.
 
-Why: the processes of a job have to run the same code and the same PyTorch. Different tags are mostly an update that
-forgot one of the two places.
+Why: the processes of a job have to run the same code and the same PyTorch. Different tags are usually an update that
+missed one of the two places.
 
 Example:
 

@@ -3,7 +3,7 @@
 What: runPolicy.backoffLimit is set, and every role restarts by ExitCode.
 
 Why: the limit counts restarts of containers within running pods. With ExitCode the operator deletes the pod and makes
-a new one, whose count begins at 0, so retries go on for ever.
+a new one, whose count begins at 0, so retries go on forever.
 
 Example:
 
@@ -51,8 +51,8 @@ def _check(subject: Subject) -> Iterator[Found]:
     if policy.get("backoffLimit") is not None and not counted and all(one == "ExitCode" for one in restarts):
         yield found_at(
             _PATH,
-            "with restartPolicy ExitCode a failed pod is made anew and its restarts count from "
-            "0: the limit is never reached",
+            "with restartPolicy ExitCode a failed pod is recreated and its restarts count from 0: the limit is never "
+            "reached",
             "use OnFailure, or add activeDeadlineSeconds",
         )
 

@@ -1,9 +1,9 @@
-"""The operator takes an unknown cleanPodPolicy for All.
+"""The operator treats an unknown cleanPodPolicy as All.
 
-What: runPolicy.cleanPodPolicy is none of None, Running and All, as they are written here.
+What: runPolicy.cleanPodPolicy is not exactly None, Running or All.
 
-Why: neither the CRD nor the webhook checks the word. The operator asks whether it is None, then whether it is
-Running, and else deletes all pods at the end, with their logs.
+Why: neither the CRD nor the webhook checks the word. The operator checks for None, then for Running, and otherwise
+deletes all pods at the end, with their logs.
 
 Example:
 
@@ -55,7 +55,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     fix = Fix(f"write {meant}", (Edit("set", _PATH, meant),), safe=meant.lower() == policy.lower()) if meant else None
     yield found_at(
         _PATH,
-        f"{policy!r} is none of {', '.join(_WORDS)}, and all pods are deleted at the end",
+        f"{policy!r} is not one of {', '.join(_WORDS)}, so all pods are deleted at the end",
         f"write {meant}" if meant else "write one of them",
         fix,
     )

@@ -3,7 +3,7 @@
 What: a PyTorchJob has several Workers, no Master and no elasticPolicy, and torchrun is given no endpoint.
 
 Why: the operator sets the address of the rendezvous for a Master or for an elastic job. With neither, torchrun takes
-127.0.0.1 and rank 0 on every pod, and waits for the other nodes for ever.
+127.0.0.1 and rank 0 on every pod, and waits for the other nodes forever.
 
 Example:
 
@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         policy = {"minReplicas": total, "maxReplicas": total}
         yield found_at(
             _WORKER,
-            f"{total} Workers without a Master or an elasticPolicy are told no place to meet: each waits for itself",
+            f"{total} Workers without a Master or an elasticPolicy have no place to meet: each waits for itself",
             "add elasticPolicy, or make one of them the Master",
             Fix("add elasticPolicy", (Edit("set", ("spec", "elasticPolicy"), policy),), safe=False),
             on_key=True,

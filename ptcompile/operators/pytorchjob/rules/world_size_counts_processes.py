@@ -1,8 +1,8 @@
-"""WORLD_SIZE counts processes that nobody starts.
+"""WORLD_SIZE counts processes that are never started.
 
 What: nprocPerNode is a number above 1, and the command is Python and not torchrun.
 
-Why: the operator sets WORLD_SIZE to pods times nprocPerNode, and starts one process a pod. init_process_group waits
+Why: the operator sets WORLD_SIZE to pods times nprocPerNode, and starts one process per pod. init_process_group waits
 for the others until it times out.
 
 Example:
@@ -36,7 +36,7 @@ Example:
                     command: [python, train.py]
                     resources: {limits: {cpu: 8, memory: 64Gi, nvidia.com/gpu: 1}}
 
-Fix: start the script by torchrun, or leave nprocPerNode out.
+Fix: start the script with torchrun, or leave nprocPerNode out.
 
 Source: training-operator 1.9, SetPodEnv; kubeflow/trainer issue 1790. A script that starts its own processes is right
 as it is.
@@ -67,7 +67,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             _NPROC,
             f"WORLD_SIZE is {pods * processes}, and python starts one process in each of {pods} "
             f"{'pod' if pods == 1 else 'pods'}",
-            "start the script by torchrun, or leave nprocPerNode out",
+            "start the script with torchrun, or leave nprocPerNode out",
             Fix("remove nprocPerNode", (Edit("remove", _NPROC),), safe=False),
         )
 

@@ -1,4 +1,4 @@
-"""An aborted job is never collected, whatever its time to live.
+"""An aborted job is never deleted, whatever its time to live.
 
 What: ttlSecondsAfterFinished beside a policy with the action AbortJob.
 

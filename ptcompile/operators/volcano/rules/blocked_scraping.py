@@ -1,8 +1,8 @@
-"""Pods that ask to be scraped cannot be reached from outside their job.
+"""Pods that are annotated for scraping cannot be reached from outside their job.
 
 What: a template has the annotation prometheus.io/scrape: "true", and the svc plugin makes its NetworkPolicy.
 
-Why: the NetworkPolicy lets in traffic from pods of the same job alone: the scraper gets no answer, where the cluster's
+Why: the NetworkPolicy admits only traffic from pods of the same job: the scraper gets no answer, where the cluster's
 network enforces policies.
 
 Example:
@@ -52,9 +52,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             edit = with_argument(subject, "svc", "--disable-network-policy")
             yield found_at(
                 path,
-                "the svc plugin's NetworkPolicy lets pods of this job in and nobody else: nothing can scrape them",
+                "the svc plugin's NetworkPolicy admits only pods of this job: nothing can scrape them",
                 "give the svc plugin --disable-network-policy",
-                Fix("make no NetworkPolicy", (edit,), safe=False),
+                Fix("disable the NetworkPolicy", (edit,), safe=False),
             )
 
 

@@ -1,4 +1,4 @@
-"""A claim is mounted at two places, and the second one is lost.
+"""A claim is mounted twice, and the second mount is lost.
 
 What: two entries of spec.volumes name one volumeClaimName.
 
@@ -50,7 +50,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             yield found_at(
                 path,
                 f"the claim {claim} is mounted at {seen[claim]}, and {mount} is dropped",
-                "mount it once, or write volume and mounts into the templates",
+                "mount it once, or write the volume and mounts into the templates",
             )
         seen.setdefault(claim, mount)
 

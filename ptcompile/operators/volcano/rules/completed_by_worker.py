@@ -55,10 +55,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         if len(policy.path) == 3 or any(task is worker for _, task in policy.tasks):
             yield found_at(
                 policy.path,
-                f"when the pods of {worker.name} are done the job ends, and {master.name} "
-                "is "
-                "stopped, whatever rank 0 still writes",
-                f"write the policy at the task {master.name}",
+                f"when the pods of {worker.name} are done the job ends, and {master.name} is stopped even if rank 0 "
+                "is still writing",
+                f"move the policy to the task {master.name}",
                 _moved(subject, policy),
             )
 

@@ -1,8 +1,8 @@
-"""A policy waits for failed pods that are restarted in place.
+"""A policy waits for pod failures, but the pods restart in place.
 
 What: a policy on PodFailed or on an exit code, while restartPolicy of all its tasks is OnFailure or Always.
 
-Why: the kubelet starts a failed container again and the pod never fails, however often that happens: the policy sees
+Why: the kubelet restarts a failed container and the pod never fails, however often that happens: the policy sees
 only pods that the node itself gives up.
 
 Example:
@@ -49,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         what = "PodFailed" if policy.data.get("exitCode") is None else f"exit code {policy.data['exitCode']}"
         yield found_at(
             policy.path,
-            f"the kubelet restarts the containers in place, so that a crash never becomes {what}",
+            f"the kubelet restarts the containers in place, so a crash never becomes {what}",
             "write restartPolicy: Never in the tasks, or act on TaskFailed",
             Fix("set restartPolicy to Never", never_restart(policy.tasks), safe=False)
             if len(policy.tasks) < 9

@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         mendable = policy.data.get("event") == "TaskFailed" and not taken
         yield found_at(
             policy.path,
-            "TaskFailed counts containers that restart in place, and with restartPolicy Never none does",
+            "TaskFailed counts containers that restart in place, but with restartPolicy Never none does",
             "act on PodFailed",
             Fix("act on PodFailed", (Edit("set", path, "PodFailed"),), safe=False) if mendable else None,
         )

@@ -1,4 +1,4 @@
-"""The gang counts pods that are made only after it has started.
+"""The gang counts pods that are created only after it has started.
 
 What: minAvailable, or its default, is above the number of pods of the tasks without dependsOn.
 
@@ -51,8 +51,8 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("spec", "minAvailable")
         yield found_at(
             path,
-            f"{least} pods have to exist before any starts{'' if given else ' (the default)'}, and "
-            f"{first} can: the others wait for these by dependsOn",
+            f"{least} pods have to exist before any starts{'' if given else ' (the default)'}, but only {first} can: "
+            "the others wait for these through dependsOn",
             f"set minAvailable to at most {first}",
             Fix(f"set minAvailable to {first}", (Edit("set", path, first),), safe=False),
         )

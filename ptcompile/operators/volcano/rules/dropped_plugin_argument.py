@@ -1,10 +1,10 @@
-"""A plugin of Volcano drops an argument, and all that follow it.
+"""A Volcano plugin drops an argument and all that follow it.
 
-What: an argument that Go's flag package cannot read: an unknown flag, a value behind a blank instead of `=`, a word
+What: an argument that Go's flag package cannot read: an unknown flag, a value after a blank instead of `=`, a word
 without dashes, a bad number, or any argument of a plugin that takes none.
 
-Why: Volcano logs the error and goes on with what it has read so far: the rest keeps its default, and the job runs with
-another port or without the option.
+Why: Volcano logs the error and continues with what it has read so far: the rest keeps its default, and the job runs
+with another port or without the option.
 
 Example:
 
@@ -63,7 +63,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         if index + 1 == len(args) and args[index] == "true":
             continue  # behind a flag that is true without it: nothing is lost
         path = ("spec", "plugins", plugin, index)
-        lost = f", and the {len(args) - index - 1} behind it are lost too" if index + 1 < len(args) else ""
+        lost = f", and the {len(args) - index - 1} after it are lost too" if index + 1 < len(args) else ""
         mended = _mended(args[index], known)
         yield found_at(
             path,

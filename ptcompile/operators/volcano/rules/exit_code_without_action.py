@@ -2,7 +2,7 @@
 
 What: a policy with exitCode whose action is absent or misspelt.
 
-Why: the webhook looks at the action of event policies only. An unknown one is taken for SyncJob, which does nothing
+Why: the webhook checks the action of event policies only. An unknown one is treated as SyncJob, which does nothing
 about the failed pod.
 
 Example:
@@ -52,9 +52,8 @@ def _check(subject: Subject) -> Iterator[Found]:
         meant = names.suggest(policy.action, ACTIONS) if policy.action else None
         yield found_at(
             path,
-            f"{policy.action or 'no action'} is none that Volcano knows: nothing is done about "
-            "exit "
-            f"code {policy.data['exitCode']}",
+            f"{policy.action or 'no action'} is not a Volcano action: nothing happens on exit code "
+            f"{policy.data['exitCode']}",
             f"write {meant}" if meant else f"write one of {', '.join(ACTIONS)}",
             Fix(f"write {meant}", (Edit("set", path, meant),), safe=False) if meant else None,
         )

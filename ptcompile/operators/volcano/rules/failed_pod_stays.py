@@ -1,6 +1,6 @@
-"""One failed pod stops the training, and nothing starts it again.
+"""One failed pod stops the training, and nothing restarts it.
 
-What: pods wait for one another, are never restarted in place, and no policy is about a pod that fails.
+What: pods wait for one another, are never restarted in place, and no policy handles a failed pod.
 
 Why: without a policy for PodFailed Volcano leaves the failed pod as it is: the other ranks hang in their next
 collective and hold their GPUs.
@@ -55,8 +55,8 @@ def _check(subject: Subject) -> Iterator[Found]:
     edit = Edit("append", path, policy) if listed else Edit("set", path, [policy])
     yield found_at(
         path,
-        f"nothing is done about a pod that fails, and {subject.awaited} pods wait for one another: "
-        "the others hang and keep their devices",
+        f"nothing happens when a pod fails, but {subject.awaited} pods wait for one another: the others hang and keep "
+        "their devices",
         "add a policy {event: PodFailed, action: RestartJob}",
         Fix("restart the job when a pod fails", (edit,), safe=False),
         on_key=True,

@@ -1,4 +1,4 @@
-"""A task's pods go to another scheduler than the job.
+"""A task's pods go to a different scheduler than the job.
 
 What: a template's schedulerName differs from the job's, which is volcano where none is written.
 
@@ -49,8 +49,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = pod_path(i, "schedulerName")
             yield found_at(
                 path,
-                f"the pods of {task.name} go to {name}, and the job to {own}: the gang and the "
-                "queue mean nothing to them",
+                f"the pods of {task.name} go to {name}, but the job to {own}: the gang and the queue do not apply to "
+                "them",
                 "remove schedulerName from the template",
                 Fix("remove schedulerName", (Edit("remove", path),), safe=False),
             )

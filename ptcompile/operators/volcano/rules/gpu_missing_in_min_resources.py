@@ -3,7 +3,7 @@
 What: a container has accelerators under limits, and not under requests.
 
 Why: Volcano sums up what a gang needs from the template before Kubernetes fills in requests. GPUs that only limits name
-are missing there: the queue lets a job in that cannot run, and the job holds its place.
+are missing there: the queue admits a job that cannot run, and the job holds its place.
 
 Example:
 
@@ -30,7 +30,7 @@ Example:
     +                 requests: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}
     +                 limits: {cpu: 4, memory: 16Gi, nvidia.com/gpu: 1}
 
-Fix: write the GPUs under requests too.
+Fix: also write the GPUs under requests.
 
 Source: Volcano 1.16, PodGroup minResources; volcano#2573, #2564.
 """
@@ -55,8 +55,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             edit = Edit("set", (*container.path, "resources", "requests", name), amount)
             yield found_at(
                 path,
-                f"{amount} not under requests, and only those count when Volcano decides whether the gang fits",
-                f"write {name} under requests too",
+                f"{amount} not under requests, but only those count when Volcano decides whether the gang fits",
+                f"write {name} under requests as well",
                 Fix(f"request {name}", (edit,), safe=True),
             )
 

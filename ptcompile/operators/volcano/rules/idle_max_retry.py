@@ -1,9 +1,9 @@
-"""Retries are limited, and nothing is retried.
+"""Retries are limited, but nothing is retried.
 
 What: the job's maxRetry without a policy that restarts anything, or a task's maxRetry without a policy on TaskFailed.
 
 Why: the job's counts restarts by policies, and the task's is the threshold of the event TaskFailed: without those the
-number means nothing.
+number has no effect.
 
 Example:
 
@@ -26,7 +26,7 @@ Example:
                     image: ghcr.io/acme/train:1.0
                     resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
-Fix: add the policy that was meant, or remove maxRetry.
+Fix: add the missing policy, or remove maxRetry.
 
 Source: Volcano 1.16, job controller.
 """
@@ -52,7 +52,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     for i, task in enumerate(subject.volcano.tasks):
         if _chosen(task.source) and i not in counted:
             path = ("spec", "tasks", i, "maxRetry")
-            yield _idle(path, "no policy is about TaskFailed", "add a policy on TaskFailed to the task")
+            yield _idle(path, "no policy handles TaskFailed", "add a policy on TaskFailed to the task")
 
 
 def _chosen(holder: Json) -> bool:

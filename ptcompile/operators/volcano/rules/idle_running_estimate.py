@@ -1,8 +1,8 @@
-"""runningEstimate is a hint that nobody reads.
+"""runningEstimate is a hint that nothing reads.
 
 What: the job's spec has runningEstimate.
 
-Why: neither Volcano's controller nor its scheduler looks at it: it ends no job and moves none forward.
+Why: neither Volcano's controller nor its scheduler reads it: it ends no job and moves none forward.
 
 Example:
 
@@ -23,7 +23,7 @@ Example:
                     image: ghcr.io/acme/train:1.0
                     resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
-Fix: remove it; Volcano has no deadline for a job.
+Fix: remove it; Volcano has no deadline for jobs.
 
 Source: Volcano 1.16.
 """
@@ -42,7 +42,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("spec", "runningEstimate")
         yield found_at(
             path,
-            "no part of Volcano reads it",
+            "Volcano does not read it",
             "remove it",
             Fix("remove runningEstimate", (Edit("remove", path),), safe=True),
         )

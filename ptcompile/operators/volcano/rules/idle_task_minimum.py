@@ -1,9 +1,9 @@
-"""The least number of a task's pods is written, and not looked at.
+"""A task's minimum of pods is set but ignored.
 
 What: a task has minAvailable, and the job's minAvailable is below the sum over its tasks.
 
 Why: Volcano checks the tasks one by one only where the job asks for at least as many pods as its tasks do together.
-Below that any pods will do: all workers and no master.
+Below that any pods count: all workers and no master.
 
 Example:
 
@@ -26,7 +26,7 @@ Example:
                     resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
           - {name: worker, replicas: 4, minAvailable: 3, template: *pod}
 
-Fix: set the job's minAvailable to the sum, or leave it out: then it is the sum.
+Fix: set the job's minAvailable to the sum, or remove it: the default is the sum.
 
 Source: Volcano 1.16, gang plugin (minTaskMember counts only where its sum is at most minMember).
 """
@@ -50,8 +50,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("spec", "minAvailable")
         yield found_at(
             path,
-            f"{given} is below the {total} that the tasks ask for together, so that no task's own "
-            "minAvailable is looked at",
+            f"{given} is below the {total} that the tasks require together, so the tasks' own minAvailable is ignored",
             f"set minAvailable to {total}",
             Fix(f"set minAvailable to {total}", (Edit("set", path, total),), safe=False),
         )

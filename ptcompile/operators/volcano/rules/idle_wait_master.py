@@ -1,4 +1,4 @@
-"""The pytorch plugin is told how to wait for the master, and not to wait.
+"""The pytorch plugin is told how to wait for the master, but not to wait.
 
 What: --wait-master-timeout or --wait-master-image without --wait-master-enabled.
 

@@ -1,9 +1,9 @@
-"""maxRetry 0 is taken for 3.
+"""maxRetry 0 is treated as 3.
 
 What: maxRetry of the job or of a task is written as 0.
 
-Why: the webhook cannot tell 0 from nothing and fills in its default: a job that should not be retried is, up to three
-times.
+Why: the webhook cannot tell 0 from unset and fills in its default: a job that should not be retried is retried up to
+three times.
 
 Example:
 
@@ -26,7 +26,7 @@ Example:
                     image: ghcr.io/acme/train:1.0
                     resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
-Fix: write 1: the failure that makes it that many fails the job.
+Fix: write 1: the first failure then fails the job.
 
 Source: Volcano 1.16, mutating webhook; volcano#1651.
 """
@@ -48,8 +48,8 @@ def _check(subject: Subject) -> Iterator[Found]:
         if isinstance(value, int) and not isinstance(value, bool) and value == 0:
             yield found_at(
                 path,
-                "0 is taken for nothing written, and becomes 3",
-                "set maxRetry to 1: the first failure is then the last",
+                "0 is treated as unset and becomes 3",
+                "set maxRetry to 1, so that the first failure is the last",
                 Fix("set maxRetry to 1", (Edit("set", path, 1),), safe=False),
             )
 

@@ -1,8 +1,8 @@
-"""minAvailable 0 is taken for all pods.
+"""minAvailable 0 is treated as all pods.
 
 What: the job's minAvailable is written as 0.
 
-Why: the webhook cannot tell 0 from nothing, and fills in the sum over the tasks: instead of no gang it is the whole
+Why: the webhook cannot tell 0 from unset, and fills in the sum over the tasks: instead of no gang it is the whole
 job.
 
 Example:
@@ -45,8 +45,8 @@ def _check(subject: Subject) -> Iterator[Found]:
         total = sum(task.min_available for task in subject.volcano.tasks)
         yield found_at(
             path,
-            f"0 is taken for nothing written, and becomes {total}: the whole job has to fit at once",
-            "set minAvailable to 1 for pods that start one by one, or remove it for a gang",
+            f"0 is treated as unset and becomes {total}: the whole job has to fit at once",
+            "set minAvailable to 1 to start pods one by one, or remove it for a gang",
             Fix("set minAvailable to 1", (Edit("set", path, 1),), safe=False),
         )
 

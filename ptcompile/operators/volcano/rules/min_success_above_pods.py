@@ -1,4 +1,4 @@
-"""More pods have to succeed than there are.
+"""More pods have to succeed than exist.
 
 What: minSuccess is above the number of all tasks' replicas.
 
@@ -47,7 +47,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("spec", "minSuccess")
         yield found_at(
             path,
-            f"{given} pods have to succeed and there are {total}: the job fails when all have",
+            f"{given} pods have to succeed but there are only {total}: the job fails when all have",
             f"set minSuccess to at most {total}",
             Fix(f"set minSuccess to {total}", (Edit("set", path, total),), safe=False),
         )

@@ -2,7 +2,7 @@
 
 What: a label or an annotation of the Job or of a template names a queue, and spec.queue names another one, or none.
 
-Why: a Job's queue is spec.queue alone. The annotation is for bare pods and PodGroups; here the job waits in the queue
+Why: a Job's queue is only spec.queue. The annotation is for bare pods and PodGroups; here the job waits in the queue
 default.
 
 Example:
@@ -56,7 +56,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                     edits = (Edit("set", ("spec", "queue"), value), Edit("remove", path))
                     yield found_at(
                         path,
-                        f"the job's queue is spec.queue, and that is {own}: {value} is not looked at",
+                        f"the job's queue is spec.queue, which is {own}: {value} is ignored",
                         f"set spec.queue to {value}",
                         Fix(f"set spec.queue to {value}", edits, safe=False),
                     )

@@ -1,8 +1,8 @@
-"""A label or annotation is written by hand, and Volcano overwrites it.
+"""A label or annotation that Volcano overwrites.
 
 What: a template has one of the labels or annotations by which Volcano knows its pods.
 
-Why: the controller sets them on every pod, so that what stands here is never seen.
+Why: the controller sets them on every pod, so the value here is never used.
 
 Example:
 

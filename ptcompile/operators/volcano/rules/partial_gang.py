@@ -1,10 +1,10 @@
 """The gang is smaller than the number of pods that wait for one another.
 
-What: minAvailable is below the number of nodes that the job's pods wait for: WORLD_SIZE, or torchrun's least number of
-nodes.
+What: minAvailable is below the number of nodes that the job's pods wait for: WORLD_SIZE, or torchrun's minimum number
+of nodes.
 
 Why: Volcano starts minAvailable pods as soon as they fit. They hold their GPUs and wait for ranks that may never fit:
-two such jobs can hold half of the cluster each, for ever.
+two such jobs can hold half of the cluster each, forever.
 
 Example:
 
@@ -29,7 +29,7 @@ Example:
                     resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
           - {name: worker, replicas: 2, template: *pod}
 
-Fix: set minAvailable to the number of pods, or leave it out: then it is all of them.
+Fix: set minAvailable to the number of pods, or remove it: the default is all of them.
 
 Source: Volcano 1.16, PodGroup minMember; volcano#3373, #2462.
 """
@@ -53,9 +53,8 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("spec", "minAvailable")
         yield found_at(
             path,
-            f"{given} of {total} pods are enough to start, and {wanted} wait for one another: "
-            "those "
-            "that run hold their devices and train nothing",
+            f"{given} of {total} pods are enough to start, but {wanted} wait for one another: running pods hold their "
+            "devices without training",
             f"set minAvailable to {wanted}",
             Fix(f"set minAvailable to {wanted}", (Edit("set", path, wanted),), safe=False),
         )

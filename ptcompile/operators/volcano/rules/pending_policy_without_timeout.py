@@ -1,4 +1,4 @@
-"""A policy on PodPending has no timeout, and is ignored.
+"""A policy on PodPending has no timeout and is ignored.
 
 What: a policy names the event PodPending and no timeout.
 
@@ -45,7 +45,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         if "PodPending" in policy.events and not policy.data.get("timeout"):
             yield found_at(
                 policy.path,
-                f"PodPending without a timeout is never sent, and {policy.action} never done",
+                f"PodPending without a timeout never fires, so {policy.action} never happens",
                 "write a timeout, such as 10m",
                 Fix("set timeout to 10m", (Edit("set", (*policy.path, "timeout"), "10m"),), safe=False),
             )

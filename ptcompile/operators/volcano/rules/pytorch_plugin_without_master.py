@@ -1,6 +1,6 @@
-"""The pytorch plugin finds no master task, and does nothing.
+"""The pytorch plugin finds no master task and does nothing.
 
-What: no task of the job is called as the plugin's --master, which is `master` where the argument is absent.
+What: no task of the job has the name in the plugin's --master, which defaults to `master`.
 
 Why: Volcano then gives no pod MASTER_ADDR, MASTER_PORT, WORLD_SIZE or RANK, and only its controller's log says so: each
 pod trains alone, or waits for an address that it never gets.
@@ -29,7 +29,7 @@ Example:
                     resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
           - {name: worker, replicas: 2, template: *pod}
 
-Fix: name the master's task with --master=NAME, or call the task master.
+Fix: name the master's task with --master=NAME, or name the task master.
 
 Source: Volcano 1.16, pytorch plugin (OnPodCreate returns early without a master task).
 """
@@ -55,7 +55,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     meant = names.suggest(text(wanted), known) or (single[0] if len(single) == 1 and len(known) > 1 else None)
     yield found_at(
         path,
-        f"no task is called {wanted!r} (there is {', '.join(known[:5]) or 'no task'}): the plugin "
+        f"no task is named {wanted!r} (there is {', '.join(known[:5]) or 'no task'}): the plugin "
         "gives "
         "no pod MASTER_ADDR, MASTER_PORT, WORLD_SIZE or RANK",
         f"write --master={meant}" if meant else "name the master's task with --master=NAME",

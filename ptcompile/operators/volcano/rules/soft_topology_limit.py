@@ -1,4 +1,4 @@
-"""A soft network topology has a limit that nothing keeps.
+"""A soft network topology has a limit that is not enforced.
 
 What: networkTopology of mode soft with highestTierAllowed or highestTierName.
 
@@ -53,7 +53,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 path = (*where, key)
                 yield found_at(
                     path,
-                    "with mode soft the pods may end anywhere, whatever the limit",
+                    "with mode soft the pods may be placed anywhere, whatever the limit",
                     f"set mode to hard, or remove {key}",
                     Fix("set mode to hard", (Edit("set", (*where, "mode"), "hard"),), safe=False),
                 )

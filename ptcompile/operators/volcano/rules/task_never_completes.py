@@ -1,6 +1,6 @@
-"""A task restarts for ever, so the job is never done.
+"""A task restarts forever, so the job never completes.
 
-What: a template's restartPolicy is Always, or not written, which is the same, and nothing else ends the job.
+What: a template's restartPolicy is Always, or unset, which means the same, and nothing else ends the job.
 
 Why: the kubelet starts a container again even when it has succeeded: the pod never completes, the job stays Running and
 keeps its GPUs.
@@ -47,12 +47,10 @@ def _check(subject: Subject) -> Iterator[Found]:
     for i, task in tasks:
         if restarts(task) == "Always" and items(task.spec.get("containers")):
             path = pod_path(i, "restartPolicy")
-            written = "" if task.spec.get("restartPolicy") else "not written, which is "
+            written = "" if task.spec.get("restartPolicy") else "unset, which means "
             yield found_at(
                 path,
-                f"{written}Always: the pods of {task.name} start again when they have succeeded, "
-                "and "
-                "the job never completes",
+                f"{written}Always: the pods of {task.name} restart after they succeed, and the job never completes",
                 "write restartPolicy: Never",
                 Fix("set restartPolicy to Never", (Edit("set", path, "Never"),), safe=False),
             )

@@ -1,4 +1,4 @@
-"""A task's pods are told where the master is, and no rank.
+"""A task's pods know the master's address but get no rank.
 
 What: the pytorch plugin is on, and a task is neither its --master nor its --worker, while no task is the worker, or the
 task runs the very program of the worker.
@@ -31,7 +31,7 @@ Example:
             replicas: 2
             template: *pod
 
-Fix: name the workers' task with --worker=NAME, or make one task of all workers.
+Fix: name the workers' task with --worker=NAME, or put all workers into one task.
 
 Source: Volcano 1.16, pytorch plugin; WORLD_SIZE counts master and worker alone since 1.12 (volcano#4238).
 """
@@ -62,11 +62,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         edit = with_argument(subject, "pytorch", f"--worker={task.name}")
         yield found_at(
             path,
-            f"the pytorch plugin knows {_known(subject)} and not {task.name}: its {task.replicas} "
+            f"the pytorch plugin knows {_known(subject)}, not {task.name}: its {task.replicas} "
             "pods get MASTER_ADDR and no RANK, and WORLD_SIZE does not count them",
-            f"write --worker={task.name}"
-            if alone
-            else "make one task of all workers, and name that with --worker=NAME",
+            f"write --worker={task.name}" if alone else "put all workers into one task, and name it with --worker=NAME",
             Fix(f"name {task.name} as the worker", (edit,), safe=False) if alone else None,
         )
 

@@ -1,6 +1,6 @@
-"""A task without replicas makes no pods.
+"""A task without replicas creates no pods.
 
-What: a task that does not say replicas.
+What: a task that does not set replicas.
 
 Why: Volcano has no default for it: the task has no pods, and its template is never used.
 
@@ -41,7 +41,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = ("spec", "tasks", i)
             yield found_at(
                 path,
-                f"no replicas are written, and Volcano takes that for 0: {task.name} has no pods",
+                f"replicas is unset, which Volcano treats as 0: {task.name} has no pods",
                 "write replicas",
                 Fix("set replicas to 1", (Edit("set", (*path, "replicas"), 1),), safe=False),
             )

@@ -1,8 +1,8 @@
-"""A job has two disruption budgets, and Volcano takes the first.
+"""A job has two disruption budgets, and Volcano uses the first.
 
 What: both annotations volcano.sh/jdb-min-available and volcano.sh/jdb-max-unavailable.
 
-Why: only one is handed on to the PodGroup: jdb-min-available.
+Why: only one is passed on to the PodGroup: jdb-min-available.
 
 Example:
 
@@ -47,7 +47,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("metadata", "annotations", "volcano.sh/jdb-max-unavailable")
         yield found_at(
             path,
-            "not looked at, since volcano.sh/jdb-min-available is written too",
+            "ignored, since volcano.sh/jdb-min-available is also set",
             "keep one of the two",
             Fix("remove jdb-max-unavailable", (Edit("remove", path),), safe=False),
         )

@@ -2,7 +2,7 @@
 
 What: a task's dependsOn.iteration is neither any nor all.
 
-Why: no schema and no webhook looks at the word, and every other one means all: a task that should start after any of
+Why: no schema and no webhook checks the word, and any other one means all: a task that should start after any of
 several waits for each of them.
 
 Example:
@@ -56,7 +56,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         meant = names.suggest(word, ("any", "all"))
         yield found_at(
             path,
-            f"{word} is taken for all: {task.name} waits for each task that it names",
+            f"{word} is treated as all: {task.name} waits for each task that it names",
             f"write {meant}" if meant else "write any or all",
             Fix(f"write {meant}", (Edit("set", path, meant),), safe=False) if meant else None,
         )

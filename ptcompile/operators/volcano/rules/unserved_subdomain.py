@@ -1,10 +1,10 @@
 """A task's subdomain has no Service, so its pods have no DNS name.
 
-What: a template's `subdomain` differs from the job's name while the svc plugin is on, and no Service of that name
-stands beside the job.
+What: a template's `subdomain` differs from the job's name while the svc plugin is on, and the stream has no Service of
+that name.
 
-Why: the plugin makes one headless Service, called as the job. The hosts that it lists for such a task end in the other
-subdomain and do not resolve.
+Why: the plugin creates one headless Service, named after the job. The hosts that it lists for such a task end in the
+other subdomain and do not resolve.
 
 Example:
 
@@ -26,7 +26,7 @@ Example:
                     image: ghcr.io/acme/train:1.0
                     resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
-Fix: remove subdomain, or make a headless Service of that name.
+Fix: remove subdomain, or create a headless Service of that name.
 
 Source: Volcano 1.16, svc plugin; Kubernetes, DNS for Services and Pods.
 """
@@ -53,8 +53,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = pod_path(i, "subdomain")
             yield found_at(
                 path,
-                f"the svc plugin makes the Service {job.name} and none called {name}: the hosts of "
-                f"{task.name} do not resolve",
+                f"the svc plugin creates the Service {job.name} and none named {name}: the hosts of {task.name} do "
+                "not resolve",
                 "remove subdomain",
                 Fix("remove subdomain", (Edit("remove", path),), safe=False),
             )

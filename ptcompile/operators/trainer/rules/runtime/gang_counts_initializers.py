@@ -3,7 +3,7 @@
 What: podGroupPolicy in a runtime where a replicatedJob depends on another.
 
 Why: the PodGroup's minMember is the number of all pods, the initializers' too. Those that wait by dependsOn do not
-exist yet, and the scheduler may wait for them for ever.
+exist yet, and the scheduler may wait for them forever.
 
 Example:
 
@@ -43,7 +43,7 @@ Example:
                             image: ghcr.io/acme/train:1.0
                             resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
-Fix: load the data in an init container, or leave the gang out.
+Fix: load the data in an init container, or remove podGroupPolicy.
 
 Source: Trainer 2.3, podGroupPolicy plugins; JobSet 0.12, dependsOn.
 """

@@ -1,4 +1,4 @@
-"""The runtime makes a PodGroup, and its pods go to a scheduler that does not look at it.
+"""The runtime creates a PodGroup, but its pods go to a scheduler that ignores it.
 
 What: podGroupPolicy, while a pod template has no schedulerName, or default-scheduler.
 
@@ -61,9 +61,8 @@ def _check(subject: Subject) -> Iterator[Found]:
     named = ", ".join(text(listed[place][1].get("name")) for place in lost[:3])
     yield found_at(
         path,
-        f"the pods of {named} have no schedulerName, so that the default scheduler places them, "
-        "and "
-        "the PodGroup does nothing",
+        f"the pods of {named} have no schedulerName, so the default scheduler places them and the PodGroup has no "
+        "effect",
         f"set schedulerName in the pod templates{' to volcano' if kind == 'volcano' else ''}",
         Fix("set schedulerName to volcano", edits, safe=False) if kind == "volcano" else None,
         on_key=True,

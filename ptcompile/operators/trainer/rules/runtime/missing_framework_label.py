@@ -52,7 +52,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     path = ("metadata", "labels", _LABEL)
     yield found_at(
         path,
-        "absent, and the SDK lists no runtime without it",
+        "missing, and the SDK does not list runtimes without it",
         f"set the label {_LABEL}: {policy}",
         Fix(f"set the label to {policy}", (Edit("set", path, policy),), safe=False),
     )

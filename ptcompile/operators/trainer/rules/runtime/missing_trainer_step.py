@@ -62,7 +62,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     edit = Edit("set", job_path(place, "template", "metadata", "labels", LABEL), "trainer")
     yield found_at(
         path,
-        f"no replicatedJob has the label {LABEL}: trainer: what a TrainJob says under spec.trainer reaches no pod",
+        f"no replicatedJob has the label {LABEL}: trainer: what a TrainJob sets under spec.trainer reaches no pod",
         f"set the label {LABEL}: trainer in its template.metadata",
         Fix("label it as the trainer", (edit,), safe=False) if unlabelled else None,
         severity="warning" if asked else None,

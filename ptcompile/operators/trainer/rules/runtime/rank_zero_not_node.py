@@ -1,9 +1,9 @@
-"""torchrun is sent to a host that the runtime does not make.
+"""torchrun connects to a host that the runtime does not create.
 
-What: the runtime has a torch policy, and its trainer's replicatedJob is not called node.
+What: the runtime has a torch policy, and its trainer's replicatedJob is not named node.
 
-Why: Trainer writes PET_MASTER_ADDR as <job>-node-0-0.<job>, whatever the replicatedJob is called: no host of that name
-is made, and every node waits for it.
+Why: Trainer writes PET_MASTER_ADDR as <job>-node-0-0.<job>, whatever the replicatedJob is named: that host never
+exists, and every node waits for it.
 
 Example:
 
@@ -28,7 +28,7 @@ Example:
                             image: ghcr.io/acme/train:1.0
                             resources: {requests: {cpu: 4, memory: 16Gi}, limits: {cpu: 4, memory: 16Gi}}
 
-Fix: call the replicatedJob node.
+Fix: name the replicatedJob node.
 
 Source: Trainer 2.3, torch plugin (the name is a constant).
 """
@@ -53,9 +53,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = job_path(place, "name")
             yield found_at(
                 path,
-                f"PET_MASTER_ADDR is <job>-node-0-0.<job>, and the pods are called <job>-{name}-0-...",
-                "call it node",
-                Fix("call it node", (Edit("set", path, "node"),), safe=False),
+                f"PET_MASTER_ADDR is <job>-node-0-0.<job>, but the pods are named <job>-{name}-0-...",
+                "name it node",
+                Fix("name it node", (Edit("set", path, "node"),), safe=False),
             )
 
 

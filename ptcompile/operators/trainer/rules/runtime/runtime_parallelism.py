@@ -1,4 +1,4 @@
-"""The trainer's Job says how many pods it has, and numNodes decides.
+"""The trainer's Job sets its number of pods, but numNodes decides.
 
 What: a runtime with a torch policy whose trainer Job has parallelism or completions other than mlPolicy.numNodes.
 
@@ -58,7 +58,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             edits = tuple(Edit("remove", job_path(place, "template", "spec", key)) for key in written)
             yield found_at(
                 path,
-                f"not looked at: a TrainJob without numNodes has {wanted}, by mlPolicy.numNodes",
+                f"ignored: a TrainJob without numNodes has {wanted}, from mlPolicy.numNodes",
                 "set mlPolicy.numNodes",
                 Fix(f"remove {' and '.join(written)}", edits, safe=False),
             )

@@ -67,7 +67,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = (*where, "annotations", _KEY)
             yield found_at(
                 path,
-                f"the queue is an annotation of spec.template.metadata, and that is "
+                f"the queue is an annotation of spec.template.metadata, which is "
                 f"{own or 'absent, so the queue is default'}",
                 "move it to spec.template.metadata.annotations",
                 Fix("move the annotation", (Edit("set", _HOME, value), Edit("remove", path)), safe=False),

@@ -3,7 +3,7 @@
 What: the container node of the trainer's pods has one of PET_NNODES, PET_NPROC_PER_NODE, PET_NODE_RANK, PET_MASTER_ADDR
 and PET_MASTER_PORT, under a torch policy.
 
-Why: a TrainJob may not set them, but nothing looks at a runtime's. Trainer puts its own values in their place.
+Why: a TrainJob may not set them, but a runtime's are not checked. Trainer replaces them with its own values.
 
 Example:
 

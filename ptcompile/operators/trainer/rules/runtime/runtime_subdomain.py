@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = (*JOBSET, "network", "subdomain")
         yield found_at(
             path,
-            f"the hosts end in {name}, and PET_MASTER_ADDR in the TrainJob's name: it does not resolve",
+            f"the hosts end in {name}, but PET_MASTER_ADDR ends in the TrainJob's name: it does not resolve",
             "remove subdomain",
             Fix("remove subdomain", (Edit("remove", path),), safe=False),
         )

@@ -1,4 +1,4 @@
-"""A time to live in the runtime makes finished training start again.
+"""A time to live in the runtime restarts finished training.
 
 What: the runtime's JobSet has ttlSecondsAfterFinished.
 
@@ -47,7 +47,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = (*JOBSET, "ttlSecondsAfterFinished")
         yield found_at(
             path,
-            "the finished JobSet is deleted, and Trainer makes it again: the training starts anew",
+            "the finished JobSet is deleted, and Trainer recreates it: the training starts over",
             "remove it",
             Fix("remove ttlSecondsAfterFinished", (Edit("remove", path),), safe=False),
         )

@@ -1,8 +1,8 @@
-"""numNodes of the runtime is below 1, and taken for 1.
+"""numNodes of the runtime is below 1 and treated as 1.
 
 What: mlPolicy.numNodes is 0 or negative.
 
-Why: Trainer lifts it to 1 where a TrainJob says nothing else.
+Why: Trainer raises it to 1 unless a TrainJob sets it.
 
 Example:
 
@@ -50,7 +50,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("spec", "mlPolicy", "numNodes")
         yield found_at(
             path,
-            f"{given} is taken for 1",
+            f"{given} is treated as 1",
             "write 1",
             Fix("set numNodes to 1", (Edit("set", path, 1),), safe=True),
         )

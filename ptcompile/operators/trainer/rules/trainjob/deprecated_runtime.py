@@ -2,7 +2,7 @@
 
 What: the runtime has the label trainer.kubeflow.org/support: deprecated.
 
-Why: its author will take it away; Trainer warns when the TrainJob is created.
+Why: its author will remove it; Trainer warns when the TrainJob is created.
 
 Example:
 
@@ -38,7 +38,7 @@ Example:
     +   runtimeRef: {name: acme-torch}
         trainer: {numNodes: 1}
 
-Fix: name another runtime.
+Fix: use another runtime.
 
 Source: Trainer 2.3, webhook.
 """
@@ -56,7 +56,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     labels = string_map(at(subject.runtime.runtime, "metadata").get("labels"))
     if not subject.runtime.assumed and labels.get("trainer.kubeflow.org/support") == "deprecated":
         path = ("spec", "runtimeRef", "name")
-        yield found_at(path, "the runtime is labelled as deprecated", "name another runtime")
+        yield found_at(path, "the runtime is labelled deprecated", "use another runtime")
 
 
 RULE = Rule("deprecated-runtime", _check, severity="warning", stage="style", authority="trainer")

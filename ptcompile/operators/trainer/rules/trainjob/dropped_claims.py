@@ -2,7 +2,7 @@
 
 What: trainer.resourcesPerNode has claims.
 
-Why: Trainer hands on limits and requests alone: the pods get no device from the claim.
+Why: Trainer passes on only limits and requests: the pods get no device from the claim.
 
 Example:
 
@@ -37,7 +37,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("spec", "trainer", "resourcesPerNode", "claims")
         yield found_at(
             path,
-            "Trainer hands on limits and requests, and drops claims: no pod gets the device",
+            "Trainer passes on limits and requests but drops claims: no pod gets the device",
             "write the claims into the runtime's pod template",
         )
 

@@ -1,4 +1,4 @@
-"""A field of the trainer means nothing with this runtime.
+"""A field of the trainer has no effect with this runtime.
 
 What: trainer.numNodes, numProcPerNode or resourcesPerNode, with a runtime that has no mlPolicy.
 
@@ -62,9 +62,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             path = ("spec", "trainer", key)
             yield found_at(
                 path,
-                f"the runtime {text(at(subject.spec, 'runtimeRef').get('name'))} has no mlPolicy, "
-                "and "
-                "without one it is not looked at",
+                f"the runtime {text(at(subject.spec, 'runtimeRef').get('name'))} has no mlPolicy, and without one it "
+                "is ignored",
                 "give the runtime an mlPolicy",
             )
 

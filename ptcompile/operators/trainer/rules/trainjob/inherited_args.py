@@ -2,7 +2,7 @@
 
 What: trainer.command without trainer.args, where the runtime's container node has args.
 
-Why: the two are replaced one by one: the runtime's args stay, and stand behind the new command.
+Why: the two are replaced separately: the runtime's args stay, after the new command.
 
 Example:
 
@@ -65,8 +65,8 @@ def _check(subject: Subject) -> Iterator[Found]:
             shown = " ".join(texts(node.get("args")))
             yield found_at(
                 path,
-                f"the runtime's args stay behind it: {shown[:60]}{'...' if len(shown) > 60 else ''}",
-                "write args too",
+                f"the runtime's args stay after it: {shown[:60]}{'...' if len(shown) > 60 else ''}",
+                "set args too",
             )
 
 

@@ -1,8 +1,8 @@
-"""The runtime's name is nearly one that Trainer installs.
+"""The runtime's name is almost one that Trainer installs.
 
 What: runtimeRef names a runtime that is not in the file and not built in, and is one letter away from one that is.
 
-Why: the webhook refuses a TrainJob whose runtime does not exist.
+Why: the webhook rejects a TrainJob whose runtime does not exist.
 
 Example:
 
@@ -41,7 +41,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("spec", "runtimeRef", "name")
         yield found_at(
             path,
-            f"Trainer installs no runtime {name}, and no file shows one: did you mean {meant}?",
+            f"Trainer installs no runtime {name}, and no file defines one: did you mean {meant}?",
             f"write {meant}",
             Fix(f"write {meant}", (Edit("set", path, meant),), safe=False),
         )

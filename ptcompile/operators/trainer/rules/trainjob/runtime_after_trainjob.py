@@ -1,8 +1,8 @@
-"""The TrainJob stands before its runtime.
+"""The TrainJob comes before its runtime.
 
 What: the runtime that runtimeRef names comes later in the same file.
 
-Why: kubectl creates objects in the order of the file, and the webhook refuses a TrainJob whose runtime does not exist
+Why: kubectl creates objects in the order of the file, and the webhook rejects a TrainJob whose runtime does not exist
 yet.
 
 Example:
@@ -63,8 +63,8 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("spec", "runtimeRef", "name")
         yield found_at(
             path,
-            f"{text(at(subject.spec, 'runtimeRef').get('name'))} comes later in the file: the "
-            "first kubectl apply is refused this TrainJob",
+            f"{text(at(subject.spec, 'runtimeRef').get('name'))} comes later in the file: the first `kubectl apply` "
+            "will reject this TrainJob",
             "put the runtime first",
         )
 

@@ -1,10 +1,10 @@
-"""The file has a runtime of that name, and of another kind or namespace.
+"""The file has a runtime with that name, but of another kind or namespace.
 
 What: runtimeRef names a runtime that the same file has, but as the other kind, or as a TrainingRuntime of another
 namespace.
 
-Why: runtimeRef.kind is ClusterTrainingRuntime where it is absent, and a TrainingRuntime is found in the TrainJob's
-namespace alone: the webhook finds none.
+Why: runtimeRef.kind is ClusterTrainingRuntime where it is absent, and a TrainingRuntime is looked up only in the
+TrainJob's namespace: the webhook finds none.
 
 Example:
 
@@ -65,8 +65,8 @@ def _check(subject: Subject) -> Iterator[Found]:
         asked = f"in {namespace(subject.manifest)}" if elsewhere else text(ref.get("kind")) or runtimes.KINDS[0]
         yield found_at(
             path,
-            f"{name} is {what} in this file, and looked for is one {asked}",
-            "put both into one namespace" if elsewhere else f"write kind: {kind} under runtimeRef",
+            f"{name} is {what} in this file, but the reference is to one {asked}",
+            "put both into the same namespace" if elsewhere else f"write kind: {kind} under runtimeRef",
             None
             if elsewhere
             else Fix(f"set kind to {kind}", (Edit("set", ("spec", "runtimeRef", "kind"), kind),), safe=False),

@@ -36,8 +36,8 @@ def _check(subject: Subject) -> Iterator[Found]:
     path = ("spec", "trainer")
     yield Found(
         ("spec",),
-        f"spec: no trainer is written, so that no pod gets a PET_* variable: torchrun starts one process on each node"
-        f"{', and none knows of another' if runtimes.nodes(subject.manifest, runtime) > 1 else ''}",
+        f"spec: there is no trainer, so no pod gets a PET_* variable: torchrun starts one process on each node"
+        f"{', and none knows the others' if runtimes.nodes(subject.manifest, runtime) > 1 else ''}",
         "write trainer: {}, or what the training needs",
         Fix("add an empty trainer", (Edit("set", path, {}),), safe=False),
         on_key=True,

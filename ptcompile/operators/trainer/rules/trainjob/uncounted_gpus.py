@@ -1,4 +1,4 @@
-"""The GPUs are the runtime's, and the processes are counted by the TrainJob's CPUs.
+"""The GPUs are the runtime's, but the processes are counted by the TrainJob's CPUs.
 
 What: trainer.resourcesPerNode names no GPU, the runtime's container has some, and neither numProcPerNode nor torchrun's
 own option says how many processes there are.
@@ -42,7 +42,7 @@ Example:
             requests: {cpu: 8, memory: 64Gi}
             limits: {cpu: 8, memory: 64Gi}
 
-Fix: write the GPUs into resourcesPerNode too, or set numProcPerNode.
+Fix: also write the GPUs into resourcesPerNode, or set numProcPerNode.
 
 Source: Trainer 2.3, torch plugin; trainer#3974, #3602.
 """
@@ -77,7 +77,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         count = runtimes.processes(subject.manifest, runtime, subject.versions.trainer)
         merged = subject.versions.trainer >= (2, 3)
         what = f"has {max(own)} GPUs, and {count} processes by the CPUs written here" if merged else "loses its GPUs"
-        yield found_at(path, f"each node {what}", "write the GPUs here too", on_key=True)
+        yield found_at(path, f"each node {what}", "write the GPUs here as well", on_key=True)
 
 
 def _gpus(resources: Json) -> int:

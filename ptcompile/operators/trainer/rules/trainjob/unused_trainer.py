@@ -1,4 +1,4 @@
-"""The runtime has no place for what the TrainJob says of its trainer.
+"""The runtime has no place for the TrainJob's trainer settings.
 
 What: spec.trainer, with a runtime of which no replicatedJob carries the label
 trainer.kubeflow.org/trainjob-ancestor-step: trainer.
@@ -34,7 +34,7 @@ Example:
         trainer:  # <--
           image: ghcr.io/acme/train:1.0
 
-Fix: label the runtime's Job template, or name another runtime.
+Fix: label the runtime's Job template, or use another runtime.
 
 Source: Trainer 2.3, runtime framework.
 """
@@ -57,10 +57,9 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("spec", "trainer")
         yield found_at(
             path,
-            f"no replicatedJob of {text(at(subject.spec, 'runtimeRef').get('name'))} is labelled "
-            "as "
-            "the trainer: nothing of this reaches a pod",
-            "label the runtime's Job template, or name another runtime",
+            f"no replicatedJob of {text(at(subject.spec, 'runtimeRef').get('name'))} is labelled as the trainer: none "
+            "of this reaches a pod",
+            "label the runtime's Job template, or use another runtime",
             on_key=True,
         )
 

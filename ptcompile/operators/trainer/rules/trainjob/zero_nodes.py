@@ -1,8 +1,8 @@
-"""A TrainJob with no nodes is done at once.
+"""A TrainJob with no nodes completes at once.
 
 What: trainer.numNodes is 0.
 
-Why: the Job has no pods and completes, and PET_NNODES=0 is nothing that torchrun would take.
+Why: the Job has no pods and completes, and torchrun would reject PET_NNODES=0.
 
 Example:
 
@@ -37,7 +37,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         path = ("spec", "trainer", "numNodes")
         yield found_at(
             path,
-            "0 nodes: no pod is made, and the TrainJob completes at once",
+            "0 nodes: no pod is created, and the TrainJob completes at once",
             "write 1 or more",
             Fix("set numNodes to 1", (Edit("set", path, 1),), safe=False),
         )

@@ -9,8 +9,8 @@ import pytest
 import yaml
 
 import ptcompile
-from ptcompile.frontends.origin import locate
-from tests.making import compiled, smallest
+from ptcompile.compiling.located import located
+from tests.making import compiled, recorded, smallest
 from tests.places import places
 
 MAIN = "podTemplate: {spec: {containers: [{name: pytorch, %s}]}}"
@@ -129,11 +129,12 @@ def test_locating_is_total_and_gives_a_place_of_the_spec() -> None:
     data = yaml.safe_load(source)
     before = copy.deepcopy(data)
     for target in ("job", "pytorchjob", "volcano"):
-        for manifest in compiled(source, target).manifests:
+        record, _, _ = recorded(source, target)
+        for index, manifest in enumerate(record.manifests):
             for path in ((), *places(manifest)):
                 for tail in ((), ("nowhere",), (7,)):
                     place: Any = data
-                    for part in locate((*path, *tail), manifest, data):
+                    for part in located(record, index, (*path, *tail), data):
                         if isinstance(place, dict) and part in place:
                             place = place[part]
     assert data == before

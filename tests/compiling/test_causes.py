@@ -8,11 +8,12 @@ import pytest
 import yaml
 
 import ptcompile
-from ptcompile.compiling.compiler import compile_document, traced
+from ptcompile.compiling.causes import cause
+from ptcompile.compiling.compiler import compile_document
+from ptcompile.compiling.located import traced
 from ptcompile.findings.diagnostics import Problem
-from ptcompile.frontends.nearest import nearest
 from tests import making
-from tests.making import compiled, smallest, text
+from tests.making import compiled, recorded, smallest, text
 from tests.places import places
 
 NPROC = ("spec", "elastic", "nprocPerNode")
@@ -37,11 +38,12 @@ def test_where_lint_says_it(body: str, target: str, name: str, path: tuple[str, 
 
 def test_two_findings_near_one_word_are_two() -> None:
     data = yaml.safe_load(text("image: i:1\ntarget: job\ncommand: [torchrun, t.py]\nnodes: 2"))
-    job = compile_document(data, making.DEFAULT_CLUSTER).manifests[-1]
-    variables = job["spec"]["template"]["spec"]["containers"][0]["env"]
+    done = compile_document(data, making.DEFAULT_CLUSTER)
+    assert done.record is not None
+    variables = done.manifests[-1]["spec"]["template"]["spec"]["containers"][0]["env"]
     found = [
         (
-            job,
+            len(done.manifests) - 1,
             Problem(
                 "env-that-torchrun-sets", ("spec", "template", "spec", "containers", 0, "env", i), one["name"], None
             ),
@@ -49,7 +51,7 @@ def test_two_findings_near_one_word_are_two() -> None:
         for i, one in enumerate(variables)
         if one["name"] in {"WORLD_SIZE", "RANK"}
     ]
-    told = list(traced(found, data))
+    told = list(traced(found, data, done.record))
     assert [problem.path for problem in told] == [("spec", "command")] * 2
     assert [problem.message.split()[-1] for problem in told] == [problem.message for _, problem in found]
 
@@ -82,8 +84,8 @@ def test_the_word_that_is_nearest(
     name: str, target: str, path: tuple[Any, ...], body: str, wanted: tuple[str, ...]
 ) -> None:
     source = smallest(body)
-    one = compiled(source, target).manifests[-1]
-    assert nearest(Problem(name, path, "m"), one, yaml.safe_load(source)) == ("spec", *wanted)
+    record, data, _ = recorded(source, target)
+    assert cause(Problem(name, path, "m"), record, len(record.manifests) - 1, data) == ("spec", *wanted)
 
 
 def test_what_the_profile_gives_is_no_word_of_the_spec_s() -> None:
@@ -103,11 +105,12 @@ def test_a_refusal_of_what_the_profile_gives_blames_no_word_of_the_spec() -> Non
 def test_it_is_total_and_gives_a_place_of_the_spec(target: str) -> None:
     several = "" if target == "pod" else "\nelastic: {nnodes: '2:4', nprocPerNode: 2}"
     data = yaml.safe_load(smallest(f"resources: {{gpu: 2}}{several}"))
-    for manifest in compiled(yaml.safe_dump(data), target).manifests:
+    record, _, _ = recorded(yaml.safe_dump(data), target)
+    for index, manifest in enumerate(record.manifests):
         for path in ((), *places(manifest)):
             for tail in ((), ("nowhere",), (7,)):
                 place: Any = data
-                for part in nearest(Problem("x", (*path, *tail), "m"), manifest, data):
+                for part in cause(Problem("x", (*path, *tail), "m"), record, index, data):
                     place = place[part]
 
 

@@ -1,0 +1,206 @@
+"""What wrote each value of a job's manifests, and from which word of the spec: recorded while it is compiled once more.
+
+Made on request, for findings that need a line and for `explain`; a compilation that nobody asks about pays nothing. The
+spec's values are marked with their places, each step's new values with its name (`job.marks`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ptcompile import passes
+from ptcompile.compiling import patches
+from ptcompile.compiling.generated import renamed
+from ptcompile.findings.diagnostics import Path
+from ptcompile.frontends.spec import lower
+from ptcompile.job import pod_template
+from ptcompile.job.marks import NOTHING, Mark, Number, mark_of, marked, place_of, scalars, stamped
+from ptcompile.job.model import Context, Job, Role, Target
+from ptcompile.vocabulary.fields import Fields, yaml_name
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.spec import Spec
+
+Json = Mapping[str, Any]
+
+_UNMARKED = frozenset({"accelerator", "fabric", "target", "generate_name"})
+"""Names by which something is looked up, and which stand in no manifest."""
+
+
+class Record(NamedTuple):
+    """A job after its passes and its manifests, made of marked values."""
+
+    job: Job
+    manifests: tuple[Json, ...]
+
+    def place(self, manifest: int, path: Path) -> Path | None:
+        """The place of the spec that a place of a manifest comes from; None where no word of the spec gives it.
+
+        What is not there belongs to what would hold it.
+        """
+        return place_in(self.manifests[manifest], path)
+
+    def line(self, role: str, path: Path, data: Mapping[str, Any]) -> Path | None:
+        """The place of a spec, whose document is given, that a place in a role's pod template comes from."""
+        template = next(one.template for one in self.job.roles if one.name == role)
+        place = place_in(pod_template.written(template), path)
+        return (there(place, data) or None) if place is not None else None
+
+    def mark(self, manifest: int, path: Path) -> Mark:
+        """The mark of a value, with the words of the key that holds it where it has none."""
+        key, value = _trail(self.manifests[manifest], path)[-1]
+        own, held = mark_of(value), mark_of(key)
+        return held if own is NOTHING else own if own.words else own._replace(words=held.words)
+
+    def role(self, manifest: int, path: Path) -> str:
+        """The role whose pods a place is about: what holds the place, or something around it, is all of one role."""
+        for _, value in reversed(_trail(self.manifests[manifest], path)[1:]):
+            if roles := {mark.role for one in scalars(value) if (mark := mark_of(one)).role}:
+                return _one(roles)
+        return ""
+
+    def by(self, manifest: int, path: Path) -> str:
+        """Who put all of a value into a pod template; nothing where several did, or where it is a target's own."""
+        return _one({mark_of(one).by for one in scalars(_trail(self.manifests[manifest], path)[-1][1])} - {""})
+
+
+def _one(found: set[str]) -> str:
+    return next(iter(found)) if len(found) == 1 else ""
+
+
+def place_in(data: Any, path: Path) -> Path | None:
+    """As `Record.place`, in any marked data."""
+    trail = _trail(data, path)
+    key, value = trail[-1]
+    found = place_of(value)
+    if found is None and len(trail) > len(path) and mark_of(key).words:
+        found = mark_of(key).words[0]
+    if found is not None and found[-2:] == ("resources", "devices"):
+        found = found[:-1]
+    return found if found is not None and not _too_wide(found) else None
+
+
+def there(place: Path, data: Any) -> Path:
+    """The part of a place that a document has: Python callers may write snake_case."""
+    for depth, part in enumerate(place):
+        fits = isinstance(data, Mapping) if isinstance(part, str) else isinstance(data, list)
+        if not fits or (part not in data if isinstance(part, str) else int(part) >= len(data)):
+            return place[:depth] if depth > 1 else ()
+        data = data[part]
+    return place
+
+
+def _too_wide(place: Path) -> bool:
+    """Whether a place is a whole block or patch, of which a finding is not."""
+    depth = 3 if place[1:2] == ("roles",) else 2 if place[1:2] in {("master",), ("worker",)} else 1
+    return place[depth:] in {(), ("elastic",), ("podTemplate",), ("podTemplate", "spec")}
+
+
+def _trail(data: Any, path: Path) -> list[tuple[Any, Any]]:
+    """The keys and values on the way to a place, as far as there are any."""
+    trail: list[tuple[Any, Any]] = [(None, data)]
+    for part in path:
+        if isinstance(data, Mapping) and part in data:
+            key = next(one for one in data if one == part)
+            data = data[part]
+        elif isinstance(data, list | tuple) and isinstance(part, int) and part < len(data):
+            key, data = part, data[part]
+        else:
+            break
+        trail.append((key, data))
+    return trail
+
+
+def recorded(spec: Spec, cluster: ClusterProfile, target: Target) -> Record:
+    """The record of a spec that lowers. Its manifests are those of the compilation, the name of a run aside."""
+    said = _marked(spec, ())
+    job = _placed(_counted(lower(said, cluster), spec), "spec")
+    for one in passes.PASSES:
+        after, _ = passes.run(job, Context(cluster, target), (one,))
+        job = _placed(_decided(after, job, one.__name__), one.__name__)
+    manifests: Sequence[dict[str, Any]] = target.emit(job, cluster)
+    manifests = patches.applied(manifests, said.spec.manifest.get(target.name))
+    if (beginning := spec.metadata.generate_name) is not None:
+        manifests = renamed(manifests, beginning)
+    return Record(job, tuple(manifests))
+
+
+def marked_block(fields: Fields, path: Path) -> Any:
+    """A part of a spec whose values are marked with their places. `path` is its own."""
+    return _marked(fields, path)
+
+
+def _marked(fields: Any, path: Path) -> Any:
+    names = fields.model_fields_set - _UNMARKED
+    if getattr(fields, "generate_name", None) is not None:
+        names = names - {"name"}  # one that stands in
+    return fields.but(**{name: _value(getattr(fields, name), (*path, yaml_name(name))) for name in sorted(names)})
+
+
+def _value(value: Any, path: Path) -> Any:
+    if isinstance(value, Fields):
+        return _marked(value, path)
+    if isinstance(value, Mapping):
+        pairs = ((key, (*path, str(key)), one) for key, one in value.items())
+        return {marked(key, Mark((at,))): _value(one, at) for key, at, one in pairs}
+    if isinstance(value, list):
+        return [_value(one, (*path, i)) for i, one in enumerate(value)]
+    return value if value is False else marked(value, Mark((path,)))
+
+
+def _counted(job: Job, spec: Spec) -> Job:
+    """The job with marks on its numbers of nodes, which lowering counts."""
+    said = spec.spec
+    if said.master is not None or said.worker is not None:
+        word: Path = ("spec", "worker", "replicas") if said.worker is not None else ("spec", "master")
+    elif said.nodes is not None and (said.elastic is None or said.elastic.nnodes is None):
+        word = ("spec", "nodes")
+    elif said.elastic is not None and said.elastic.nnodes is not None:
+        word = ("spec", "elastic", "nnodes")
+    else:
+        return job
+    mark = Mark((word,), whole=False)
+    roles = [one._replace(replicas=_number(one.replicas, mark)) if one.trains else one for one in job.roles]
+    most = None if job.max_nodes is None else _number(job.max_nodes, mark)
+    return job._replace(roles=tuple(roles), min_nodes=_number(job.min_nodes, mark), max_nodes=most)
+
+
+def _number(number: int, mark: Mark) -> int:
+    made: int = number if isinstance(number, Number) else marked(number, mark)
+    return made
+
+
+def _placed(job: Job, by: str) -> Job:
+    """The job with a stamp on all that a step put into its pod templates."""
+    return job._replace(roles=tuple([_placed_role(role, by) for role in job.roles]))
+
+
+def _decided(job: Job, before: Job, by: str) -> Job:
+    """The job with a stamp on what a pass decided beside the pod templates: metadata, queue, processes of a node."""
+    launch = job.launch
+    if launch is not None and before.launch is not None and launch.nproc_per_node != before.launch.nproc_per_node:
+        launch = launch._replace(nproc_per_node=stamped(launch.nproc_per_node, by))
+    labels, annotations = ({key: _if_new(one, by) for key, one in own.items()} for own in (job.labels, job.annotations))
+    return job._replace(labels=labels, annotations=annotations, queue=_if_new(job.queue, by), launch=launch)
+
+
+def _if_new(value: Any, by: str) -> Any:
+    return value if mark_of(value).words else stamped(value, by)
+
+
+def _placed_role(role: Role, by: str) -> Role:
+    """A role whose new values say who wrote them. The front end's amounts are what `resources` makes the pods' of."""
+    template, main = role.template, role.template.main
+    amounts = main.resources
+    if by != "spec":
+        amounts = amounts._replace(
+            requests=stamped(amounts.requests, by, role.name), limits=stamped(amounts.limits, by, role.name)
+        )
+    fields = main._asdict() | {"name": main.name, "resources": amounts}
+    placed = {key: stamped(one, by, role.name) for key, one in fields.items() if key not in {"name", "resources"}}
+    parts = {
+        key: stamped(one, by, role.name) for key, one in template._asdict().items() if key not in {"main", "nulls"}
+    }
+    return role._replace(template=template._replace(main=main._replace(**placed, resources=amounts), **parts))

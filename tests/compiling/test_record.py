@@ -1,0 +1,111 @@
+"""The record of a compilation: the same manifests, each value with its place in the spec and who wrote it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from ptcompile.compiling.compiler import compile_document
+from ptcompile.compiling.kubernetes_parts import read_profile
+from ptcompile.operators.targets import TARGETS
+from tests.making import DEFAULT_CLUSTER, compiled, profile, recorded, smallest
+
+GOLDEN = Path(__file__).parents[2] / "golden"
+
+
+def cases() -> Iterator[Path]:
+    for file in sorted(GOLDEN.glob("*/spec.yaml")):
+        if (file.parent / "job.yaml").exists() or (file.parent / "jobset.yaml").exists():
+            yield file.parent
+
+
+@pytest.mark.parametrize("case", list(cases()), ids=lambda case: case.name)
+def test_recording_changes_no_manifest_and_leaves_nothing_behind(case: Path) -> None:
+    data = next(yaml.safe_load_all((case / "spec.yaml").read_text()))
+    cluster = DEFAULT_CLUSTER
+    if (case / "cluster.yaml").exists():
+        cluster = read_profile(yaml.safe_load((case / "cluster.yaml").read_text()))[0] or cluster
+    for target in TARGETS:
+        done = compile_document(data, cluster, target)
+        if not done.manifests:
+            continue
+        assert done.record is not None
+        assert done.record().manifests == done.manifests
+        again = compile_document(data, cluster, target).manifests
+        assert set(kinds(list(again))) <= {str, int, bool, float, type(None)}
+
+
+def kinds(value: Any) -> Iterator[type]:
+    if isinstance(value, dict):
+        for key, inner in value.items():
+            yield type(key)
+            yield from kinds(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from kinds(inner)
+    else:
+        yield type(value)
+
+
+POD = ("spec", "template", "spec")
+MAIN = (*POD, "containers", 0)
+BODY = (
+    "args: [--epochs, '3']\nenv: {A: b}\nnodes: 3\nresources: {gpu: 8}\nhostNetwork: true\n"
+    "securityContext: {runAsNonRoot: false}\nvolumes: [{name: v, emptyDir: {}}]\n"
+    "podTemplate: {spec: {shareProcessNamespace: false}}\nrunPolicy: {ttlSecondsAfterFinished: 60}"
+)
+PLACES: list[tuple[tuple[Any, ...], tuple[Any, ...] | None, str]] = [
+    ((*MAIN, "image"), ("spec", "image"), "spec"),
+    ((*MAIN, "args", 1), ("spec", "args", 1), "spec"),
+    ((*MAIN, "args"), ("spec", "args"), "spec"),
+    ((*MAIN, "command", 0), None, "rendezvous"),
+    ((*MAIN, "env", 0), ("spec", "env", "A"), "spec"),
+    ((*MAIN, "resources", "limits", "nvidia.com/gpu"), ("spec", "resources", "gpu"), "resources"),
+    ((*MAIN, "resources", "limits", "cpu"), ("spec", "resources"), "resources"),  # what holds it
+    ((*MAIN, "securityContext", "runAsNonRoot"), ("spec", "securityContext", "runAsNonRoot"), "spec"),
+    ((*MAIN, "volumeMounts", 0), None, "shm"),
+    ((*POD, "hostNetwork"), ("spec", "hostNetwork"), "spec"),
+    ((*POD, "shareProcessNamespace"), ("spec", "podTemplate", "spec", "shareProcessNamespace"), "spec"),
+    ((*POD, "volumes", 0), ("spec", "volumes", 0), "spec"),
+    ((*POD, "volumes", 0, "emptyDir"), ("spec", "volumes", 0, "emptyDir"), ""),
+    ((*POD, "volumes", 1), None, "shm"),
+    ((*POD, "tolerations", 0), None, "tolerations"),
+    (("spec", "completions"), ("spec", "nodes"), ""),
+    (("spec", "ttlSecondsAfterFinished"), ("spec", "runPolicy", "ttlSecondsAfterFinished"), ""),
+    (("spec", "completionMode"), None, ""),
+]
+
+
+@pytest.mark.parametrize(("path", "place", "by"), PLACES)
+def test_a_value_has_its_place_and_who_wrote_it(path: tuple[Any, ...], place: tuple[Any, ...] | None, by: str) -> None:
+    record, _, index = recorded(smallest(BODY), "job")
+    assert (record.place(index, path), record.by(index, path)) == (place, by)
+
+
+def test_a_role_s_values_are_the_role_s() -> None:
+    body = "master: {}\nworker: {replicas: 2, env: {B: c}}\nenv: {A: b}"
+    record, _, index = recorded(smallest(body), "pytorchjob")
+    env = ("spec", "pytorchReplicaSpecs", "Worker", "template", "spec", "containers", 0, "env")
+    assert [record.place(index, (*env, i)) for i in (0, 1)] == [("spec", "env", "A"), ("spec", "worker", "env", "B")]
+    assert record.role(index, env) == "worker"
+    assert record.role(index, ("spec",)) == ""
+    assert record.place(index, (*env[:3], "replicas")) == ("spec", "worker", "replicas")
+
+
+def test_what_a_profile_gives_is_no_word_of_the_spec() -> None:
+    cluster = profile({"defaults": {"labels": {"team": "x"}, "env": {"A": "b"}}})
+    record, _, index = recorded(smallest(), "job", cluster)
+    assert record.place(index, ("metadata", "labels", "team")) is None
+    assert (record.place(index, (*MAIN, "env", 0)), record.by(index, (*MAIN, "env", 0))) == (None, "env")
+
+
+def test_it_is_made_when_it_is_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    def never(*_: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("ptcompile.compiling.record.recorded", never)
+    assert compiled(smallest("resources: {gpu: 8}"), "job").manifests
