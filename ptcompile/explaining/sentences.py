@@ -78,6 +78,11 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
         "": "Pods that ask for an accelerator tolerate the taints of its nodes: the profile's, else the taint of the "
         "resource's own name; so do those of spot jobs and of resources with taints of their own. Yours come first.",
     },
+    "security": {
+        "automountServiceAccountToken": "At the Pod Security level restricted, a pod without a service account of its "
+        "own gets no token: training does not talk to the API server.",
+        "": "podSecurity: restricted asks every pod and container for this.",
+    },
     "shm": {
         "volumeMounts": "Without a volume /dev/shm has 64 MiB, too few for DataLoader workers and NCCL: the main "
         "container gets a memory volume there, unless you mount your own or say sharedMemory: false.",

@@ -14,9 +14,8 @@ def linear(validator: Any) -> Any:
     """A validator class of jsonschema whose patterns cannot hang."""
     from jsonschema.validators import extend
 
-    return extend(
-        validator, {"pattern": _pattern, "patternProperties": _properties, "additionalProperties": _additional}
-    )
+    words = {"pattern": _pattern, "patternProperties": _properties, "additionalProperties": _additional}
+    return extend(validator, words)  # type: ignore[no-untyped-call]
 
 
 def _pattern(_validator: Any, pattern: str, instance: Any, _schema: Any) -> Iterator[Any]:
