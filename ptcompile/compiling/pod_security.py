@@ -20,7 +20,9 @@ def violations(
     found = (
         (index, each) for index, one in enumerate(manifests) for each in pod_security_problems(one, (), level, server)
     )
-    for problem in at_lines(found):
+    told = list(at_lines(found))
+    at_a_line = [one for one in told if one.path != ("spec",)]  # the others follow from them
+    for problem in at_a_line or told:
         if problem.path == ("spec", "fabric"):
             help = f"the fabric {job.fabric} needs a namespace of the level privileged: set podSecurity: privileged"
             problem = problem._replace(help=help)

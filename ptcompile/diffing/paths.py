@@ -81,6 +81,24 @@ def _differing(one: Any, other: Any) -> int:
     return count
 
 
+def _pruned(one: Any, other: Any) -> tuple[Any, Any]:
+    """Both sides without what they have in common: deepdiff takes its time for equal values too."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        both = {key: _pruned(one[key], other[key]) for key in one if key in other and not _alike(one[key], other[key])}
+        sides = []
+        for index, side, beside in ((0, one, other), (1, other, one)):
+            sides.append(
+                type(side)(
+                    {k: both[k][index] if k in both else v for k, v in side.items() if k in both or k not in beside}
+                )
+            )
+        return sides[0], sides[1]
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = [(None, None) if _alike(x, y) else _pruned(x, y) for x, y in zip(one, other, strict=True)]
+        return [x for x, _ in pairs], [y for _, y in pairs]
+    return one, other
+
+
 def _wide(one: Json, other: Json, before: Json, after: Json) -> list[Change]:
     """Where too much differs to be compared value by value: the fields of the object that differ, as a whole."""
     shown = normal(hidden(before)), normal(hidden(after))
@@ -98,8 +116,7 @@ def _found(one: Json, other: Json, before: Json, after: Json) -> list[Change]:
     from deepdiff import DeepDiff  # a fifth of a second: only where something differs
 
     found = DeepDiff(
-        one,
-        other,
+        *_pruned(one, other),
         view="tree",
         ignore_private_variables=False,  # else it passes over names that begin with two underscores
         threshold_to_diff_deeper=0,  # else it takes mappings that share little for one change

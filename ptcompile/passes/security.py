@@ -24,7 +24,7 @@ def _restricted(template: PodTemplate) -> PodTemplate:
     if _mapping(template.extra.get("os")).get("name") == "windows":
         return template
     pod = {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}}
-    extra = {**template.extra, "securityContext": pod | dict(_mapping(template.extra.get("securityContext")))}
+    extra = {**template.extra, "securityContext": _filled(_mapping(template.extra.get("securityContext")), pod)}
     if not extra.keys() & {"serviceAccountName", "serviceAccount", "automountServiceAccountToken"}:
         extra["automountServiceAccountToken"] = False
     if isinstance(inits := extra.get("initContainers"), list | tuple):
@@ -40,11 +40,16 @@ def _restricted(template: PodTemplate) -> PodTemplate:
 def _contained(container: Json) -> dict[str, Any]:
     """A container that gains no privileges and drops all capabilities; it may add some, as far as the level allows."""
     own = _mapping(container.get("securityContext"))
-    capabilities = {"drop": ["ALL"]} | dict(_mapping(own.get("capabilities")))
-    filled = {"allowPrivilegeEscalation": False, **own, "capabilities": capabilities}
-    if own.get("privileged") is True or "CAP_SYS_ADMIN" in (capabilities.get("add") or ()):
-        filled = {**own, "capabilities": capabilities}  # the API server rejects the two together
-    return {**container, "securityContext": filled}
+    capabilities = _filled(_mapping(own.get("capabilities")), {"drop": ["ALL"]})
+    wanted: dict[str, Any] = {"capabilities": capabilities}
+    if own.get("privileged") is not True and "CAP_SYS_ADMIN" not in (capabilities.get("add") or ()):
+        wanted = {"allowPrivilegeEscalation": False, **wanted}  # the API server rejects it beside either of the two
+    return {**container, "securityContext": {**_filled(own, wanted), "capabilities": capabilities}}
+
+
+def _filled(own: Json, wanted: Json) -> dict[str, Any]:
+    """The user's fields first, whose keys know their lines in the spec, then those that are missing."""
+    return {**own, **{key: value for key, value in wanted.items() if key not in own}}
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:
