@@ -76,11 +76,11 @@ def last_of(current: mmap) -> bytes:
     return current[8 : 8 + int.from_bytes(current[:8], "big")]
 
 
-def limit_memory() -> None:
-    """Let this process have `MAX_SPACE` more address space than it has, and no more (Linux)."""
+def limit_memory(more: int = MAX_SPACE) -> None:
+    """Let this process have so many bytes more of address space than it has (Linux)."""
     if sys.platform == "linux":
         now = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (now + MAX_SPACE, now + MAX_SPACE))
+        resource.setrlimit(resource.RLIMIT_AS, (now + more, now + more))
 
 
 def peak() -> int:
