@@ -3,8 +3,6 @@
 `SECURITY.md` has the same table for readers. `lower()` is for input of strangers (`--untrusted`).
 """
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 
