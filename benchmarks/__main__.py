@@ -6,7 +6,7 @@ import argparse
 import platform
 from collections.abc import Callable
 
-from benchmarks import cold, growth, instructions, lint, memory, peers, throughput
+from benchmarks import cold, editor, growth, instructions, lint, memory, peers, throughput
 
 ALL: dict[str, Callable[[], None]] = {
     "cold": cold.run,
@@ -15,6 +15,7 @@ ALL: dict[str, Callable[[], None]] = {
     "lint": lint.run,
     "growth": growth.run,
     "memory": memory.run,
+    "editor": editor.run,
     "peers": peers.run,
 }
 

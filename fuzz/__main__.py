@@ -15,7 +15,7 @@ from mmap import mmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-NAMES = ("reader", "lint", "compile", "verbs", "secrets", "files")
+NAMES = ("reader", "lint", "compile", "server", "verbs", "secrets", "files")
 
 
 def main() -> int:

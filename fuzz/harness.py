@@ -1,4 +1,4 @@
-"""What is asked of every input: harnesses, each bytes in, and an exception where a promise is broken.
+"""What is asked of every input: a harness each, bytes in, and an exception where a promise is broken.
 
 Beside "it does not raise" each asks what the design promises of any input: positions inside the text, reports that no
 file can steer, two readers that agree, the same bytes twice, manifests that are read back as they were.
@@ -90,6 +90,13 @@ def compile(data: bytes) -> None:
         world(ptcompile.simulate(data, filename=NAME))
     if cluster is not None:
         findings(tuple(api.read_cluster(data, filename=NAME)[1]), data)
+
+
+def server(data: bytes) -> None:
+    """The language server, of which the other harnesses need nothing."""
+    from fuzz.server import server as asked
+
+    asked(data)
 
 
 def emit_and_read(data: object) -> object:

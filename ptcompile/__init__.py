@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from ptcompile.diffing import Difference
     from ptcompile.explaining.explanation import Explanation
+    from ptcompile.extending import Extensions
+    from ptcompile.extending.installed import Plugin
     from ptcompile.findings.diagnostics import Diagnostic, Span
     from ptcompile.fixing import Skipped
     from ptcompile.operators.common.following import Condition
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from ptcompile.verbs.init import init
     from ptcompile.verbs.lint import Report, lint
     from ptcompile.verbs.platform import platform
+    from ptcompile.verbs.plugins import extensions, plugins
     from ptcompile.verbs.rehearse import rehearse
     from ptcompile.verbs.requires import Requirements, requires
     from ptcompile.verbs.rules import rules
@@ -81,6 +84,7 @@ __all__ = [
     "Elastic",
     "EnvSource",
     "Explanation",
+    "Extensions",
     "Fabric",
     "Fixed",
     "Gpu",
@@ -94,6 +98,7 @@ __all__ = [
     "OperatorImage",
     "OperatorNamespace",
     "OperatorVersions",
+    "Plugin",
     "ProfileMetadata",
     "ProfileSpec",
     "Reference",
@@ -126,11 +131,13 @@ __all__ = [
     "convert",
     "diff",
     "explain",
+    "extensions",
     "fix",
     "import_manifests",
     "init",
     "lint",
     "platform",
+    "plugins",
     "rehearse",
     "requires",
     "rules",
@@ -154,6 +161,7 @@ _FROM = {
     "Elastic": "vocabulary.spec",
     "EnvSource": "vocabulary.spec",
     "Explanation": "explaining.explanation",
+    "Extensions": "extending",
     "Imported": "verbs.import_manifests",
     "Fabric": "vocabulary.cluster.devices",
     "Fixed": "verbs.fix",
@@ -167,6 +175,7 @@ _FROM = {
     "OperatorImage": "vocabulary.cluster.model",
     "OperatorNamespace": "vocabulary.cluster.model",
     "OperatorVersions": "vocabulary.cluster.model",
+    "Plugin": "extending.installed",
     "ProfileMetadata": "vocabulary.cluster.model",
     "ProfileSpec": "vocabulary.cluster.model",
     "Reference": "operators.handles",
@@ -198,11 +207,13 @@ _FROM = {
     "convert": "verbs.convert",
     "diff": "verbs.diff",
     "explain": "verbs.compile",
+    "extensions": "verbs.plugins",
     "fix": "verbs.fix",
     "init": "verbs.init",
     "import_manifests": "verbs.import_manifests",
     "lint": "verbs.lint",
     "platform": "verbs.platform",
+    "plugins": "verbs.plugins",
     "rehearse": "verbs.rehearse",
     "requires": "verbs.requires",
     "rules": "verbs.rules",

@@ -42,6 +42,12 @@ def check(**given: Any) -> None:
             if value is not None and not isinstance(value, str):
                 hint = f": write {str(value)!r}" if parameter == "kubernetes" and isinstance(value, float) else ""
                 raise TypeError(f"{parameter} must be a string or None, not {_name(value)}{hint}")
+        elif parameter == "extensions":
+            if value is not None and type(value).__name__ != "Extensions":
+                raise TypeError(f"extensions must be what ptcompile.extensions gives, or None, not {_name(value)}")
+        elif parameter == "pause":
+            if value is not None and not callable(value):
+                raise TypeError(f"pause must be a function or None, not {_name(value)}")
         elif isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
             raise TypeError(f"{parameter} must be a list, not {_name(value)}")
 

@@ -90,7 +90,7 @@ def stamp(
     if span is None and document is not None:
         span = document.span(path, on_key=problem.on_key)
     return Diagnostic(
-        code=code_of(problem.name),
+        code=problem.code or code_of(problem.name),
         name=problem.name,
         severity=problem.severity,
         message=told.message,

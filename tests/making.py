@@ -10,7 +10,7 @@ import yaml
 
 from ptcompile.compiling.compiler import Compiled, compile_document
 from ptcompile.compiling.record import Record
-from ptcompile.job.model import Container, Context, Job, Launch, PodTemplate, Resources, Role
+from ptcompile.job.model import Container, Context, Job, Launch, Nearness, PodTemplate, Resources, Role
 from ptcompile.operators.targets import target_named
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from ptcompile.vocabulary.from_schema import default_cluster
@@ -94,3 +94,8 @@ def job(*templates: PodTemplate, replicas: int = 1, **fields: Any) -> Job:
         roles = (roles[0]._replace(replicas=1), roles[1])
     nodes = sum(role.replicas for role in roles)
     return Job(**{"name": "train", "roles": roles, "min_nodes": nodes, "launch": LAUNCH, **fields})
+
+
+def nearness(level: str, *, required: bool = True) -> Nearness:
+    """How near to each other pods must be."""
+    return Nearness(level, required)

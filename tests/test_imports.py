@@ -86,6 +86,18 @@ def test_the_package_alone_loads_nothing() -> None:
     assert not loaded & {"re", "typing", "enum", "json"}
 
 
+def test_no_plugin_costs_nothing_where_none_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "spec.yaml"
+    spec = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: a}\nspec: {image: i:1, script: t.py}\n"
+    path.write_text(spec, encoding="utf-8")
+    code = "import atexit, os\nos._exit = lambda status: None\nfrom ptcompile.cli import run\nrun()"
+    for command in ("compile", "lint"):
+        loaded = _loaded(code, command, str(path))
+        assert "ptcompile.compiling.compiler" in loaded
+        assert not {name for name in loaded if name.startswith("ptcompile.extending")}
+        assert "importlib.metadata" not in loaded
+
+
 def test_every_public_name_is_found() -> None:
     assert _ran("import ptcompile as p; print(all(getattr(p, name) is not None for name in p.__all__))") == "True\n"
     assert _ran("import ptcompile as p; print(sorted({*p.__all__} - {*p._FROM}))") == "['__version__']\n"

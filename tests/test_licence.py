@@ -21,6 +21,7 @@ SCHEMAS = {
     "scheduling.volcano.sh": "Volcano",
     "jobset.x-k8s.io": "JobSet",
     "scheduling.x-k8s.io": "scheduler-plugins",
+    "resource.nvidia.com": "NVIDIA DRA Driver for GPUs",
     "crds/kueue.x-k8s.io.json": "Kueue",
     "crds/leaderworkerset.x-k8s.io.json": "LeaderWorkerSet",
     "crds/ray.io.json": "KubeRay",

@@ -21,10 +21,13 @@ from tests.conftest import ROOT
 
 GITHUB = ROOT / ".github"
 DOCUMENTS = ("CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md", "docs/stability.md")
+PAGES = [
+    path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "docs").rglob("*.md")) if path.stem != "stability"
+]
 WITH_PATHS = (*DOCUMENTS, "benchmarks/README.md")
 FORMS = sorted(path for path in (GITHUB / "ISSUE_TEMPLATE").iterdir() if path.name != "config.yml")
 WORKFLOWS = sorted((GITHUB / "workflows").iterdir())
-AVOIDED = r"\b(mend(s|ed|ing)?|nobody|beside the|stands? (in|for|at|by)|is no [a-z]|own mind)\b"
+AVOIDED = r"\b(mend(s|ed|ing)?|nobody|beside the|stands? (in|at|by)|is no [a-z]|own mind)\b"
 """Words of the old style, which CONTRIBUTING tells people not to write."""
 
 
@@ -82,12 +85,12 @@ def test_the_layout_names_every_package() -> None:
     assert sorted(rows) == sorted(packages)
 
 
-def test_the_readme_and_contributing_name_the_same_commands() -> None:
-    commands = [
-        line for line in _text("CONTRIBUTING.md").splitlines() if line.startswith(("python -m pip", "python -m pytest"))
-    ]
-    assert len(commands) == 2
-    assert commands[1] in _text("README.md").splitlines()
+def test_the_tests_to_run_while_working_are_there() -> None:
+    """A path that is moved would be an error for whoever copies the command."""
+    (command,) = [line for line in _text("CONTRIBUTING.md").splitlines() if line.startswith("python -m pytest")]
+    paths = [word for word in command.split() if word.startswith("tests/")]
+    assert len(paths) > 3
+    assert [path for path in paths if not (ROOT / path).exists()] == []
 
 
 def test_every_script_of_ci_is_explained() -> None:
@@ -110,6 +113,35 @@ def test_codes_that_are_named_have_that_name(name: str) -> None:
     for rule, code in re.findall(r"`([\w-]+)` \((PTC\d+)\)", text):
         assert CODES[rule] == code
     assert set(re.findall(r"PTC\d{3}", text)) <= set(CODES.values())
+
+
+def test_the_guide_installs_this_version() -> None:
+    versions = set(re.findall(r"(?:ptcompile==|rev: v)([\d.]+)", _text("docs/guide/ci.md")))
+    assert versions == {__version__}
+
+
+def test_what_is_published_names_its_authors_and_addresses() -> None:
+    project = tomllib.loads(_text("pyproject.toml"))["project"]
+    assert project["authors"]
+    assert set(project["urls"]) == {"Documentation", "Changelog", "Source"}
+
+
+SHEETS = r"(?<![\w/-])[a-z_]+\.md\b"
+"""Names of documents without a folder: of no use to somebody who has the package alone."""
+
+
+def test_no_source_of_the_package_names_a_document_that_a_reader_does_not_have() -> None:
+    paths = [path for path in (ROOT / "ptcompile").rglob("*.py") if path.name != "about.py"]
+    named = {(path.name, word) for path in paths for word in re.findall(SHEETS, path.read_text(encoding="utf-8"))}
+    assert named == set()
+    assert re.findall(SHEETS, "(Volcano 1.16, sheet.md 3.1)") == ["sheet.md"]
+
+
+def test_every_page_of_facts_that_is_named_exists() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "ptcompile").rglob("*.py"))
+    named = set(re.findall(r"facts/([a-z-]+)", text))
+    assert {"torchrun", "volcano"} & named
+    assert [name for name in sorted(named) if not (ROOT / "docs" / "facts" / f"{name}.md").exists()] == []
 
 
 def test_security_tells_the_limits_of_the_code() -> None:
@@ -158,9 +190,10 @@ def test_the_oldest_python_is_that_of_the_project() -> None:
     assert f'python-version: "{oldest}"' in _text(".github/workflows/ci.yml")
 
 
-@pytest.mark.parametrize("name", DOCUMENTS)
+@pytest.mark.parametrize("name", [*DOCUMENTS, "README.md", *PAGES])
 def test_the_documents_keep_to_the_style_of_english(name: str) -> None:
     text = re.sub(r"<!-- now and better -->.*?<!-- /now and better -->", "", _text(name), flags=re.DOTALL)
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)  # output is tested where it is written
     assert [found.group() for found in re.finditer(AVOIDED, text)] == []
     assert re.search(AVOIDED, "why, and how to mend it")
 
@@ -192,8 +225,10 @@ def test_a_workflow_reads_only_and_holds_no_secrets(workflow: Path) -> None:
     data: dict[str, Any] = yaml.safe_load(text)
     assert data["permissions"] == {"contents": "read"}
     assert "secrets." not in text
-    for job in data["jobs"].values():
-        assert "permissions" not in job
+    for name, job in data["jobs"].items():
+        publishes = (workflow.stem, name) == ("docs", "publish")
+        assert job.get("permissions") == ({"pages": "write", "id-token": "write"} if publishes else None)
+        assert not publishes or "refs/heads/main" in job["if"]
         assert job["timeout-minutes"] <= 60
         checkouts = [step for step in job["steps"] if step.get("uses", "").startswith("actions/checkout@")]
         assert all(step["with"]["persist-credentials"] is False for step in checkouts)
@@ -201,5 +236,5 @@ def test_a_workflow_reads_only_and_holds_no_secrets(workflow: Path) -> None:
 
 def test_workflows_call_scripts_that_can_be_run() -> None:
     called = {name for workflow in WORKFLOWS for name in re.findall(r"run: (\.ci/\w+)", workflow.read_text("utf-8"))}
-    assert called == {".ci/run", ".ci/flyte", ".ci/torch"}
+    assert called == {".ci/run", ".ci/flyte", ".ci/torch", ".ci/adapters", ".ci/docs"}
     assert all((ROOT / name).stat().st_mode & 0o100 for name in called)

@@ -48,7 +48,7 @@ def test_every_report_is_valid(case: Case) -> None:
 
 
 def test_a_finding_has_the_fields_of_the_schema() -> None:
-    assert list(report_schema.diagnostic()["properties"]) == list(Diagnostic._fields)
+    assert list(report_schema.diagnostic()["properties"]) == [*Diagnostic._fields, "url"]
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from ptcompile.catalogue.rows import ALIASES, ROWS, Row
 from ptcompile.catalogue.shapes import MACHINES, Machines
-from ptcompile.catalogue.vendors import ANYWHERE, VENDORS, Taint
+from ptcompile.catalogue.vendors import ANYWHERE, ARM, VENDORS, Taint
 
 
 class Whole(NamedTuple):
@@ -34,6 +34,8 @@ class Entry(NamedTuple):
     one_drives_all: bool
     env: Mapping[str, str]
     whole: Whole | None
+    domain: int
+    """How many nodes NVLink joins in one rack; 0 where it ends at the machine, and for a slice."""
     sources: tuple[str, ...]
 
 
@@ -50,7 +52,7 @@ def find(name: str, cloud: str = ANYWHERE) -> Entry | None:
         return None
     vendor = VENDORS[row.vendor]
     dialect = vendor.dialects[cloud]
-    labels = {dialect.label: row.nodes[cloud]} if dialect.label else {}
+    labels = {dialect.label: row.nodes[cloud]} if dialect.label and row.nodes[cloud] else {}
     resource = vendor.resource
     without: tuple[str, ...] = ()
     if part and dialect.slice_label:
@@ -63,11 +65,12 @@ def find(name: str, cloud: str = ANYWHERE) -> Entry | None:
         resource=resource,
         labels=labels,
         without=without,
-        taints=dialect.taints,
+        taints=(*dialect.taints, *((ARM,) if row.arm and cloud == "gke" else ())),
         processes=row.processes,
         one_drives_all=vendor.one_drives_all,
         env=vendor.env,
         whole=None if part else whole(name, cloud),
+        domain=0 if part else row.domain,
         sources=(dialect.source, vendor.source, *row.sources(cloud)),
     )
 

@@ -20,6 +20,7 @@ _VERBS = ("rdma/", "nvidia.com/hostdev", "mellanox.com/", "nvidia.com/rdma")
 
 _IB_ENV = ("NCCL_IB_HCA", "NCCL_IB_GID_INDEX")
 _INTERFACE = "NCCL_SOCKET_IFNAME"
+_MNNVL = "NCCL_MNNVL_ENABLE"
 
 
 class Gap(NamedTuple):
@@ -66,9 +67,10 @@ def gaps(template: Json) -> Iterator[Gap]:
         yield from _turned_off(container)
         yield from _interface(container)
         yield from _direct(container, template)
+        yield from _multi_node_nvlink(container)
 
 
-_SAID = ("FI_EFA_", "FI_PROVIDER", "NCCL_IB_", "NCCL_NET", _INTERFACE, "NCCL_GPUDIRECTTCPX_", "NCCL_FASTRAK_")
+_SAID = ("FI_EFA_", "FI_PROVIDER", "NCCL_IB_", "NCCL_NET", _INTERFACE, "NCCL_GPUDIRECTTCPX_", "NCCL_FASTRAK_", _MNNVL)
 """What the names of all variables begin with that are asked for here."""
 
 
@@ -180,3 +182,10 @@ def _direct(one: _Container, template: Json) -> Iterator[Gap]:
     if not any("tcpgpudmarxd" in image for image in images):
         message = f"{wanted} needs the daemon tcpgpudmarxd in the pod, and no container runs its image"
         yield Gap(one.env_path(wanted), message, "add it as an init container with restartPolicy: Always")
+
+
+def _multi_node_nvlink(one: _Container) -> Iterator[Gap]:
+    """NVLink between nodes goes by an IMEX channel, which a claim or the container runtime brings."""
+    if one.env.get(_MNNVL) == "1" and not one.hidden and "NVIDIA_IMEX_CHANNELS" not in one.env:
+        message = f"{_MNNVL} is 1, and the container claims no channel of a ComputeDomain: NCCL stops"
+        yield Gap(one.env_path(_MNNVL), message, f"claim a channel by resources.claims, or remove {_MNNVL}")

@@ -18,6 +18,7 @@ SOURCES = {
     "eks": f"{_KARPENTER}; p3.* and dl1: kubernetes/autoscaler ec2_instance_types.go (2026-08-22); "
     "trn2u: https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html (2026)",
     "aks": "https://github.com/kubernetes/autoscaler cloudprovider/azure/azure_instance_types.go (2026-08-22)",
+    "oke": "https://github.com/oracle-quickstart/oci-hpc-oke docs (2026-08-20)",
     "nvidia": "https://github.com/NVIDIA/k8s-device-plugin docs/gpu-feature-discovery (2026-08-19)",
     "amd": "https://github.com/ROCm/k8s-device-plugin cmd/k8s-node-labeller (2026-08-11)",
     "gaudi": "https://docs.habana.ai/en/latest/Orchestration/Gaudi_Kubernetes (2026)",
@@ -37,6 +38,10 @@ class Row(NamedTuple):
     """How many processes a device takes."""
     refused: Mapping[str, tuple[str, ...]] = _NONE
     """Slices that a cloud's device plugin does not make of it."""
+    domain: int = 0
+    """How many nodes NVLink joins in one rack; 0 where it ends at the machine."""
+    arm: bool = False
+    """Whether the machines' CPUs are arm64, so that images must be."""
 
     def slices_in(self, cloud: str) -> tuple[str, ...]:
         """The slices that a cloud's nodes can be cut in."""
@@ -53,6 +58,12 @@ _HOPPER_80 = ("1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb")
 _HOPPER_141 = ("1g.18gb", "1g.35gb", "2g.35gb", "3g.71gb", "4g.71gb", "7g.141gb")
 _HOPPER_94 = ("1g.12gb", "1g.24gb", "2g.24gb", "3g.47gb", "4g.47gb", "7g.94gb")
 _BLACKWELL = ("1g.23gb", "1g.45gb", "2g.45gb", "3g.90gb", "4g.90gb", "7g.180gb")
+_B300 = ("1g.34gb", "1g.67gb", "2g.67gb", "3g.135gb", "4g.135gb", "7g.269gb")
+_GB200 = ("1g.23gb", "1g.47gb", "2g.47gb", "3g.93gb", "4g.93gb", "7g.186gb")
+_GB300 = ("1g.35gb", "1g.70gb", "2g.70gb", "3g.139gb", "4g.139gb", "7g.278gb")
+_HOPPER_96 = ("1g.12gb", "1g.24gb", "2g.24gb", "3g.48gb", "4g.48gb", "7g.96gb")
+_NVL72 = 18
+"""Nodes of four GPUs in a rack: defaultMaxNodesPerIMEXDomain of kubernetes-sigs/dra-driver-nvidia-gpu (2026-08-07)."""
 _FLAT = ("1x1", "2x2", "2x4", "4x4", "4x8", "8x8", "8x16", "16x16")
 
 
@@ -74,6 +85,11 @@ def _sizes(family: str, *sizes: str) -> tuple[str, ...]:
 
 def _tpu(value: str, slices: tuple[str, ...]) -> Row:
     return Row("tpu", dict.fromkeys(("gke", ANYWHERE), (value,)), slices)
+
+
+def _instinct(card: str, oke: tuple[str, ...] = ()) -> Row:
+    nodes = {"oke": oke} if oke else {}
+    return Row("amd", {**nodes, ANYWHERE: tuple(f"AMD_Instinct_{card}{kind}" for kind in ("", "_VF"))})
 
 
 def _trainium(machines: tuple[str, ...], cores: int) -> Row:
@@ -112,18 +128,21 @@ ROWS: dict[str, Row] = {
         "gke": ("nvidia-tesla-a100",),
         "eks": ("p4d.24xlarge",),
         "aks": ("Standard_ND96asr_v4",),
+        "oke": ("BM.GPU4.8", "BM.GPU.B4.8"),
         ANYWHERE: ("NVIDIA-A100-SXM4-40GB", "NVIDIA-A100-PCIE-40GB"),
     }, _AMPERE_40, refused={"gke": ("1g.10gb", "4g.20gb")}),
     "nvidia-a100-80gb": Row("nvidia", {
         "gke": ("nvidia-a100-80gb",),
         "eks": ("p4de.24xlarge",),
         "aks": (*(f"Standard_NC{n}ads_A100_v4" for n in (24, 48, 96)), "Standard_ND96amsr_A100_v4"),
+        "oke": ("BM.GPU.A100-v2.8",),
         ANYWHERE: ("NVIDIA-A100-SXM4-80GB", "NVIDIA-A100-80GB-PCIe"),
     }, _HOPPER_80, refused={"gke": ("1g.20gb", "4g.40gb")}),
     "nvidia-h100": Row("nvidia", {
         "gke": ("nvidia-h100-80gb",),
         "eks": ("p5.48xlarge", "p5.4xlarge"),
         "aks": ("Standard_ND96isr_H100_v5",),
+        "oke": ("BM.GPU.H100.8",),
         ANYWHERE: ("NVIDIA-H100-80GB-HBM3", "NVIDIA-H100-PCIe"),
     }, _HOPPER_80, refused={"gke": ("4g.40gb",)}),
     "nvidia-h100-nvl": Row("nvidia", {
@@ -137,17 +156,47 @@ ROWS: dict[str, Row] = {
         "gke": ("nvidia-h200-141gb",),
         "eks": ("p5e.48xlarge", "p5en.48xlarge"),
         "aks": ("Standard_ND96isr_H200_v5",),
+        "oke": ("BM.GPU.H200.8",),
         ANYWHERE: ("NVIDIA-H200", "NVIDIA-H200-NVL"),
     }, _HOPPER_141),
     "nvidia-b200": Row("nvidia", {
         "gke": ("nvidia-b200",),
         "eks": ("p6-b200.48xlarge",),
+        "oke": ("BM.GPU.B200.8",),
         ANYWHERE: ("NVIDIA-B200",),
     }, _BLACKWELL),
+    "nvidia-b300": Row("nvidia", {
+        "eks": ("p6-b300.48xlarge",),
+        "oke": ("BM.GPU.B300.8",),
+        ANYWHERE: ("NVIDIA-B300-SXM6-AC", "NVIDIA-B300-SXM6-PC"),
+    }, _B300),
+    "nvidia-gb200": Row("nvidia", {
+        "gke": ("nvidia-gb200",),
+        "eks": ("p6e-gb200.36xlarge",),
+        "aks": ("Standard_ND128isr_NDR_GB200_v6",),
+        "oke": ("BM.GPU.GB200.4", "BM.GPU.GB200-v2.4", "BM.GPU.GB200-v3.4"),
+        ANYWHERE: ("NVIDIA-GB200",),
+    }, _GB200, domain=_NVL72, arm=True),
+    "nvidia-gb300": Row("nvidia", {
+        "gke": ("nvidia-gb300",),
+        "aks": ("Standard_ND128isr_GB300_v6",),
+        "oke": ("BM.GPU.GB300.4",),
+        ANYWHERE: ("NVIDIA-GB300",),
+    }, _GB300, domain=_NVL72, arm=True),
+    "nvidia-h20": Row("nvidia", {ANYWHERE: ("NVIDIA-H20",)}, _HOPPER_96),
+    "nvidia-rtx-pro-6000": Row("nvidia", {
+        "gke": ("nvidia-rtx-pro-6000",),
+        "eks": _sizes("g7e", *(f"{n}xlarge" for n in (2, 4, 8, 12, 24, 48))),
+        "oke": ("BM.GPU.RTXPRO.8",),
+    }, ("1g.24gb", "2g.48gb", "4g.96gb")),
     "amd-mi300x": Row("amd", {
         "aks": ("Standard_ND96isr_MI300X_v5", "Standard_ND96is_MI300X_v5"),
+        "oke": ("BM.GPU.MI300X.8",),
         ANYWHERE: tuple(f"AMD_Instinct_MI300X{kind}" for kind in ("_OAM", "", "_HF", "_VF")),
     }),
+    "amd-mi325x": _instinct("MI325X"),
+    "amd-mi350x": _instinct("MI350X"),
+    "amd-mi355x": _instinct("MI355X", ("BM.GPU.MI355X-v1.8", "BM.GPU.MI355X.8")),
     "intel-gaudi": Row("gaudi", {"eks": ("dl1.24xlarge",), ANYWHERE: ()}),
     "intel-gaudi2": Row("gaudi", {ANYWHERE: ()}),
     "intel-gaudi3": Row("gaudi", {ANYWHERE: ()}),
@@ -155,8 +204,10 @@ ROWS: dict[str, Row] = {
     "google-tpu-v5e": _tpu("tpu-v5-lite-podslice", _FLAT),
     "google-tpu-v5p": _tpu("tpu-v5p-slice", _torus(140)),
     "google-tpu-v6e": _tpu("tpu-v6e-slice", _FLAT),
+    "google-tpu-v7": _tpu("tpu7x", ("1x1x1", *_torus(144))),
     "aws-trainium1": _trainium(("trn1.32xlarge", "trn1n.32xlarge", "trn1.2xlarge"), 2),
     "aws-trainium2": _trainium(("trn2.48xlarge", "trn2u.48xlarge"), 4),
+    "aws-trainium3": _trainium((), 4),  # of which the sources name no instance type yet
 }  # fmt: skip
 """`refused` is what GoogleCloudPlatform/container-engine-accelerators has no parts for (pkg/gpu/nvidia/mig,
 2026-06-11): 4g.20gb and 4g.40gb, 1g.10gb on an A100 of 40 GB, 1g.20gb on other than an H100."""
@@ -168,5 +219,6 @@ ALIASES = {
     "tpu-v5-lite-podslice": "google-tpu-v5e",
     "tpu-v5p-slice": "google-tpu-v5p",
     "tpu-v6e-slice": "google-tpu-v6e",
+    "tpu7x": "google-tpu-v7",
 }
 """GKE's names of some, which Flyte uses too."""

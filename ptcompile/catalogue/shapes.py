@@ -5,6 +5,8 @@ Sources, as of the day behind each:
   cloudprovider/aws/ec2_instance_types.go (2026-08-22). EFA counts are those of the network cards of an instance.
 - AKS: kubernetes/autoscaler, cloudprovider/azure/azure_instance_types.go (2026-08-22); InfiniBand counts, one HCA for
   each `rdma/ib`: Azure/ai-infrastructure-on-azure (2026-04-22).
+- OKE: oracle-quickstart/oci-hpc-oke docs/using-rdma-network-interfaces-in-manifests.md (2026-08-20): accelerators and
+  virtual functions; RTXPRO, MI355X and the GB shapes use the host's network.
 - GKE: https://docs.cloud.google.com/compute/docs/accelerator-optimized-machines and, for TPU hosts, plan-tpus and
   dstackai/gpuhunt (2026-06). N1 machines take T4 and V100 in many combinations, and TPU v4 hosts have no public
   memory size: neither has a row.
@@ -26,9 +28,9 @@ class Machine(NamedTuple):
     name: str
     devices: int
     cpu: int
-    """vCPUs."""
+    """vCPUs; 0 where no source says it."""
     memory: int
-    """In GiB."""
+    """In GiB; 0 where no source says it."""
     fabrics: Mapping[str, int] = _NO_FABRIC
     """How many devices of a fabric it has, by the fabric's name."""
 
@@ -69,6 +71,12 @@ _V5P = (Machine("ct5p-hightpu-4t", 4, 208, 448),)
 _V6E = tuple(Machine(f"ct6e-standard-{n}t", n, cpu, memory) for n, cpu, memory in ((1, 44, 448), (4, 180, 720),
                                                                                    (8, 180, 1440)))  # fmt: skip
 
+
+def _oci(shape: str, functions: int = 0) -> Machine:
+    """A bare-metal shape, with so many virtual functions for RDMA. Its OCPUs and memory are not in the source."""
+    return Machine(f"BM.GPU{shape}", int(shape.rpartition(".")[2]), 0, 0, {"rdma-vf": functions} if functions else {})
+
+
 MACHINES: dict[str, dict[str, Machines]] = {
     "nvidia-t4": {
         "eks": (
@@ -105,6 +113,7 @@ MACHINES: dict[str, dict[str, Machines]] = {
         ),
         "eks": (Machine("p4d.24xlarge", 8, 96, 1152, {"efa": 4}),),
         "aks": (_nd("ND96asr_v4", 900),),
+        "oke": (_oci("4.8", 16), _oci(".B4.8", 16)),
     },
     "nvidia-a100-80gb": {
         "gke": tuple(Machine(f"a2-ultragpu-{n}g", n, 12 * n, 170 * n) for n in (1, 2, 4, 8)),
@@ -113,6 +122,7 @@ MACHINES: dict[str, dict[str, Machines]] = {
             *(Machine(f"Standard_NC{24 * n}ads_A100_v4", n, 24 * n, 220 * n) for n in (1, 2, 4)),
             _nd("ND96amsr_A100_v4", 1800),
         ),
+        "oke": (_oci(".A100-v2.8", 16),),
     },
     "nvidia-h100": {
         "gke": (
@@ -121,6 +131,7 @@ MACHINES: dict[str, dict[str, Machines]] = {
         ),
         "eks": (Machine("p5.48xlarge", 8, 192, 2048, {"efa": 32}), Machine("p5.4xlarge", 1, 16, 256, _EFA)),
         "aks": (_nd("ND96isr_H100_v5", 1900),),
+        "oke": (_oci(".H100.8", 16),),
     },
     "nvidia-h100-nvl": {
         "aks": (Machine("Standard_NC40ads_H100_v5", 1, 40, 320), Machine("Standard_NC80adis_H100_v5", 2, 80, 640)),
@@ -132,18 +143,44 @@ MACHINES: dict[str, dict[str, Machines]] = {
             Machine("p5e.48xlarge", 8, 192, 2048, {"efa": 32}), Machine("p5en.48xlarge", 8, 192, 2048, {"efa": 16}),
         ),
         "aks": (_nd("ND96isr_H200_v5", 1850),),
+        "oke": (_oci(".H200.8", 8),),
     },
     "nvidia-b200": {
         "gke": (Machine("a4-highgpu-8g", 8, 224, 3968),),
         "eks": (Machine("p6-b200.48xlarge", 8, 192, 2048, {"efa": 8}),),
+        "oke": (_oci(".B200.8", 8),),
+    },
+    "nvidia-b300": {"eks": (Machine("p6-b300.48xlarge", 8, 192, 4096, {"efa": 16}),), "oke": (_oci(".B300.8", 16),)},
+    "nvidia-gb200": {
+        "gke": (Machine("a4x-highgpu-4g", 4, 140, 884),),
+        "eks": (Machine("p6e-gb200.36xlarge", 4, 144, 960, {"efa": 4}),),
+        "aks": (Machine("Standard_ND128isr_NDR_GB200_v6", 4, 128, 864, {"infiniband": 4}),),
+        "oke": (_oci(".GB200.4"), _oci(".GB200-v2.4"), _oci(".GB200-v3.4")),
+    },
+    "nvidia-gb300": {
+        "gke": (Machine("a4x-maxgpu-4g-metal", 4, 144, 960),),
+        "aks": (Machine("Standard_ND128isr_GB300_v6", 4, 128, 864, {"infiniband": 4}),),
+        "oke": (_oci(".GB300.4"),),
+    },
+    "nvidia-rtx-pro-6000": {
+        "gke": tuple(Machine(f"g4-standard-{48 * n}", n, 48 * n, 180 * n) for n in (1, 2, 4, 8)),
+        "eks": tuple(
+            Machine(f"g7e.{size}xlarge", devices, 4 * size, memory, {"efa": efa} if efa else _NO_FABRIC)
+            for size, devices, memory, efa in ((2, 1, 64, 0), (4, 1, 128, 0), (8, 1, 256, 1), (12, 2, 512, 1),
+                                               (24, 4, 1024, 2), (48, 8, 2048, 4))
+        ),
+        "oke": (_oci(".RTXPRO.8"),),
     },
     "amd-mi300x": {
         "aks": (_nd("ND96isr_MI300X_v5", 1850), Machine("Standard_ND96is_MI300X_v5", 8, 96, 1850)),
+        "oke": (_oci(".MI300X.8", 8),),
     },
+    "amd-mi355x": {"oke": (_oci(".MI355X-v1.8", 8), _oci(".MI355X.8"))},
     "intel-gaudi": {"eks": (Machine("dl1.24xlarge", 8, 96, 768, {"efa": 4}),)},
     "google-tpu-v5e": dict.fromkeys(("gke", ANYWHERE), _V5E),
     "google-tpu-v5p": dict.fromkeys(("gke", ANYWHERE), _V5P),
     "google-tpu-v6e": dict.fromkeys(("gke", ANYWHERE), _V6E),
+    "google-tpu-v7": dict.fromkeys(("gke", ANYWHERE), (Machine("tpu7x-standard-4t", 4, 224, 960),)),
     "aws-trainium1": dict.fromkeys(("eks", ANYWHERE), _TRN1),
     "aws-trainium2": dict.fromkeys(("eks", ANYWHERE), _TRN2),
 }  # fmt: skip

@@ -18,6 +18,10 @@ class Taint(NamedTuple):
     value: str | None = None
 
 
+ARM = Taint("kubernetes.io/arch", "arm64")
+"""Of GKE's Arm nodes (GoogleCloudPlatform/cluster-toolkit, examples/gke-a4x, 2026-06-25)."""
+
+
 class Dialect(NamedTuple):
     """How one cloud marks the nodes of one vendor's accelerators."""
 
@@ -44,6 +48,7 @@ class Vendor(NamedTuple):
 
 _TYPE = "node.kubernetes.io/instance-type"
 _SKU = (Taint("sku", "gpu"),)
+_OCI = "https://github.com/oracle-quickstart/oci-hpc-oke docs (2026-08-20)"
 
 VENDORS: dict[str, Vendor] = {
     "nvidia": Vendor(
@@ -60,6 +65,7 @@ VENDORS: dict[str, Vendor] = {
                 _TYPE, "https://docs.aws.amazon.com/ec2/latest/instancetypes/ac.html", (Taint("nvidia.com/gpu"),)
             ),
             "aks": Dialect(_TYPE, "https://learn.microsoft.com/azure/aks/use-nvidia-gpu", _SKU),
+            "oke": Dialect(_TYPE, _OCI, (Taint("nvidia.com/gpu"),)),
             ANYWHERE: Dialect(
                 "nvidia.com/gpu.product",
                 "NVIDIA k8s-device-plugin 0.17, docs/gpu-feature-discovery",
@@ -73,6 +79,7 @@ VENDORS: dict[str, Vendor] = {
         "https://instinct.docs.amd.com/projects/k8s-device-plugin",
         {
             "aks": Dialect(_TYPE, "https://learn.microsoft.com/azure/virtual-machines/sizes/gpu-accelerated", _SKU),
+            "oke": Dialect(_TYPE, _OCI, (Taint("amd.com/gpu"),)),
             ANYWHERE: Dialect("amd.com/gpu.product-name", "AMD k8s-device-plugin 1.31, k8s-node-labeller"),
         },
     ),

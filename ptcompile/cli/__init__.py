@@ -40,6 +40,10 @@ COMMANDS = (
     "rules",
     "init",
     "flyte",
+    "plugins",
+    "server",
+    "watch",
+    "completion",
 )
 
 EPILOG = """\
@@ -55,6 +59,7 @@ examples:
   ptcompile simulate spec.yaml             show what every pod would see, on every operator
   ptcompile rehearse spec.yaml --kill 1    what real torchrun does when a pod is lost
   ptcompile explain spec.yaml volumes      which pass, rule and line of the spec wrote that part
+  ptcompile watch spec.yaml                the same as a page in a browser, live while the file is edited
   ptcompile explain PTC302                 what a finding means, with an example
   ptcompile diff old.yaml new.yaml         what a change means for the pods, then path by path
   ptcompile import job.yaml -o specs/      turn existing manifests into specs, proved to mean the same
@@ -65,8 +70,8 @@ examples:
   ptcompile flyte train.py:train --input epochs=7     a Flyte task that trains, without Flyte
 
 The first word may be a command (compile, lint, simulate, rehearse, explain, diff, import, convert, platform, requires,
-schema, targets, rules, init, flyte); the default is compile. `ptcompile COMMAND --help` shows its options. A file named
-like a command is ./compile.
+schema, targets, rules, init, flyte, plugins, server, watch, completion); the default is compile.
+`ptcompile COMMAND --help` shows its options. A file named like a command is ./compile.
 """
 
 
@@ -204,13 +209,6 @@ def _add_schema(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     one.set_defaults(run=_schema)
 
 
-def _add_targets(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    one = commands.add_parser("targets", help="list the targets and what each can express")
-    one.add_argument("--format", choices=("text", "json"), default="text", help="format of the table (default: text)")
-    one.add_argument("--versions", action="store_true", help="list what each release of an operator changed")
-    one.set_defaults(run=_targets)
-
-
 def _add_of(module: str) -> _Add:
     """The `add` of a command's module, which is imported when the command is wanted."""
 
@@ -236,7 +234,11 @@ _ADD: Final[dict[str, _Add]] = {
     "schema": _add_schema,
     "init": _add_of("init_command"),
     "flyte": _add_of("flyte_command"),
-    "targets": _add_targets,
+    "targets": _add_of("targets_command"),
+    "plugins": _add_of("plugins_command"),
+    "server": _add_of("server_command"),
+    "watch": _add_of("watch_command"),
+    "completion": _add_of("completion_command"),
 }
 """Each command's place in the parser, in the order that --help shows."""
 
@@ -264,20 +266,6 @@ def _schema(options: argparse.Namespace) -> int:
     from ptcompile.verbs.schema import schema
 
     return files.write_stdout(json.dumps(schema(options.what), indent=2) + "\n")
-
-
-def _targets(options: argparse.Namespace) -> int:
-    import json
-
-    from ptcompile.prerequisites import capabilities
-    from ptcompile.verbs.targets import targets
-
-    if options.versions:
-        return files.write_stdout(capabilities.versions())
-    found = targets()
-    return files.write_stdout(
-        json.dumps(found.to_dict(), indent=2) + "\n" if options.format == "json" else found.text()
-    )
 
 
 def run() -> None:

@@ -28,9 +28,9 @@ ALL = "all"
 
 def run(options: argparse.Namespace) -> int:
     """Compile every spec of every file. One error anywhere, and nothing is written."""
-    targets = _targets(options)
-    config = load(None, isolated=options.no_lint)
-    findings = Findings(options.output_format)
+    config = load(None)
+    targets = _targets(options, config)
+    findings = Findings(options.output_format, extensions=config.extensions)
     if options.set:
         findings.text(sets.NAME, sets.texts(options.set))
     if options.name is not None:
@@ -57,7 +57,7 @@ def run(options: argparse.Namespace) -> int:
     return write(outputs, options.output, options.format)
 
 
-def _targets(options: argparse.Namespace) -> list[str | None]:
+def _targets(options: argparse.Namespace, config: Config) -> list[str | None]:
     """The targets to compile for. Raises `UsageError` for options that do not go together."""
     if not options.paths:
         raise UsageError("no spec given; ptcompile --help shows how (- reads standard input)")
@@ -65,7 +65,7 @@ def _targets(options: argparse.Namespace) -> list[str | None]:
         raise UsageError("--check compares with existing files: say where with -o FILE or -o DIR/")
     named: list[str] = list(dict.fromkeys(options.target))
     for name in named:
-        check_target(None if name == ALL else name, beside=(ALL,))
+        check_target(None if name == ALL else name, beside=(ALL,), extensions=config.extensions)
     if ALL in named:
         from ptcompile.operators.targets import TARGETS
 
@@ -98,6 +98,7 @@ def _compiled(
             lint=not options.no_lint,
             select=config.selected(),
             ignore=[*config.ignore, *config.ignored_in(file.name)],
+            extensions=config.extensions,
         )
         pointed = sets.pointed(result.diagnostics, options.set, options.name)
         results[target] = result._replace(diagnostics=tuple(pointed))

@@ -6,13 +6,16 @@ the command line. It names no file outside of the repository.
 
 import os
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.trust import inside, root_of
-from ptcompile.findings.selection import named
+from ptcompile.findings.selection import NO_CODES, named
 from ptcompile.kubernetes.names import suggest
+
+if TYPE_CHECKING:
+    from ptcompile.extending import Extensions
 
 FILES: Final = ("ptcompile.toml", "pyproject.toml")
 
@@ -31,6 +34,15 @@ class Config(NamedTuple):
     schemas: tuple[str, ...] = ()
     exclude: tuple[str, ...] | None = None
     extend_exclude: tuple[str, ...] = ()
+    plugins: tuple[str, ...] = ()
+    rule: tuple[Mapping[str, Any], ...] = ()
+    extensions: "Extensions | None" = None
+    """What the plugins and the declared rules are; None where there are neither."""
+
+    @property
+    def codes(self) -> Mapping[str, str]:
+        """The codes of rules that plugins and the configuration add, by name."""
+        return NO_CODES if self.extensions is None else self.extensions.codes
 
     def selected(self) -> list[str] | None:
         """The selectors of what is looked for; None for everything."""
@@ -52,21 +64,29 @@ class Config(NamedTuple):
         ]
 
 
-def load(path: str | None, *, isolated: bool = False) -> Config:
-    """The configuration of a file, or of the nearest one. Raises `UsageError` with every mistake in it."""
+def load(path: str | None, *, isolated: bool = False, start: str | None = None) -> Config:
+    """The configuration of a file, or of the nearest one from `start` upwards, else from the current directory.
+
+    Raises `UsageError` with every mistake in it.
+    """
     if isolated and path is None:
         return Config()
-    found = path or _nearest()
+    found = path or _nearest(start)
     if found is None:
         return Config()
     table = _table(found)
     return Config() if table is None else _config(table, found)
 
 
-def _nearest() -> str | None:
-    """The nearest file up to the root of the repository; outside of one that of the current directory alone."""
+def extensions() -> "Extensions | None":
+    """What the nearest configuration adds to ptcompile. Raises `UsageError` with every mistake in it."""
+    return load(None).extensions
+
+
+def _nearest(start: str | None) -> str | None:
+    """The nearest file up to the root of the repository; outside of one that of the folder alone."""
     try:
-        folder = os.getcwd()
+        folder = os.path.abspath(start or os.getcwd())
     except OSError:  # it was deleted
         return None
     root = root_of(folder) or folder
@@ -97,13 +117,15 @@ def _table(path: str) -> Mapping[str, Any] | None:
 def _config(table: Mapping[str, Any], path: str) -> Config:
     wrong: list[str] = []
     given: dict[str, Any] = {"folder": os.path.dirname(os.path.abspath(path))}
+    given["extensions"] = _extensions(table, wrong)
+    codes = Config(extensions=given["extensions"]).codes
     for key, value in table.items():
         if key not in _READ:
             near = suggest(key, _READ)
             wrong.append(f"{key}: unknown key" + (f"; did you mean {near}?" if near else f": {', '.join(_READ)}"))
             continue
         try:
-            given[key.replace("-", "_")] = _READ[key](value)
+            given[key.replace("-", "_")] = _READ[key](value, codes) if key in _BY_CODE else _READ[key](value)
         except ValueError as error:
             wrong.append(f"{key}: {error}")
     root = root_of(given["folder"]) or given["folder"]
@@ -120,17 +142,44 @@ def _config(table: Mapping[str, Any], path: str) -> Config:
     return config._replace(schemas=tuple(os.path.join(config.folder, path) for path in config.schemas))
 
 
-def _selectors(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-        raise ValueError('a list of codes or names, such as ["PTC3", "missing-shm"]')
-    named(value)
+def _extensions(table: Mapping[str, Any], wrong: list[str]) -> "Extensions | None":
+    """What plugins and declared rules add; what is wrong with them is put to the other mistakes."""
+    if not table.get("plugins") and not table.get("rule"):
+        return None
+    from ptcompile.extending.loading import ExtensionError, load
+
+    try:
+        return load(_names(table.get("plugins", [])), _tables(table.get("rule", [])))
+    except ExtensionError as error:
+        wrong.append(str(error))
+    except ValueError:  # their own keys say so
+        pass
+    return None
+
+
+def _names(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(one, str) and one for one in value):
+        raise ValueError('a list of installed packages, such as ["acme-ptcompile"]')
     return tuple(value)
 
 
-def _by_file(value: object) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _tables(value: object) -> tuple[Mapping[str, Any], ...]:
+    if not isinstance(value, list) or not all(isinstance(one, Mapping) for one in value):
+        raise ValueError('tables, each as [[tool.ptcompile.rule]] with code = "ACME101"')
+    return tuple(value)
+
+
+def _selectors(value: object, codes: Mapping[str, str] = NO_CODES) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        raise ValueError('a list of codes or names, such as ["PTC3", "missing-shm"]')
+    named(value, codes)
+    return tuple(value)
+
+
+def _by_file(value: object, codes: Mapping[str, str] = NO_CODES) -> tuple[tuple[str, tuple[str, ...]], ...]:
     if not isinstance(value, Mapping):
         raise ValueError('a table, such as {"charts/**" = ["PTC8"]}')
-    return tuple((str(glob), _selectors(selectors)) for glob, selectors in value.items())
+    return tuple((str(glob), _selectors(selectors, codes)) for glob, selectors in value.items())
 
 
 def _text(value: object) -> str:
@@ -157,7 +206,9 @@ def _severity(value: object) -> str:
     return str(value)
 
 
-_READ: Final = {
+_BY_CODE: Final = frozenset({"select", "extend-select", "ignore", "per-file-ignores"})
+"""Keys that name codes, those of plugins among them."""
+_READ: Final[dict[str, Any]] = {
     "select": _selectors,
     "extend-select": _selectors,
     "ignore": _selectors,
@@ -168,4 +219,6 @@ _READ: Final = {
     "schemas": _paths,
     "exclude": _globs,
     "extend-exclude": _globs,
+    "plugins": _names,
+    "rule": _tables,
 }

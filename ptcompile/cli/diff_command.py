@@ -6,13 +6,14 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from ptcompile.cli import files
+from ptcompile.cli import config, files
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format, check_target
 
 if TYPE_CHECKING:
     from ptcompile.diffing import Difference
+    from ptcompile.extending import Extensions
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 EPILOG = """\
@@ -59,16 +60,17 @@ def run(options: argparse.Namespace) -> int:
         options.a, options.b = options.live, options.a
     if options.b is None and not (options.from_cluster or options.to_cluster):
         raise UsageError("nothing to compare with: give a second file, or --from-cluster and --to-cluster")
-    check_target(options.target)
+    extensions = config.extensions()
+    check_target(options.target, extensions=extensions)
     findings = Findings(options.output_format)
-    difference = _difference(options, findings)
+    difference = _difference(options, findings, extensions)
     status = findings.finish()
     if difference is None or not difference.ok:
         return status
     return max(int(difference.differs), files.write_stdout(_shown(difference, options.format)))
 
 
-def _difference(options: argparse.Namespace, findings: Findings) -> Difference | None:
+def _difference(options: argparse.Namespace, findings: Findings, extensions: Extensions | None) -> Difference | None:
     """None where a profile is wrong, which is then a finding."""
     from ptcompile.verbs.diff import diff
 
@@ -85,6 +87,7 @@ def _difference(options: argparse.Namespace, findings: Findings) -> Difference |
         from_cluster=profiles[0],
         to_cluster=profiles[1],
         filenames=(sides[0].name, sides[1].name),
+        extensions=extensions,
     )
     for side in dict.fromkeys(sides):
         findings.add(side, [d for d in difference.diagnostics if d.filename == side.name])

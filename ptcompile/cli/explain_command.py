@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ptcompile.cli import files, rules_command
+from ptcompile.cli import config, files, rules_command
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format, check_target
@@ -16,6 +16,7 @@ from ptcompile.verbs import compile
 if TYPE_CHECKING:
     from ptcompile.explaining.explanation import Explanation
     from ptcompile.explaining.model import Cause
+    from ptcompile.extending import Extensions
     from ptcompile.findings.diagnostics import Diagnostic
 
 _EPILOG = """\
@@ -54,7 +55,8 @@ def run(options: argparse.Namespace) -> int:
     """Explain the manifests of one file, or a code. 1 where a spec does not compile."""
     if options.path is None and rules_command.is_code(options.spec):
         return rules_command.explain(options.spec)
-    check_target(options.target)
+    extensions = config.extensions()
+    check_target(options.target, extensions=extensions)
     findings = Findings(options.output_format)
     inputs, unreadable = files.read_all([options.spec])
     findings.unreadable(unreadable)
@@ -63,20 +65,21 @@ def run(options: argparse.Namespace) -> int:
     if len(inputs) > 1:
         raise UsageError(f"{options.spec} has {len(inputs)} files, and explain reads one")
     if options.html is not None:
-        return _page(inputs[0], options, findings)
-    explanation = _explained(inputs[0], options, findings)
+        return _page(inputs[0], options, findings, extensions)
+    explanation = _explained(inputs[0], options, findings, extensions)
     status = findings.finish()
     if not explanation.jobs:
         return status
     return max(status, files.write_stdout(_shown(explanation, options)))
 
 
-def _page(file: File, options: argparse.Namespace, findings: Findings) -> int:
+def _page(file: File, options: argparse.Namespace, findings: Findings, extensions: Extensions | None) -> int:
     """Write the page of every target, or of one. It is written for what does not compile as well: it shows why."""
     from ptcompile import page
 
     if options.path is not None or options.format != "text":
         raise UsageError("--html shows everything: remove PATH and --format")
+    check_target(options.target)  # a page shows the built-in targets alone
     profile = _profile(options)
     shown = page.gather(
         file.content,
@@ -84,6 +87,7 @@ def _page(file: File, options: argparse.Namespace, findings: Findings) -> int:
         cluster=profile and profile.content,
         filename=file.name,
         cluster_filename=options.cluster or "",
+        extensions=extensions,
     )
     _tell(shown.diagnostics, (file, profile), findings)
     status = findings.finish()
@@ -106,7 +110,9 @@ def _tell(found: Sequence[Diagnostic], given: Sequence[File | None], findings: F
         findings.add(one, [diagnostic for diagnostic in found if diagnostic.filename == one.name])
 
 
-def _explained(file: File, options: argparse.Namespace, findings: Findings) -> Explanation:
+def _explained(
+    file: File, options: argparse.Namespace, findings: Findings, extensions: Extensions | None
+) -> Explanation:
     profile = _profile(options)
     explanation = compile.explain(
         file.content,
@@ -114,6 +120,7 @@ def _explained(file: File, options: argparse.Namespace, findings: Findings) -> E
         cluster=profile and profile.content,
         filename=file.name,
         cluster_filename=options.cluster,
+        extensions=extensions,
     )
     _tell(explanation.diagnostics, (file, profile), findings)
     return explanation

@@ -69,7 +69,7 @@ def _expand(paths: Sequence[str], exclude: Callable[[str], bool]) -> Iterator[tu
     """Files as they are, directories and globs as the manifests in them, sorted; True for what was named."""
     for path in paths:
         if os.path.isdir(path):
-            yield from ((one, False) for one in _walk(path, exclude))
+            yield from ((one, False) for one in walk(path, exclude))
         elif "*" in path and not os.path.exists(path):
             from glob import glob
 
@@ -79,7 +79,8 @@ def _expand(paths: Sequence[str], exclude: Callable[[str], bool]) -> Iterator[tu
             yield path, True
 
 
-def _walk(top: str, exclude: Callable[[str], bool]) -> Iterator[str]:
+def walk(top: str, exclude: Callable[[str], bool]) -> Iterator[str]:
+    """The YAML and JSON files of a folder, in order, without hidden folders and what is excluded."""
     for folder, inner, names in os.walk(top):
         visible = sorted(name for name in inner if not name.startswith("."))
         inner[:] = [name for name in visible if not exclude(os.path.join(folder, name, ""))]
@@ -255,7 +256,7 @@ def fault(error: BaseException) -> int:
 def leave(status: int) -> None:
     """End the process without tearing everything down, once what was written is out."""
     try:
-        if sys.stdout is not None:
+        if sys.stdout is not None and not sys.stdout.closed:  # the language server ends by closing it
             sys.stdout.flush()
     except OSError:
         status = 2

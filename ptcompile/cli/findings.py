@@ -7,18 +7,22 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ptcompile.about import SITE, page_address
 from ptcompile.cli import files
 from ptcompile.cli.files import File
 from ptcompile.cli.trust import hidden
 from ptcompile.findings.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
+    from ptcompile.extending import Extensions
     from ptcompile.verbs import compile
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 
 _WHOLE = frozenset({"json", "sarif", "junit"})
 """Formats that say so, where there is nothing to say."""
+_FAILED = "extension-failed"
+"""The finding that is no fault of the file: a plugin's code raised an exception."""
 
 
 class Findings:
@@ -32,8 +36,10 @@ class Findings:
         exit_zero: bool = False,
         output_file: str | None = None,
         statistics: bool = False,
+        extensions: Extensions | None = None,
     ) -> None:
         self._format = output_format
+        self._extensions = extensions
         self._fail_on, self._exit_zero = fail_on, exit_zero
         self._output_file, self._statistics = output_file, statistics
         self.meant = 0
@@ -110,7 +116,9 @@ class Findings:
             status = self._tell(result=always and not self.stdout_is_taken)
         if always or self._diagnostics or self._skipped:
             files.say(self._summary(judged=always))
-        if self._unreadable or status:
+        if self._diagnostics and self._format == "full" and not self._statistics:
+            files.say(self._more())
+        if self._unreadable or status or any(d.name == _FAILED for d in self._diagnostics):
             return 2
         failing = ("error", "warning") if self._fail_on == "warning" else ("error",)
         counted = any(d.severity in failing for d in self._diagnostics)
@@ -128,7 +136,8 @@ class Findings:
             from ptcompile.linting.catalogue import pages
             from ptcompile.report.sarif import sarif
 
-            text = sarif(self._diagnostics, self._texts, pages(one.name for one in self._diagnostics))
+            named = [one.name for one in self._diagnostics]
+            text = sarif(self._diagnostics, self._texts, pages(named) | self._more_pages(named))
         else:
             text = renderer(self._format)(self._diagnostics, self._texts)
         if self._output_file is not None:
@@ -143,6 +152,23 @@ class Findings:
             return files.write_stdout(text)
         files.say(text, raw=True)
         return 0
+
+    def _more_pages(self, names: Sequence[str]) -> dict[str, tuple[str, str]]:
+        """The pages of rules that plugins and the configuration add."""
+        if self._extensions is None:
+            return {}
+        from ptcompile.extending.pages import pages
+
+        return pages(self._extensions, names)
+
+    def _more(self) -> str:
+        """Where the codes that were printed are explained: offline, and on the site."""
+        codes = {d.code for d in self._diagnostics}
+        code, address = "CODE", f"{SITE}codes/"
+        if len(codes) == 1:
+            (code,) = codes
+            address = page_address(code)
+        return f"ptcompile: for more, run 'ptcompile explain {code}' or see {address}\n"
 
     def _summary(self, *, judged: bool) -> str:
         counts = Counter(d.severity for d in self._diagnostics)

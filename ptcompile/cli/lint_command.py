@@ -36,6 +36,7 @@ def run(options: argparse.Namespace) -> int:
         exit_zero=options.exit_zero,
         output_file=options.output_file,
         statistics=options.statistics,
+        extensions=config.extensions,
     )
     inputs, unreadable = files.read_all(options.paths, excluding(config) if _folders(options.paths) else None)
     findings.unreadable(unreadable)
@@ -66,7 +67,7 @@ def _settings(options: argparse.Namespace) -> Config:
     config = load(options.config, isolated=options.isolated)
     for option in ("select", "extend_select", "ignore"):
         try:
-            named(_split(getattr(options, option)))
+            named(_split(getattr(options, option)), config.codes)
         except ValueError as error:
             raise UsageError(f"--{option.replace('_', '-')}: {error}") from None
     version = options.kubernetes_version or config.kubernetes_version
@@ -125,6 +126,7 @@ def _report(
         ignore=[*config.ignore, *config.ignored_in(file.name)],
         schemas=config.schemas,
         beside=beside,
+        extensions=config.extensions,
     )
 
 

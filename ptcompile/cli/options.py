@@ -9,6 +9,8 @@ from ptcompile.cli.files import UsageError
 if TYPE_CHECKING:
     import argparse
 
+    from ptcompile.extending import Extensions
+
 from ptcompile.report import FORMATS
 
 
@@ -22,15 +24,16 @@ def add_output_format(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def check_target(name: str | None, *, beside: tuple[str, ...] = ()) -> None:
+def check_target(name: str | None, *, beside: tuple[str, ...] = (), extensions: Extensions | None = None) -> None:
     """Raises `UsageError` for a target that does not exist. `beside`: other words that the option takes."""
     if name is None:
         return
     from ptcompile.operators.targets import TARGETS  # manifests alone do without
 
-    if name not in TARGETS:
+    known = TARGETS if extensions is None else (*TARGETS, *extensions.targets)
+    if name not in known:
         from ptcompile.kubernetes.names import suggest
 
-        near = suggest(name, [*TARGETS, *beside])
-        known = f"did you mean {near}?" if near else f"the targets are {', '.join([*TARGETS, *beside])}"
-        raise UsageError(f"no target {name!r}; {known}")
+        near = suggest(name, [*known, *beside])
+        help = f"did you mean {near}?" if near else f"the targets are {', '.join([*known, *beside])}"
+        raise UsageError(f"no target {name!r}; {help}")

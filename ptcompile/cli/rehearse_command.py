@@ -9,15 +9,16 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from ptcompile.cli import files
+from ptcompile.cli import config, files
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format, check_target
 
 if TYPE_CHECKING:
+    from ptcompile.extending import Extensions
     from ptcompile.rehearsal import Rehearsal
     from ptcompile.simulation.faults import Fault
-    from ptcompile.simulation.pod import Job
+    from ptcompile.simulation.job import Job
 
 _FAULTS = {
     "late": "start the container of a pod late, such as 0=150s",
@@ -46,6 +47,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         one.add_argument(f"--{name}", action="append", default=[], metavar="POD", help=f"{help}; repeatable")
     one.add_argument("--dns-lag", metavar="TIME", help="publish the DNS names of pod 0 this long after it starts")
     one.add_argument("--python", metavar="FILE", help="the Python interpreter that has torch (default: python)")
+    one.add_argument("--image", help="run the pods as containers of this image (docker or podman; never pulled)")
     what = one.add_mutually_exclusive_group()
     what.add_argument("--script", metavar="FILE", help="run this script instead of the stand-in")
     what.add_argument("--own-command", action="store_true", help="run the manifest's own command")
@@ -77,10 +79,11 @@ def run(options: argparse.Namespace) -> int:
     """Play it and show what was seen: 0 where the job trained to its end as `simulate` claims, else 1."""
     from ptcompile.rehearsal import RehearsalError, text, to_dict
 
-    check_target(options.target)
+    extensions = config.extensions()
+    check_target(options.target, extensions=extensions)
     faults, limit = _times(options)
     try:
-        job = _job(options)
+        job = _job(options, extensions)
         if job is None:
             return 1
         found = _play(options, job, faults, limit)
@@ -104,7 +107,7 @@ def _times(options: argparse.Namespace) -> tuple[list[Fault], float]:
         raise UsageError(str(error)) from error
 
 
-def _job(options: argparse.Namespace) -> Job | None:
+def _job(options: argparse.Namespace, extensions: Extensions | None) -> Job | None:
     """The job to play; None where the file has findings instead, which are told."""
     from ptcompile.verbs import simulate
     from ptcompile.verbs.rehearse import the_job
@@ -120,7 +123,12 @@ def _job(options: argparse.Namespace) -> Job | None:
         raise UsageError(f"{options.path} is {len(inputs)} files; rehearse takes one")
     beside = [files.read(path) for path in options.beside]
     world = simulate.simulate(
-        inputs[0].content, target=options.target, cluster=profile, filename=inputs[0].name, others=beside
+        inputs[0].content,
+        target=options.target,
+        cluster=profile,
+        filename=inputs[0].name,
+        others=beside,
+        extensions=extensions,
     )
     findings.add(inputs[0], world.diagnostics)
     findings.finish()
@@ -128,12 +136,12 @@ def _job(options: argparse.Namespace) -> Job | None:
 
 
 def _play(options: argparse.Namespace, job: Job, faults: list[Fault], limit: float) -> Rehearsal:
-    from ptcompile.rehearsal import Settings, interpreter, rehearse
+    from ptcompile.rehearsal import Settings, rehearse
 
     script = options.script
     if script is not None and not os.path.isfile(script):
         raise UsageError(f"--script {script}: no such file")
-    settings = Settings(interpreter(options.python), script, options.own_command, options.scale, limit)
+    settings = Settings(options.python, script, options.own_command, options.scale, limit, options.image)
     alive = sys.stderr.isatty()
 
     def progress(line: str) -> None:

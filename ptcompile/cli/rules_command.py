@@ -6,11 +6,15 @@ import argparse
 import json
 import os
 import re
+from typing import TYPE_CHECKING
 
-from ptcompile.cli import files
+from ptcompile.cli import config, files
 from ptcompile.cli.files import UsageError
 
-_is_code = re.compile(r"PTC[0-9]{3}|[a-z]+(-[a-z0-9]+)+").fullmatch
+if TYPE_CHECKING:
+    from ptcompile.extending import Extensions
+
+_is_code = re.compile(r"(?i:PTC)[0-9]{3}|[A-Z]{2,8}[0-9]{3}|[a-z]+(-[a-z0-9]+)+").fullmatch
 
 
 def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -37,8 +41,16 @@ def explain(word: str) -> int:
     from ptcompile.linting.catalogue import explained, named
 
     name = named(word)
+    extensions = config.extensions() if name is None else None
+    if extensions is not None:
+        from ptcompile.extending import pages
+
+        rule = pages.named(extensions, word)
+        if rule is not None:
+            return files.write_stdout(pages.explained(rule))
     if name is None:
-        near = suggest(word, [*CODES, *CODES.values()])
+        more = extensions.codes if extensions is not None else {}
+        near = suggest(word, [*CODES, *CODES.values(), *more, *more.values()])
         raise UsageError(f"no rule {word!r}" + (f"; did you mean {near}?" if near else "; ptcompile rules lists them"))
     return files.write_stdout(explained(name))
 
@@ -47,6 +59,14 @@ def _rules(options: argparse.Namespace) -> int:
     from ptcompile.linting import catalogue
     from ptcompile.verbs.rules import rules
 
+    extensions = config.extensions() if options.output_format != "markdown" else None
     if options.output_format == "json":
-        return files.write_stdout(json.dumps(rules(), indent=2) + "\n")
-    return files.write_stdout(catalogue.as_markdown() if options.output_format == "markdown" else catalogue.listed())
+        return files.write_stdout(json.dumps(rules(extensions=extensions), indent=2) + "\n")
+    if options.output_format == "markdown":
+        return files.write_stdout(catalogue.as_markdown())
+    return files.write_stdout(catalogue.listed(_rows(extensions)))
+
+
+def _rows(extensions: Extensions | None) -> list[tuple[str, ...]]:
+    rules = extensions.rules if extensions is not None else ()
+    return [(one.code, one.name, one.severity, one.stage, one.authority) for one in rules]

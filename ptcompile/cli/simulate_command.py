@@ -6,13 +6,14 @@ import argparse
 import json
 from typing import TYPE_CHECKING
 
-from ptcompile.cli import files
+from ptcompile.cli import config, files
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format, check_target
 from ptcompile.verbs import simulate
 
 if TYPE_CHECKING:
+    from ptcompile.extending import Extensions
     from ptcompile.simulation import Pod, World
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
@@ -43,21 +44,24 @@ def run(options: argparse.Namespace) -> int:
     """Show the world of every file; all of them together are one stream. 1 where one cannot be read or compiled."""
     if not options.paths:
         raise UsageError("no file given; ptcompile simulate --help shows how (- reads standard input)")
-    check_target(options.target)
+    extensions = config.extensions()
+    check_target(options.target, extensions=extensions)
     if options.format == "json" and (options.graph or options.env_file):
         raise UsageError("--format json does not apply to --graph and --env-file")
     findings = Findings(options.output_format)
     profile = findings.profile(options.cluster) if options.cluster else None
     if options.cluster and profile is None:
         return findings.finish()
-    world = _world(options, findings, profile)
+    world = _world(options, findings, profile, extensions)
     status = findings.finish()
     if not world.jobs and status:
         return status
     return max(status, files.write_stdout(_shown(world, options)))
 
 
-def _world(options: argparse.Namespace, findings: Findings, profile: ClusterProfile | None) -> World:
+def _world(
+    options: argparse.Namespace, findings: Findings, profile: ClusterProfile | None, extensions: Extensions | None
+) -> World:
     """The world of all files; each file sees the objects of the others."""
     from ptcompile.simulation import joined
 
@@ -68,7 +72,12 @@ def _world(options: argparse.Namespace, findings: Findings, profile: ClusterProf
     worlds = []
     for file in inputs:
         world = simulate.simulate(
-            file.content, target=options.target, cluster=profile, filename=file.name, others=others
+            file.content,
+            target=options.target,
+            cluster=profile,
+            filename=file.name,
+            others=others,
+            extensions=extensions,
         )
         findings.add(file, world.diagnostics)
         worlds.append(world)

@@ -15,14 +15,15 @@ from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends import checks, checks_fabric
 from ptcompile.frontends.lines import settle
 from ptcompile.frontends.spec import lower, read_spec
-from ptcompile.job.model import Context, Job, Target
+from ptcompile.job.model import Context, Job, Pass, Target
 from ptcompile.kubernetes import names
-from ptcompile.operators.common import budget, queueing
+from ptcompile.operators.common import budget, device_objects, queueing
 from ptcompile.operators.targets import TARGETS, default_target, target_named
 from ptcompile.validate import validate
 
 if TYPE_CHECKING:
     from ptcompile.compiling.record import Record
+    from ptcompile.extending import Extensions
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
 
@@ -40,57 +41,80 @@ class Compiled(NamedTuple):
     """What wrote each value, made when it is first asked for; None where nothing was emitted."""
 
 
-def compile_document(data: Any, cluster: ClusterProfile, target: str | None = None) -> Compiled:
+def compile_document(
+    data: Any, cluster: ClusterProfile, target: str | None = None, extensions: Extensions | None = None
+) -> Compiled:
     """Compile one decoded document for a target: the one named here, else the spec's own, else what the job needs."""
     if problem := not_ours(data):
         return Compiled((), (problem,))
     spec, problems = read_spec(data)
     if spec is None:
         return Compiled((), tuple(problems))
-    made = _of_spec(spec, list(problems), data, cluster, target)
+    made = _of_spec(spec, list(problems), data, cluster, target, extensions)
     manifests, said = unnamed(spec, made.manifests, made.problems)
     return made._replace(manifests=manifests, problems=tuple(said))
 
 
 def _of_spec(
-    spec: Spec, problems: list[Problem], data: Mapping[str, Any], cluster: ClusterProfile, target: str | None
+    spec: Spec,
+    problems: list[Problem],
+    data: Mapping[str, Any],
+    cluster: ClusterProfile,
+    target: str | None,
+    extensions: Extensions | None,
 ) -> Compiled:
     problems += checks.check(spec, cluster)
     problems += freeform(spec, data)
     wanted = target or spec.spec.target
-    if wanted is not None and wanted not in TARGETS:
-        problems.append(_unknown_target(wanted))
+    targets = TARGETS if extensions is None else (*TARGETS, *extensions.targets)
+    if wanted is not None and wanted not in targets:
+        problems.append(_unknown_target(wanted, targets))
     left = [one for one in problems if one.path != ("metadata", "name") or not checks.only_too_long(spec.metadata.name)]
     if _failed(left):
         return Compiled((), tuple(problems))
     problems = left  # the target says how long the name may be
     job = lower(spec, cluster)
+    if extensions is not None and (extensions.passes or wanted in extensions.targets):
+        from ptcompile.compiling.extended import guarded
+
+        return guarded(_for_target, data, spec, job, cluster, wanted, problems, extensions)
     chosen = target_named(wanted) if wanted is not None else default_target(job, cluster)
     return _for_target(data, spec, job, cluster, chosen, problems)
 
 
 def _for_target(
-    data: Mapping[str, Any], spec: Spec, job: Job, cluster: ClusterProfile, target: Target, problems: list[Problem]
+    data: Mapping[str, Any],
+    spec: Spec,
+    job: Job,
+    cluster: ClusterProfile,
+    target: Target,
+    problems: list[Problem],
+    more: tuple[Pass, ...] = (),
 ) -> Compiled:
     beyond = (
         *target.unsupported(job, cluster),
         *queueing.unsupported(job, cluster, target),
         *patches.unsupported(spec.spec, target),
+        *device_objects.unsupported(job, cluster),
     )
     refused = [settle(one, data) for one in (*beyond, *budget.too_long(job, target))]
     problems = [*problems, *checks.reserved_env(spec, job, cluster, target), *dict.fromkeys(refused)]
     if _failed(problems):
         return Compiled((), tuple(problems), target)
     lowered = job
-    job, steps = passes.run(lowered, Context(cluster, target))
+    job, steps = passes.run(lowered, Context(cluster, target), (*passes.PASSES, *more) if more else passes.PASSES)
 
     @cache
     def record() -> Record:
         from ptcompile.compiling.record import recorded
 
-        return recorded(spec, cluster, target)
+        return recorded(spec, cluster, target, more)
 
     problems += checks_fabric.partial(job, data, lambda role, path: record().line(role, path, data))
+    if cluster.spec.node_pools:
+        from ptcompile.frontends import checks_pools
+
+        problems += checks_pools.check(job, data, cluster)
     emitted = tuple(target.emit(job, cluster))
     problems += needed(job, emitted, cluster, target)
     manifests = patches.applied(emitted, spec.spec.manifest.get(target.name))
@@ -140,7 +164,9 @@ def _at_lines(
     return traced(problems, data, record, causes=causes)
 
 
-def advised(compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile) -> Iterator[Problem]:
+def advised(
+    compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile, extensions: Extensions | None = None
+) -> Iterator[Problem]:
     """What the rules find in the manifests of a document, each finding once, at the line of the spec that caused it."""
     from ptcompile import linting
 
@@ -157,6 +183,14 @@ def advised(compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile
     for problem in _at_lines(found, data, compiled.record):
         if (problem.name, problem.path) not in told and not _of_a_pass(problem):
             yield problem._replace(help=_HELPS.get(problem.name, problem.help))
+    if extensions is not None and extensions.rules:
+        from ptcompile.extending.asking import problems
+
+        own = list(problems(extensions, data, manifests))
+        there = {(one.name, one.path) for one in own}
+        asked = ((at, each) for at, one in enumerate(manifests) for each in problems(extensions, one, manifests))
+        yield from own
+        yield from (one for one in _at_lines(asked, data, compiled.record) if (one.name, one.path) not in there)
 
 
 _HELPS = {
@@ -191,9 +225,9 @@ def _near(kind: object) -> bool:
     return kind is None or (isinstance(kind, str) and names.suggest(kind, ["TrainingJob"]) is not None)
 
 
-def _unknown_target(name: str) -> Problem:
-    near = names.suggest(name, TARGETS)
-    help = f"did you mean {near}?" if near else f"the targets are {', '.join(TARGETS)}"
+def _unknown_target(name: str, targets: tuple[str, ...]) -> Problem:
+    near = names.suggest(name, targets)
+    help = f"did you mean {near}?" if near else f"the targets are {', '.join(targets)}"
     return Problem(
         "unknown-target", ("spec", "target"), f"spec.target: no target {name!r}", help, authority="ptcompile"
     )

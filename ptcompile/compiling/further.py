@@ -16,6 +16,7 @@ from ptcompile.findings.value_fixes import label
 from ptcompile.frontends.lines import value_at
 
 if TYPE_CHECKING:
+    from ptcompile.extending import Extensions
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _ROUNDS: Final = 4
@@ -54,17 +55,23 @@ _STAND_INS: Final[dict[str | int, str]] = {"script": "train.py", "image": "train
 """What stands for a wrong value, so that it is not missed."""
 
 
-def compile_whole(data: Any, cluster: ClusterProfile, target: str | None = None) -> Compiled:
+def compile_whole(
+    data: Any, cluster: ClusterProfile, target: str | None = None, extensions: Extensions | None = None
+) -> Compiled:
     """`compile_document`, with every mistake of a document that does not compile."""
-    compiled = compile_document(data, cluster, target)
-    if compiled.manifests or any(one.name == "unknown-kind" for one in compiled.problems):
+    compiled = compile_document(data, cluster, target, extensions)
+    if compiled.manifests or any(one.name in ("unknown-kind", "extension-failed") for one in compiled.problems):
         return compiled
-    more = tuple(_further(compiled, data, cluster, target))
+    more = tuple(_further(compiled, data, cluster, target, extensions))
     return compiled._replace(problems=(*compiled.problems, *more)) if more else compiled
 
 
 def _further(
-    compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile, target: str | None
+    compiled: Compiled,
+    data: Mapping[str, Any],
+    cluster: ClusterProfile,
+    target: str | None,
+    extensions: Extensions | None,
 ) -> Iterator[Problem]:
     refused: dict[tuple[str, Path], Problem] = {}
     told, again = list(compiled.problems), compiled
@@ -74,7 +81,7 @@ def _further(
         rest = _mended(data, refused.values()) if len(refused) > before else None
         if rest is None:
             return
-        again = compile_document(rest[0], cluster, target)
+        again = compile_document(rest[0], cluster, target, extensions)
         more = list(_independent(again.problems, told, data, rest[1]))
         yield from more
         told += more

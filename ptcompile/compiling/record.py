@@ -16,7 +16,7 @@ from ptcompile.findings.diagnostics import Path
 from ptcompile.frontends.spec import lower
 from ptcompile.job import pod_template
 from ptcompile.job.marks import NOTHING, Mark, Number, mark_of, marked, place_of, scalars, stamped
-from ptcompile.job.model import Context, Job, Role, Target
+from ptcompile.job.model import Context, Job, Pass, Role, Target
 from ptcompile.vocabulary.fields import Fields, yaml_name
 
 if TYPE_CHECKING:
@@ -113,11 +113,14 @@ def _trail(data: Any, path: Path) -> list[tuple[Any, Any]]:
     return trail
 
 
-def recorded(spec: Spec, cluster: ClusterProfile, target: Target) -> Record:
-    """The record of a spec that lowers. Its manifests are those of the compilation, the name of a run aside."""
+def recorded(spec: Spec, cluster: ClusterProfile, target: Target, more: tuple[Pass, ...] = ()) -> Record:
+    """The record of a spec that lowers. Its manifests are those of the compilation, the name of a run aside.
+
+    `more` are the passes of plugins.
+    """
     said = _marked(spec, ())
     job = _placed(_counted(lower(said, cluster), spec), "spec")
-    for one in passes.PASSES:
+    for one in (*passes.PASSES, *more):
         after, _ = passes.run(job, Context(cluster, target), (one,))
         job = _placed(_decided(after, job, one.__name__), one.__name__)
     manifests: Sequence[dict[str, Any]] = target.emit(job, cluster)

@@ -6,16 +6,17 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
+from ptcompile.diffing.difference import Difference
 from ptcompile.diffing.hiding import Marks, shown, shown_text
 from ptcompile.diffing.pairing import Pair, makes_pods, pairs
 from ptcompile.diffing.paths import changes
-from ptcompile.diffing.values import Apply, Change, Difference, Fact, ObjectDifference
+from ptcompile.diffing.values import Apply, Change, Fact, ObjectDifference
 from ptcompile.diffing.world import Found, compared
 from ptcompile.kubernetes.untyped import Json, kind_of, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.simulation import simulate
 from ptcompile.simulation.hidden import shown_jobs
-from ptcompile.simulation.pod import Job
+from ptcompile.simulation.job import Job
 
 __all__ = ["Change", "Difference", "Fact", "ObjectDifference", "Side", "compare"]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.diffing.text import WIDTH, change_line, hidden, title
-from ptcompile.diffing.values import Difference, Fact, ObjectDifference
+from ptcompile.diffing.values import Compared, Fact, ObjectDifference
 from ptcompile.simulation.layout import shortened
 
 _HARMLESS = frozenset(" ,-/=")
@@ -19,7 +19,7 @@ _DIFF = {"~": "!", "+": "+", "-": "-"}
 """Signs as GitHub colours them in a `diff` block."""
 
 
-def markdown(difference: Difference) -> str:
+def markdown(difference: Compared) -> str:
     """A heading, and of each object that differs a table of its world and its manifest path by path."""
     lines = [f"### {code(difference.names[0])} → {code(difference.names[1])}", ""]
     if not difference.differs:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from ptcompile.diffing.values import Change, Difference, Fact, ObjectDifference, Path
+from ptcompile.diffing.values import Change, Compared, Fact, ObjectDifference, Path
 from ptcompile.secrets.names import HIDDEN
 from ptcompile.simulation.layout import finished, labelled, shortened, table
 
@@ -16,7 +16,7 @@ WIDTH = 120
 SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": "~"}
 
 
-def text(difference: Difference) -> str:
+def text(difference: Compared) -> str:
     """Every object that differs; the others as a number at the end."""
     if not difference.differs:
         return finished(["no difference"])

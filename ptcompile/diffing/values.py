@@ -108,7 +108,7 @@ class ObjectDifference(NamedTuple):
         }
 
 
-class Difference(NamedTuple):
+class Compared(NamedTuple):
     """How two sides differ: each object with its other, jobs first by their worlds. Secrets are hidden in all of it."""
 
     names: tuple[str, str]
@@ -129,18 +129,6 @@ class Difference(NamedTuple):
     def differs(self) -> bool:
         """Whether anything does."""
         return any(one.differs for one in self.objects)
-
-    def text(self) -> str:
-        """For a terminal."""
-        from ptcompile.diffing.text import text
-
-        return text(self)
-
-    def markdown(self) -> str:
-        """For a pull request: GitHub's Markdown."""
-        from ptcompile.diffing.markdown import markdown
-
-        return markdown(self)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form (schemas/diff.schema.json)."""

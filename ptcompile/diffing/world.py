@@ -12,11 +12,12 @@ from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.simulation import amounts
 from ptcompile.simulation.amounts import is_accelerator
 from ptcompile.simulation.as_json import env_from, node_requirements
+from ptcompile.simulation.job import Job
 from ptcompile.simulation.launch import entry_words
 from ptcompile.simulation.layout import quoted
 from ptcompile.simulation.meeting import Meeting, claims, meeting
 from ptcompile.simulation.overview import group_lines, service_lines, volume_text
-from ptcompile.simulation.pod import Job, Pod
+from ptcompile.simulation.pod import Pod
 from ptcompile.simulation.rendezvous import DEFAULTS
 from ptcompile.simulation.shell import one_command
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ptcompile.documents.source import Source, read
@@ -43,7 +43,7 @@ def suppress(source: Source, found: Sequence[Diagnostic], selection: Selection) 
     if source.is_json:
         return Suppressed(tuple(found), (), ())
     problems: list[Problem] = []
-    ignores = list(_ignores(source, problems))
+    ignores = list(_ignores(source, selection.codes, problems))
     wide: dict[str, list[_Ignore]] = {}
     for ignore in ignores:
         for name in ignore.names if ignore.last > ignore.first else ():
@@ -101,7 +101,7 @@ def _end(span: Span) -> int:
     return span.end_line - (span.end_column == 1)
 
 
-def _ignores(source: Source, problems: list[Problem]) -> Iterator[_Ignore]:
+def _ignores(source: Source, codes: Mapping[str, str], problems: list[Problem]) -> Iterator[_Ignore]:
     lines = source.text.split("\n")
     covered = list(range(len(lines)))  # for each line: itself, or where it is a comment the next that is none
     for at in range(len(lines) - 2, -1, -1):
@@ -118,7 +118,7 @@ def _ignores(source: Source, problems: list[Problem]) -> Iterator[_Ignore]:
                 message = f"the file has more than {limits().comments} names in comments, and the others are not read"
                 problems.append(_problem("too-large", span, message)._replace(severity="error", help="remove some"))
                 return
-            names = _names(match[2], span, problems)
+            names = _names(match[2], codes, span, problems)
             if match[1] == "ignore-file" and at >= covered[0]:
                 why = "an ignore-file comment must come before the first line that is not a comment"
                 problems.append(_problem("bad-ignore", span, why))
@@ -133,14 +133,14 @@ def _is_comment(line: str) -> bool:
     return not text or text[0] == "#"
 
 
-def _names(listed: str | None, span: Span, problems: list[Problem]) -> frozenset[str]:
+def _names(listed: str | None, codes: Mapping[str, str], span: Span, problems: list[Problem]) -> frozenset[str]:
     if listed is None or not listed.strip():
         problems.append(_problem("bad-ignore", span, "the comment does not say what to ignore"))
         return frozenset()
     found: set[str] = set()
     for selector in listed.split(","):
         try:
-            found |= named([selector])
+            found |= named([selector], codes)
         except ValueError as error:
             problems.append(_problem("bad-ignore", span, str(error)))
     return frozenset(found)

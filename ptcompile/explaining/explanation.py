@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import streams
 from ptcompile.compiling.compiler import compile_document
@@ -14,8 +14,12 @@ from ptcompile.explaining.shown import matches, words
 from ptcompile.explaining.trace import trace
 from ptcompile.explaining.variants import File
 from ptcompile.findings.diagnostics import Diagnostic
+from ptcompile.job.model import Pass
 from ptcompile.secrets.masking import masked_lines
 from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+if TYPE_CHECKING:
+    from ptcompile.extending import Extensions
 
 Json = dict[str, Any]
 
@@ -77,20 +81,22 @@ def explain(
     target: str | None,
     filename: str | None,
     found: Sequence[Diagnostic],
+    extensions: Extensions | None = None,
 ) -> Explanation:
     """Every TrainingJob of a stream explained. `cluster_source` is the profile's text, `found` what was found in it."""
     profile = next(iter(streams.profiles(cluster_source)), None) if cluster_source is not None else None
     diagnostics = [*found, *(streams.stamp(problem, None, filename) for problem in read.problems)]
+    more = _passes(extensions)
     jobs: list[Explained] = []
     manifests: list[Json] = []
     causes: list[Cause] = []
     for document in read.documents:
-        compiled = compile_document(document.data, cluster, target)
+        compiled = compile_document(document.data, cluster, target, extensions)
         diagnostics += [streams.stamp(problem, document, filename) for problem in compiled.problems]
         if compiled.manifests and compiled.target is not None:
             first = len(manifests)
             manifests += compiled.manifests
-            own = provenance(document.data, cluster, compiled.target, chosen=target is not None)
+            own = provenance(document.data, cluster, compiled.target, chosen=target is not None, more=more)
             causes += [
                 one._replace(
                     manifest=first + one.manifest, inputs=tuple(_placed(i, document, profile) for i in one.inputs)
@@ -111,6 +117,14 @@ def explain(
     if cluster_source is not None:
         texts["cluster"] = _text(cluster_source, cluster_source.filename)
     return Explanation(tuple(jobs), tuple(manifests), tuple(causes), tuple(diagnostics), texts)
+
+
+def _passes(extensions: Extensions | None) -> tuple[Pass, ...]:
+    if extensions is None or not extensions.passes:
+        return ()
+    from ptcompile.compiling.extended import passes_of
+
+    return passes_of(extensions)
 
 
 def _placed(one: Input, spec: Document, cluster: Document | None) -> Input:

@@ -1,7 +1,8 @@
-"""Where every value of a manifest came from: derived by compiling again with one thing different, never recorded.
+"""Where every value of a manifest came from: who wrote it, and the lines that it depends on.
 
-Passes and targets are pure, so what a line of the spec is good for is what changes without it, and what a pass wrote is
-what is not there yet before it. A spec of 50 lines is compiled some hundred times, in a quarter of a millisecond each;
+Who wrote it is recorded (`compiling.record`). On which lines it depends is derived by compiling again with one line
+different: a value may be there because of a line of which it carries nothing, and only that shows what the line is good
+for. A spec of 50 lines is compiled some hundred times, in a quarter of a millisecond each;
 of long lists many lines are tried at a time (`batches`).
 """
 
@@ -12,18 +13,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ptcompile import passes
+from ptcompile.compiling import patches
 from ptcompile.compiling.generated import renamed
+from ptcompile.compiling.record import recorded
 from ptcompile.explaining import variants
 from ptcompile.explaining.batches import outcomes
-from ptcompile.explaining.leaves import MISSING, at, changed, identity, leaves
+from ptcompile.explaining.leaves import MISSING, at, changed, leaves
 from ptcompile.explaining.model import Cause, Input
 from ptcompile.explaining.sentences import sentence
 from ptcompile.explaining.shown import Named, shown_path
-from ptcompile.explaining.trace import view
 from ptcompile.explaining.variants import Change, File
 from ptcompile.findings.diagnostics import Path
-from ptcompile.frontends.spec import lower, read_spec, stand_in, with_stand_in
-from ptcompile.job.model import Container, Context, Job, PodTemplate, Target, map_templates
+from ptcompile.frontends.spec import lower, read_spec, with_stand_in
+from ptcompile.job.marks import Mark
+from ptcompile.job.model import Context, Pass, Target
 from ptcompile.operators.targets import default_target, every_target
 from ptcompile.secrets.structure import without_secrets
 from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -42,40 +45,38 @@ class _Effect(NamedTuple):
 
 
 def provenance(
-    data: Mapping[str, Any], cluster: ClusterProfile, target: Target, *, chosen: bool = False
+    data: Mapping[str, Any],
+    cluster: ClusterProfile,
+    target: Target,
+    *,
+    chosen: bool = False,
+    more: tuple[Pass, ...] = (),
+    only: Path | None = None,
 ) -> tuple[Cause, ...]:
     """The cause of every value of the manifests that a document compiles to, in the order of the manifests.
 
     `data` is a TrainingJob that compiles for the target; `chosen` says that the target is not the document's own
-    choice. Pure. Raises nothing for such a document.
+    choice; `more` are the passes of plugins. With `only`, only the causes of values that the lines at or below that
+    path of the document change: a compilation or two for each of these lines. Pure. Raises nothing for such a document.
     """
     spec, _ = read_spec(data)
     if spec is None:
         return ()
-    if spec.metadata.generate_name is not None:
-        emit, added = target.emit, len(stand_in(""))
-        target = target._replace(emit=lambda job, cluster: renamed(emit(job, cluster), job.name[:-added]))
-    context = Context(cluster, target)
-    lowered = lower(spec, cluster)
-    job, steps = passes.run(lowered, context)
-    manifests = target.emit(job, cluster)
-    effects = _effects(data, spec, cluster, target, manifests)
-    inputs = _inputs(effects, data, cluster)
-    written = _written(manifests, steps, context)
-    carried = set(changed(manifests, target.emit(map_templates(job, _blank), cluster)))
-    words = _words(lowered)
-    choice = {} if chosen else _choice(data, spec, cluster, target, manifests)
-    said, items = _by_what_they_say(data), _by_item(inputs)
+    record, manifests = recorded(spec, cluster, target, more), _manifests(spec, cluster, target, more)
+    inputs = _inputs(_effects(data, spec, cluster, target, manifests, more, only), data, cluster)
+    choice = {} if chosen else _choice(data, spec, cluster, target, manifests, more)
     shown = without_secrets(manifests)
     secretless = {"spec": without_secrets(data), "cluster": without_secrets(variants.filled(cluster))}
     causes, named = [], Named()
     for path, value in leaves(manifests):
-        found = inputs.get(path, ())
-        by = written.get(path) or _by_user(path, value, found, copied=path in carried and _pair(path, value) in words)
+        if only is not None and path not in inputs:
+            continue
+        found, mark = inputs.get(path, ()), record.mark(int(path[0]), path[1:])
+        by = _by(mark, path)
         if by == "target":
             found = (*found, *choice.get(path, ()))
         elif by == "spec" and not found:
-            found = _said(path, value, said) or _of_item(path, value, manifests, items)
+            found = _said(mark, data, inputs.get((*path[:-1], "value"), ()))
         rule = sentence(by, target, path, manifests)
         hidden = tuple(_hidden(one, at(secretless[one.file], one.path)) for one in found)
         index = int(path[0])
@@ -90,45 +91,55 @@ def _hidden(one: Input, shown: Any) -> Input:
     return one._replace(value=shown, masked=shown != one.value)
 
 
-def _by_what_they_say(data: Mapping[str, Any]) -> dict[tuple[str, str], list[Path]]:
-    """The lines of a document by their last key and value."""
-    found: dict[tuple[str, str], list[Path]] = {}
-    for path, value in leaves(data):
-        found.setdefault(_pair(path, value), []).append(path)
-    return found
+def _by(mark: Mark, path: Path) -> str:
+    """Who wrote a value, by its mark: a pass, "spec" for what the user wrote there, else "target".
 
-
-def _by_item(inputs: Mapping[Path, tuple[Input, ...]]) -> dict[Path, tuple[Input, ...]]:
-    """The inputs of the first value in each list item."""
-    found: dict[Path, tuple[Input, ...]] = {}
-    for path, lines in inputs.items():
-        for length, part in enumerate(path, start=1):
-            if isinstance(part, int):
-                found.setdefault(path[:length], lines)
-    return found
-
-
-def _by_user(path: Path, value: Any, inputs: Iterable[Input], *, copied: bool) -> str:
-    """Whether a value that no pass wrote is what the user wrote, or the target's own."""
+    Outside pod templates the target writes all; under the user's own key it carries over what he wrote.
+    """
     if _SUM in path:
         return "target"
-    same = (one for one in inputs if one.file == "spec" and one.other_value and _key(one.path) == _key(path))
-    return "spec" if copied or any(str(one.value) == str(value) for one in same) else "target"
+    if mark.by not in {"", "spec"}:
+        return mark.by
+    own = mark.whole and any(_key(word) == _key(path) for word in mark.words)
+    return "spec" if own or (mark.by and mark.role) else "target"
+
+
+_SUM = "minResources"
+"""What a target counts together from what the pods ask for: of one pod it is the same number."""
+
+
+def _said(mark: Mark, data: Mapping[str, Any], beside: Iterable[Input]) -> tuple[Input, ...]:
+    """The lines that a value is made of, where it would stand there without any one of them.
+
+    So it is with a role that repeats its job, and with what a pass would give as well, such as the name of a variable:
+    its line is that of the value `beside` it.
+    """
+    known = {one.path: one for one in beside if one.file == "spec"}
+    return tuple(known.get(word, Input("spec", word, at(data, word), False, False)) for word in mark.words)
 
 
 def _effects(
-    data: Mapping[str, Any], spec: Spec, cluster: ClusterProfile, target: Target, manifests: Manifests
+    data: Mapping[str, Any],
+    spec: Spec,
+    cluster: ClusterProfile,
+    target: Target,
+    manifests: Manifests,
+    more: tuple[Pass, ...],
+    only: Path | None,
 ) -> list[_Effect]:
     """What each line changes. What holds lines counts only for values that none of its lines changes."""
 
     def of_spec(document: Any) -> frozenset[Path] | None:
         tried = variants.spec_of(document)
-        return None if tried is None else frozenset(changed(manifests, _manifests(tried, cluster, target)))
+        return None if tried is None else frozenset(changed(manifests, _manifests(tried, cluster, target, more)))
 
     def of_cluster(document: Any) -> frozenset[Path] | None:
         tried = variants.cluster_of(document)
-        return None if tried is None else frozenset(changed(manifests, _manifests(spec, tried, target)))
+        return None if tried is None else frozenset(changed(manifests, _manifests(spec, tried, target, more)))
 
+    if only is not None:
+        lines = [one for one in variants.of_spec(data) if one.path[: len(only)] == only]
+        return _of_file("spec", outcomes(data, lines, of_spec))
     profile = variants.filled(cluster)
     return [
         *_of_file("spec", outcomes(data, variants.of_spec(data), of_spec)),
@@ -149,9 +160,10 @@ def _of_file(file: File, found: Iterable[tuple[Change, frozenset[Path]]]) -> lis
     return list(effects.values())
 
 
-def _manifests(spec: Spec, cluster: ClusterProfile, target: Target) -> Manifests:
-    job, _ = passes.run(lower(with_stand_in(spec), cluster), Context(cluster, target))
-    return target.emit(job, cluster)
+def _manifests(spec: Spec, cluster: ClusterProfile, target: Target, more: tuple[Pass, ...]) -> Manifests:
+    job, _ = passes.run(lower(with_stand_in(spec), cluster), Context(cluster, target), (*passes.PASSES, *more))
+    manifests = patches.applied(target.emit(job, cluster), spec.spec.manifest.get(target.name))
+    return manifests if spec.metadata.generate_name is None else renamed(manifests, spec.metadata.generate_name)
 
 
 def _inputs(
@@ -172,26 +184,13 @@ def _inputs(
     }
 
 
-def _of_item(
-    path: Path, value: Any, manifests: Manifests, items: Mapping[Path, tuple[Input, ...]]
-) -> tuple[Input, ...]:
-    """The lines of an item, for its name: a key in the spec, which a pass gives as well (OMP_NUM_THREADS)."""
-    item, field = path[:-1], _key(path[:-1])
-    if not isinstance(item[-1], int) or identity(at(manifests, item), field) != value:
-        return ()
-    return items.get(item, ())
-
-
-def _said(path: Path, value: Any, said: Mapping[tuple[str, str], Sequence[Path]]) -> tuple[Input, ...]:
-    """The lines that say it, where it would stand there without any one of them.
-
-    So it is with a role that repeats its job, and with what a pass would give as well.
-    """
-    return tuple(Input("spec", one, value, False, False) for one in said.get(_pair(path, value), ()))
-
-
 def _choice(
-    data: Mapping[str, Any], spec: Spec, cluster: ClusterProfile, target: Target, manifests: Manifests
+    data: Mapping[str, Any],
+    spec: Spec,
+    cluster: ClusterProfile,
+    target: Target,
+    manifests: Manifests,
+    more: tuple[Pass, ...],
 ) -> dict[Path, tuple[Input, ...]]:
     """The spec's own choice of a target, as an input of the values that would be others without it."""
     if spec.spec.target is None:
@@ -199,45 +198,12 @@ def _choice(
     free = spec.but(spec=spec.spec.but(target=None))
     unasked = default_target(lower(free, cluster), cluster)
     other = next(one for one in every_target() if one is not target)
-    without = set(changed(manifests, _manifests(free, cluster, unasked)))
-    instead = set(changed(manifests, _manifests(free, cluster, other)))
+    without = set(changed(manifests, _manifests(free, cluster, unasked, more)))
+    instead = set(changed(manifests, _manifests(free, cluster, other, more)))
     value = at(data, variants.TARGET)
     return {
         path: (Input("spec", variants.TARGET, value, path in without, path in instead),) for path in without | instead
     }
-
-
-def _written(manifests: Manifests, steps: Sequence[passes.Step], context: Context) -> dict[Path, str]:
-    """The pass that wrote a value: the last one before which it is not there, and which brought that value.
-
-    The second half keeps a pass from being named for what a target does because of it, such as a kind of its own.
-    """
-    out: dict[Path, str] = {}
-    for step in steps:
-        if step.before != step.after:
-            before, after = view(step.before), view(step.after)
-            brought = {str(at(after, path)) for path in changed(after, before)}
-            earlier = context.target.emit(step.before, context.cluster)
-            fresh = (path for path in changed(manifests, earlier) if str(at(manifests, path)) in brought)
-            out.update((path, step.name) for path in fresh if _SUM not in path)
-    return out
-
-
-_SUM = "minResources"
-"""What a target counts together from what the pods ask for: of one pod it is the same number."""
-
-
-def _blank(template: PodTemplate) -> PodTemplate:
-    return PodTemplate(Container(template.main.name))
-
-
-def _words(job: Job) -> set[tuple[str, str]]:
-    """What a job says in its pod templates: the last key of each value, with the value."""
-    return {_pair(path, value) for path, value in leaves(view(job)["roles"])}
-
-
-def _pair(path: Path, value: Any) -> tuple[str, str]:
-    return _key(path), repr(value)
 
 
 def _key(path: Path) -> str:

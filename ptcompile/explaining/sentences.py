@@ -83,6 +83,16 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
         "own gets no token: training does not talk to the API server.",
         "": "podSecurity: restricted asks every pod and container for this.",
     },
+    "claims": {
+        "podAffinity": "The nodes of a ComputeDomain are kept in one rack, where NVLink reaches, unless topology says "
+        "how near they are.",
+        "labels": "By this label the nodes of the job's ComputeDomain find each other, to be kept in one rack.",
+        "compute-domain-channel": "Each node claims a channel of the job's ComputeDomain, by which its GPUs reach the "
+        "memory of those in other nodes.",
+        "resourceClaims": "What the fabric's driver hands out by claims, and GPUs where the profile says that they are "
+        "claimed.",
+        "claims": "The container that trains gets the devices that its pod claims.",
+    },
     "shm": {
         "volumeMounts": "Without a volume /dev/shm has 64 MiB, too few for DataLoader workers and NCCL: the main "
         "container gets a memory volume there, unless you mount your own or say sharedMemory: false.",

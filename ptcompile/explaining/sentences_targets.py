@@ -9,6 +9,10 @@ _NEAR_BY_KAI = "KAI keeps the pods close together, on this level of the Topology
 OF_ALL_TARGETS: Mapping[str, str] = {
     "apiVersion": "The target's API group and version.",
     "kind": "The target's kind.",
+    "spec.numNodes": "0 leaves it to torchrun to wait for the nodes; a driver before 25.8 holds the pods back until so "
+    "many have joined.",
+    "channel": "The driver makes the template of this name, by which each pod claims a channel.",
+    "requests": "Each pod claims so many devices of this class.",
     "kueue.x-k8s.io/queue-name": "Kueue reads the queue from this label of the object that it admits.",
     "containers.name": (
         "The container that trains has the name that the operator looks for; that of an auxiliary role is named "

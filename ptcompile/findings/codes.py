@@ -66,6 +66,12 @@ CODES: dict[str, str] = {
     "fits-no-machine": "PTC198",
     "takes-the-whole-machine": "PTC199",
     "several-mig-slices": "PTC164",
+    "part-of-a-machine": "PTC166",
+    "ephemeral-storage-above-disk": "PTC167",
+    "larger-than-pools": "PTC171",
+    "unused-claim": "PTC161",
+    "shared-claim": "PTC162",
+    "claimed-and-counted": "PTC163",
     # 2xx: scheduling, queues, topology
     "host-network-dns": "PTC201",
     "node-name-set": "PTC202",
@@ -116,6 +122,10 @@ CODES: dict[str, str] = {
     "missing-toleration": "PTC276",
     "affinity-to-nobody": "PTC277",
     "closed-network": "PTC278",
+    "unmade-claim": "PTC261",
+    "claim-in-other-namespace": "PTC262",
+    "nodes-differ-from-domain": "PTC263",
+    "repeated-channel-template": "PTC266",
     # 3xx: storage and shared memory
     "shm-above-memory-limit": "PTC301",
     "missing-shm": "PTC302",
@@ -198,6 +208,7 @@ CODES: dict[str, str] = {
     "missing-trainer-step": "PTC456",
     "unused-trainer": "PTC457",
     "runtime-reserved-env": "PTC458",
+    "drain-closes-rendezvous": "PTC459",
     "shared-rendezvous-store": "PTC468",
     "unread-timeout": "PTC469",
     "node-names-handed-out": "PTC470",
@@ -338,4 +349,5 @@ CODES: dict[str, str] = {
     # 9xx: ptcompile's own comments
     "unused-ignore": "PTC901",
     "bad-ignore": "PTC902",
+    "extension-failed": "PTC903",
 }

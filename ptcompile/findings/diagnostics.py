@@ -7,6 +7,7 @@ the document and a sentence. The runner in `api.py` turns it into a `Diagnostic`
 from collections.abc import Iterable
 from typing import Any, Literal, NamedTuple
 
+from ptcompile.about import page_address
 from ptcompile.findings.codes import CODES
 
 Path = tuple[str | int, ...]
@@ -86,6 +87,8 @@ class Problem(NamedTuple):
     span: Span | None = None
     """Known already: the reader's findings, which have no path."""
     fix: Fix | None = None
+    code: str = ""
+    """Of a rule outside ptcompile, whose name has no code in `codes.CODES`."""
 
 
 class Diagnostic(NamedTuple):
@@ -113,7 +116,7 @@ class Diagnostic(NamedTuple):
     """Whether `***` stands for a secret in the message, the help or the path."""
 
     def to_dict(self) -> dict[str, Any]:
-        """The JSON form: the same names; `span` as an object or null, `path` as a list."""
+        """The JSON form: the same names; `span` as an object or null, `path` as a list, and `url`, the code's page."""
         return {
             "code": self.code,
             "name": self.name,
@@ -130,6 +133,7 @@ class Diagnostic(NamedTuple):
             "fix": self.fix and {"title": self.fix.title, "safe": self.fix.safe},
             "template": self.template,
             "masked": self.masked,
+            "url": page_address(self.code),
         }
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.catalogue.rdzv_options import why_not_option
+from ptcompile.catalogue.topology import levels_of
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.frontends import checks_fabric
 from ptcompile.frontends.checks_amounts import amounts_of, nodes_of
@@ -213,11 +214,11 @@ def _queue(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
         if name is not None and (reason := names.why_not_dns_subdomain(name)):
             yield bad(("spec", field), f"{name!r} {reason}", such_as(name, "team-a"))
     given = {} if job.topology is None else job.topology.given()
-    levels = cluster.spec.topology.levels
+    levels = {**levels_of(cluster.spec.cloud), **cluster.spec.topology.levels}
     for how, level in given.items():
         if level not in levels:
             near = names.suggest(level, levels)
-            known = f"the levels are {', '.join(levels)}" if levels else "the profile names no levels"
+            known = f"the levels are {', '.join(levels)}"
             message = f"{level!r} is not a level of the profile {cluster.metadata.name!r}"
             yield bad(("spec", "topology", how), message, f"did you mean {near}?" if near else known)
 

@@ -32,10 +32,12 @@ def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: Cluster
         message = f"{job.fabric!r} is not a fabric of the profile {cluster.metadata.name!r} and not built in"
         yield bad(at, message, f"did you mean {near}?" if near else f"there are {', '.join(known)}")
         return
+    yield from _domain(job, pods, cluster)
     counted, entry = hardware.counted(cluster, job.fabric), hardware.accelerator(cluster, job.accelerator)
     least = hardware.fabric_amounts(cluster, job.fabric, None, 0).get(counted or "")
     for _, fields in pods:
-        whole = entry.devices_per_node if entry is not None and job.fabric in entry.fabric_devices else None
+        there = entry is not None and hardware.devices_of_fabric(cluster, job.fabric, entry) is not None
+        whole = entry.devices_per_node if entry is not None and there else None
         said = counted in effective(job, fields, cluster).limits
         if counted and not said and (whole is None or gpus_per_node(job, fields, cluster) < whole):
             message = f"{least} {counted} per node, since the number on its machines is unknown"
@@ -44,6 +46,37 @@ def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: Cluster
             return
         if counted and not said and job.accelerator and job.accelerator not in cluster.spec.accelerators:
             yield from _unlike(job.accelerator, job.fabric, counted, cluster)
+            return
+
+
+def _domain(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: ClusterProfile) -> Iterator[Problem]:
+    """A ComputeDomain where NVLink ends at the node, of more nodes than a rack has, or of two pods on a node.
+
+    A node gives one pod its channel: the second waits for it (dra-driver-nvidia-gpu, compute-domain-kubelet-plugin).
+    """
+    found = hardware.fabric(cluster, job.fabric, job.accelerator)
+    if found is None or not found.compute_domain:
+        return
+    entry, at = hardware.accelerator(cluster, job.accelerator), ("spec", "fabric")
+    if entry is None:
+        message = "which machines an NVLink domain joins is told by their accelerator, and none is named"
+        yield _run(at, message, "add accelerator, such as nvidia-gb200")
+        return
+    (_, most), rack = job.node_range(), entry.nodes_per_domain
+    if rack is None:
+        message = f"NVLink of {job.accelerator} ends at the node: no ComputeDomain joins several"
+        yield _run(at, message, "use the fabric between the nodes, such as efa or infiniband")
+    elif most > rack:
+        message = f"{most} nodes, and an NVLink domain has {rack}: between two of them data takes the other network"
+        help = "or say with topology how near they are" if job.topology is None else "or count on both networks"
+        yield _run(at, message, f"use at most {rack} nodes, {help}")
+    for path, fields in pods:
+        asked, whole = gpus_per_node(job, fields, cluster), entry.devices_per_node
+        if whole and 0 < asked < whole:
+            message = (
+                f"{asked} of a machine's {whole} GPUs, and a node has one channel: a second pod there waits for it"
+            )
+            yield _run((*path, "resources"), message, f"ask for {whole} GPUs a node, and for fewer nodes")
             return
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.diagnostics import Path, field_path
+from ptcompile.frontends.models import model_in
 from ptcompile.kubernetes import names
 
 if TYPE_CHECKING:
@@ -104,8 +105,6 @@ _OTHERS: Final = ("master", "worker", "runtimeRef")
 
 def _fields(model: type[BaseModel], path: Path) -> Iterator[Path]:
     """The places of all fields."""
-    from ptcompile.frontends.errors import model_in
-
     for name, field in model.model_fields.items():
         here = (*path, field.alias or name)
         yield here

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings import value_fixes
 from ptcompile.findings.diagnostics import Authority, Edit, Fix, Path, Problem, Severity, Stage, field_path
+from ptcompile.frontends.models import model_in
 from ptcompile.kubernetes import names, quantity
 
 if TYPE_CHECKING:
@@ -207,19 +208,6 @@ def _model_at(model: type[BaseModel], path: Path) -> type[BaseModel] | None:
 def _fields(model: type[BaseModel] | None) -> list[str]:
     """The YAML names of the fields of a model."""
     return [] if model is None else [field.alias or name for name, field in model.model_fields.items()]
-
-
-def model_in(annotation: Any, *, into_values: bool = False) -> type[BaseModel] | None:
-    """The model that a field's annotation names, through `| None` and, if asked, `dict[str, ...]`."""
-    if isinstance(annotation, type) and hasattr(annotation, "model_fields"):
-        return annotation
-    if getattr(annotation, "__origin__", None) is dict and not into_values:
-        return None
-    for inner in getattr(annotation, "__args__", ()):
-        found = model_in(inner, into_values=into_values)
-        if found is not None:
-            return found
-    return None
 
 
 def _in_quotes(value: Any) -> str | None:

@@ -9,8 +9,9 @@ from typing import Final
 from ptcompile.kubernetes.untyped import Json, at, kind_of, object_name, string_map, text
 from ptcompile.operators.pods import Role
 from ptcompile.simulation import amounts
+from ptcompile.simulation.job import Job
 from ptcompile.simulation.meeting import Meeting, claims, meeting, names
-from ptcompile.simulation.pod import Job, Pod
+from ptcompile.simulation.pod import Pod
 from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
 
 SHOWN: Final = 3

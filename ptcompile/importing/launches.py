@@ -11,9 +11,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ptcompile.importing.draft import Spec
+from ptcompile.simulation.job import Job
 from ptcompile.simulation.launch import Launch, of_container
 from ptcompile.simulation.meeting import training
-from ptcompile.simulation.pod import Job
 from ptcompile.simulation.rendezvous import DEFAULTS, Rendezvous
 from ptcompile.simulation.shell import one_command
 from ptcompile.torchrun import conf_of

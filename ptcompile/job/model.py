@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ptcompile.job.device_claims import Claim
 from ptcompile.kubernetes.names import never_shared
 
 if TYPE_CHECKING:
@@ -211,6 +212,10 @@ class Job(NamedTuple):
     """Reference to a Trainer runtime that is already there: the job then says only what differs from it."""
     runtime_nodes: bool = False
     """Whether the number of nodes is the runtime's."""
+    claims: tuple[Claim, ...] = ()
+    """Devices that its pods claim."""
+    compute_domain: bool = False
+    """Whether it has a ComputeDomain, of which its nodes claim channels."""
 
     @property
     def trainers(self) -> tuple[Role, ...]:

@@ -166,10 +166,10 @@ _ATOMS = frozenset({str, int, float, bool, type(None)})
 
 def _written_container(container: Container, name: str | None) -> dict[str, Any]:
     resources = container.extra.get("resources", {})
-    if container.resources.requests:
-        resources = {**resources, "requests": container.resources.requests}
     if container.resources.limits:
-        resources = {**resources, "limits": container.resources.limits}
+        resources = {"limits": container.resources.limits, **resources}
+    if container.resources.requests:
+        resources = {"requests": container.resources.requests, **resources}
     out: dict[str, Any] = {
         **container.extra,
         "name": name or container.name,

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from ptcompile.catalogue import topology
 from ptcompile.job.model import Group, Job
 from ptcompile.vocabulary import from_schema
 from ptcompile.vocabulary.checks import OWN_SCHEDULER
@@ -37,7 +38,7 @@ KAI_MIN_MEMBER: Final = "kai.scheduler/batch-min-member"
 """Annotation: of a Job, or of a JobSet's Job template, whose pods start together (KAI 0.15, pull request 1308)."""
 
 VOLCANO_QUEUE: Final = "scheduling.volcano.sh/queue-name"
-"""Annotation: of a pod without a PodGroup of its own, or of Trainer's runtime (Volcano 1.16; kubeflow.md 2.7)."""
+"""Annotation: of a pod without a PodGroup of its own, or of Trainer's runtime (Volcano 1.16; facts/trainer)."""
 
 SCHEDULERS: Final = {"volcano": "volcano", "kai": "kai-scheduler"}
 """What pods call a scheduler. scheduler-plugins has no name of its own: the profile's schedulerName is it."""
@@ -75,15 +76,18 @@ def nearness_by(job: Job, cluster: ClusterProfile, target: str) -> str | None:
 def together(groups: Sequence[Group]) -> bool:
     """Whether Kueue can keep these groups of pods, each a pod set, in one domain by a group name.
 
-    It takes two pod sets, of which one is a single pod (Kueue 0.19, kubeflow.md 4, ValidatePodSetGroupingTopology).
+    It takes two pod sets, of which one is a single pod (Kueue 0.19, facts/kueue, ValidatePodSetGroupingTopology).
     """
     return len(groups) == 2 and any(group.pods * group.jobs == 1 for group in groups)
 
 
 def level_of(job: Job, cluster: ClusterProfile) -> TopologyLevel:
-    """What the profile says of the level that the job names; nothing where either is silent."""
-    levels = cluster.spec.topology.levels
-    return levels.get(job.topology.level if job.topology else "") or from_schema.no_level()
+    """What the profile says of the level that the job names, else its cloud; nothing where both are silent."""
+    name = job.topology.level if job.topology else ""
+    known = cluster.spec.topology.levels.get(name)
+    if known is None and (label := topology.levels_of(cluster.spec.cloud).get(name)):
+        return from_schema.level(label)
+    return known or from_schema.no_level()
 
 
 def object_labels(job: Job, cluster: ClusterProfile) -> dict[str, str]:
@@ -111,15 +115,13 @@ def object_annotations(job: Job, cluster: ClusterProfile, target: str) -> dict[s
         return {}
     word = "required" if job.topology.required else "preferred"
     return {
-        "kai.scheduler/topology": cluster.spec.topology.name or "",
-        f"kai.scheduler/topology-{word}-placement": level_of(job, cluster).node_label or "",
+        topology.KAI_TOPOLOGY: cluster.spec.topology.name or "",
+        topology.KAI[word]: level_of(job, cluster).node_label or "",
     }
 
 
 def network_topology(job: Job, cluster: ClusterProfile, target: str) -> dict[str, str | int] | None:
-    """Volcano's `networkTopology` of a job or a PodGroup (Volcano 1.11 and newer; volcano.md 3.4)."""
+    """Volcano's `networkTopology` of a job or a PodGroup (Volcano 1.11 and newer; facts/volcano)."""
     if job.topology is None or nearness_by(job, cluster, target) != "volcano":
         return None
-    if not job.topology.required:
-        return {"mode": "soft"}
-    return {"mode": "hard", "highestTierAllowed": level_of(job, cluster).tier or 0}
+    return topology.volcano((level_of(job, cluster).tier or 0) if job.topology.required else None)

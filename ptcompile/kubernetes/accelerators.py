@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
+from ptcompile.kubernetes import quantity
 from ptcompile.memo import kept
 
 _WHOLE = frozenset(
@@ -41,3 +45,16 @@ def is_accelerator(name: str) -> bool:
     if name.endswith(_PARTS):
         return False
     return domain + slash + rest.partition(".")[0] in _WHOLE or name.startswith(_SLICES)
+
+
+def counted(amounts: Mapping[str, Any]) -> int:
+    """How many accelerators these amounts are."""
+    return sum(count(amount) for name, amount in amounts.items() if is_accelerator(str(name)))
+
+
+def count(amount: object) -> int:
+    """A number of devices as written; 0 for what is none."""
+    if isinstance(amount, bool) or not isinstance(amount, str | int):
+        return 0
+    parsed = quantity.parse(str(amount))
+    return max(0, parsed.value) if parsed is not None else 0

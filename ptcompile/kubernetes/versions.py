@@ -17,6 +17,8 @@ class Versions(NamedTuple):
     kueue: Version = (0, 19)
     kai: Version = (0, 15)
     mpi_operator: Version = (0, 8)
+    nvidia_dra: Version = (25, 12)
+    """NVIDIA's DRA driver for GPUs. Its releases after 25.12 are numbered 0.x: `no_dns_names` tells them from older."""
     torch: Version = (2, 13)
     """PyTorch, of the images that train; `torch_of` asks an image's tag first."""
 
@@ -27,10 +29,24 @@ SHARED_STORE: Final[Version] = (2, 4)
 Agents that share it meet once: in a later round one that is new waits for keys that only the first round wrote.
 """
 
+FIRST_STORE: Final[Version] = (2, 6)
+"""The first PyTorch whose agents share a store of the first meeting's own, at the name of its node 0 (pull requests
+135957 and 139702). Before, they share that of the rendezvous, at the endpoint's own name."""
+
+CLOSED_BY_SIGTERM: Final[tuple[Version, Version]] = ((2, 3), (2, 8))
+"""From and before which PyTorch a torchrun that is told to end closes the rendezvous for all (pull requests 117066 and
+152525; measured on 2.5.1, and not so on 2.2.2 and 2.13)."""
+
 OWN_STORE: Final = "TORCH_DISABLE_SHARE_RDZV_TCP_STORE"
 """The variable that gives each meeting a store of its own where it is 1."""
 
 _OFFICIAL = ("pytorch/pytorch:", "docker.io/pytorch/pytorch:")
+
+
+def closes_when_told_to_end(torch: Version) -> bool:
+    """Whether SIGTERM to one torchrun ends the rendezvous of all."""
+    first, after = CLOSED_BY_SIGTERM
+    return first <= torch < after
 
 
 def torch_of(image: str | None, versions: Versions) -> Version:

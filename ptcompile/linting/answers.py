@@ -162,7 +162,8 @@ ANSWERS: Final[dict[str, Answer]] = {
         "Request and limit of a device differ, but devices cannot be shared.", "set it once"
     ),
     "kubernetes-too-old": Answer(
-        "The profile names an older Kubernetes than the documentation of one of its operators asks for.",
+        "The profile names an older Kubernetes than the documentation of one of its operators asks for, or than claims "
+        "of devices need.",
         "correct one of the two in spec.versions, or upgrade",
     ),
     "same-image-beside": Answer(
@@ -174,13 +175,19 @@ ANSWERS: Final[dict[str, Answer]] = {
         "A pod requests several MIG slices, but CUDA shows a process only the first.",
         "request one slice per node, on more nodes",
     ),
-    "fits-no-machine": Answer(
-        "A node requests more than any machine with that accelerator has in that cloud: its pods stay pending.",
-        "request what the machine named in the message has, or use more nodes",
+    "part-of-a-machine": Answer(
+        "A node takes some of the accelerators of the smallest machine that has enough, and it may be that no other "
+        "pod can use the rest.",
+        "ask for all of a machine's accelerators and for fewer nodes, or leave it where other jobs fill the rest",
     ),
-    "takes-the-whole-machine": Answer(
-        "A node requests all of a machine's CPU or memory, of which the kubelet and the system keep a part.",
-        "request no more than the number in the message, which is what pods can have",
+    "ephemeral-storage-above-disk": Answer(
+        "A node asks for more ephemeral storage than its machine's disks have, or than EKS's default root volume "
+        "leaves.",
+        "mount a volume, or have the nodes made with a larger root volume or their local disks as ephemeral storage",
+    ),
+    "larger-than-pools": Answer(
+        "The node pools that the profile names have no room for all nodes of the job, which then waits for ever.",
+        "use fewer nodes, ask for less of each, or correct spec.nodePools in the profile",
     ),
     "queued-differently": Answer(
         "A queue, a gang or a topology means something different to the operator or queue system than to the spec.",
@@ -207,6 +214,10 @@ ANSWERS: Final[dict[str, Answer]] = {
     "bad-ignore": Answer(
         "An ignore comment does not say what it ignores, names no rule, or is where it covers nothing.",
         "write # ptcompile: ignore[CODE] and why",
+    ),
+    "extension-failed": Answer(
+        "A rule, a pass or a target of a plugin raised an exception, or a declared rule cannot be evaluated.",
+        "report it to the plugin's author, or correct the expression in the configuration",
     ),
 }
 """By name. The rules have pages of their own."""

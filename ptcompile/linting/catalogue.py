@@ -1,8 +1,8 @@
-"""Every code there is: the rules with their pages, and the answers that are no rules; for people and for the README."""
+"""Every code there is: the rules with their pages, and the answers that are no rules; for people and for documents."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from ptcompile.findings.codes import CODES
 from ptcompile.linting import every_rule, rule_named
@@ -31,7 +31,7 @@ def named(code_or_name: str) -> str | None:
     """The name behind a code or a name; None where there is none."""
     if code_or_name in CODES:
         return code_or_name
-    return next((name for name, code in CODES.items() if code == code_or_name), None)
+    return next((name for name, code in CODES.items() if code == code_or_name.upper()), None)
 
 
 def explained(name: str) -> str:
@@ -68,13 +68,16 @@ def _indented(text: str) -> str:
     return "".join(f"    {line}" if line.strip() else line for line in text.splitlines(keepends=True)).rstrip("\n")
 
 
-def listed() -> str:
-    """One line a rule: code, name, severity, stage, authority."""
-    rules = sorted(every_rule(), key=_code)
-    width = max((len(rule.name) for rule in rules), default=0)
+def listed(more: Sequence[tuple[str, ...]] = ()) -> str:
+    """One line a rule: code, name, severity, stage, authority. `more` are those of plugins, which follow."""
+    own = (
+        (_code(rule), rule.name, rule.severity, rule.stage, rule.authority) for rule in sorted(every_rule(), key=_code)
+    )
+    rows = [*own, *more]
+    wide, width = (max(len(row[at]) for row in rows) for at in (0, 1))
     return "".join(
-        f"{_code(rule)}  {rule.name:<{width}}  {rule.severity:<7}  {rule.stage:<5}  {rule.authority}\n"
-        for rule in rules
+        f"{code:<{wide}}  {name:<{width}}  {severity:<7}  {stage:<5}  {authority}\n"
+        for code, name, severity, stage, authority in rows
     )
 
 
@@ -94,7 +97,7 @@ def as_dicts() -> list[dict[str, str]]:
 
 
 def as_markdown() -> str:
-    """The table of the README."""
+    """The rules as a table in Markdown."""
     rows = ["| Code | Rule | Severity | Stage | Who says so | What |", "|---|---|---|---|---|---|"]
     for rule in sorted(every_rule(), key=_code):
         title = page(rule).title.replace("|", "\\|").replace("\n", " ")

@@ -16,7 +16,7 @@ from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject
 
 if TYPE_CHECKING:
-    from ptcompile.simulation import Job, Pod
+    from ptcompile.simulation.pod import Pod, Workload
 
 _OF_ONE_JOB: Final = frozenset(
     {
@@ -103,7 +103,7 @@ def _domain(labels: Sequence[str]) -> Wrong | None:
     return None
 
 
-def _named(subject: Subject, job: "Job", labels: Sequence[str]) -> _Name | None:
+def _named(subject: Subject, job: "Workload", labels: Sequence[str]) -> _Name | None:
     """A host name by its parts; None for one from outside the cluster."""
     full = "svc" in labels[2:4]
     short = labels[: labels.index("svc", 2)] if full else labels
@@ -115,13 +115,13 @@ def _named(subject: Subject, job: "Job", labels: Sequence[str]) -> _Name | None:
     return _Name("", short[0], short[1]) if service else _Name(short[0], short[1], "")
 
 
-def _services(subject: Subject, job: "Job", name: str) -> list[Json]:
+def _services(subject: Subject, job: "Workload", name: str) -> list[Json]:
     """The Services of a name: the operator's own, and those of the stream, of whatever namespace."""
     made = [one for one in job.expansion.services if object_name(one) == name]
     return [*made, *subject.others.named(SERVICE, name)]
 
 
-def _answers(job: "Job", host: str) -> bool:
+def _answers(job: "Workload", host: str) -> bool:
     """Whether a pod or a Service of a job answers to a name."""
     from ptcompile.simulation.meeting import resolve
 
@@ -129,29 +129,29 @@ def _answers(job: "Job", host: str) -> bool:
     return asking is not None and resolve(job, host, asking[1]) is not None
 
 
-def _elsewhere(subject: Subject, job: "Job", host: str) -> bool:
+def _elsewhere(subject: Subject, job: "Workload", host: str) -> bool:
     """Whether another job of the stream answers, in the same namespace."""
     return any(_answers(one, host) for one in _other_jobs(subject, job))
 
 
-def _other_jobs(subject: Subject, job: "Job") -> "list[Job]":
+def _other_jobs(subject: Subject, job: "Workload") -> "list[Workload]":
     """The other jobs of the stream, in the same namespace."""
     if subject.alone:
         return []
     return [one for one in subject.stream.once(_jobs).get(job.namespace, ()) if one.manifest is not job.manifest]
 
 
-def _jobs(stream: Stream) -> "dict[str, list[Job]]":
+def _jobs(stream: Stream) -> "dict[str, list[Workload]]":
     """All jobs of a stream by their namespaces."""
     from ptcompile.simulation import simulate
 
-    found: dict[str, list[Job]] = {}
+    found: dict[str, list[Workload]] = {}
     for one in simulate(list(stream.objects)).jobs:
         found.setdefault(one.namespace, []).append(one)
     return found
 
 
-def _space(subject: Subject, job: "Job", name: _Name) -> Wrong | None:
+def _space(subject: Subject, job: "Workload", name: _Name) -> Wrong | None:
     """The job's own name, in a namespace that the job is not in."""
     space = text(subject.metadata.get("namespace"))
     if not name.space or not space or name.space == space or not _answers(job, name.within):
@@ -159,7 +159,7 @@ def _space(subject: Subject, job: "Job", name: _Name) -> Wrong | None:
     return Wrong(f"the pods are in namespace {space}, not in {name.space}", f"{name.within}.{space}", certain=True)
 
 
-def _unserved(subject: Subject, job: "Job", name: _Name) -> Wrong | None:
+def _unserved(subject: Subject, job: "Workload", name: _Name) -> Wrong | None:
     """A name of a Service that the stream has in other namespaces alone."""
     here = text(subject.metadata.get("namespace"))
     there = {text(at(one, "metadata").get("namespace")) for one in subject.others.named(SERVICE, name.service)}
@@ -170,14 +170,14 @@ def _unserved(subject: Subject, job: "Job", name: _Name) -> Wrong | None:
     return Wrong(reason, None, certain=bool(here) and "" not in there)
 
 
-def _own(job: "Job", label: str) -> bool:
+def _own(job: "Workload", label: str) -> bool:
     """Whether a label is the host name of one of the job's pods."""
     numbers = {int(one) for one in label.split("-")[-2:] if one.isascii() and one.isdigit() and len(one) < 10}
     indexes = {0, *numbers}
     return any(job.pod(role, i).hostname == label for role in job.roles_of(label) for i in indexes if i < role.count)
 
 
-def _pod(subject: Subject, job: "Job", name: _Name, complete: bool) -> Wrong | None:
+def _pod(subject: Subject, job: "Workload", name: _Name, complete: bool) -> Wrong | None:
     """`pod.service`, which is no pod of any object of the stream."""
     own, ours = _own(job, name.pod), _subdomains(job)
     hosts = _hostnames(job)
@@ -195,7 +195,7 @@ def _pod(subject: Subject, job: "Job", name: _Name, complete: bool) -> Wrong | N
     return Wrong(f"the job has no pod named {name.pod}", _right(job), certain=certain) if near else None
 
 
-def _service(subject: Subject, job: "Job", name: _Name, complete: bool) -> Wrong | None:
+def _service(subject: Subject, job: "Workload", name: _Name, complete: bool) -> Wrong | None:
     """The name of a Service, or of nothing."""
     made = {object_name(one) for one in job.expansion.services}
     known = made | {object_name(one) for one in subject.others.of(SERVICE)}
@@ -218,28 +218,28 @@ def _of_one_job(service: Json) -> bool:
     return bool(_OF_ONE_JOB & selector(service).keys())
 
 
-def _made(job: "Job", name: str) -> bool:
+def _made(job: "Workload", name: str) -> bool:
     """Whether the operator makes the Service of this name, for the pods of this job."""
     return kind_of(job.manifest) not in _PLAIN and any(object_name(one) == name for one in job.expansion.services)
 
 
-def _subdomains(job: "Job") -> set[str]:
+def _subdomains(job: "Workload") -> set[str]:
     return {pod.view.subdomain for _, pod in job.firsts() if pod.view.subdomain}
 
 
-def _hostnames(job: "Job") -> set[str]:
+def _hostnames(job: "Workload") -> set[str]:
     """The host names of the first and the last pod of each role."""
     pods = (job.pod(role, i) for role in job.roles if role.count for i in {0, role.count - 1})
     return {pod.hostname for pod in pods if pod.hostname}
 
 
-def _alike(label: str, job: "Job") -> bool:
+def _alike(label: str, job: "Workload") -> bool:
     """Whether a label is the host name of a pod of the job but for the index."""
     stem, _, index = label.rpartition("-")
     return index.isdigit() and any(one.rpartition("-")[0] == stem for one in _hostnames(job))
 
 
-def _right(job: "Job") -> str | None:
+def _right(job: "Workload") -> str | None:
     """The shortest name of the first pod that has one."""
     from ptcompile.simulation.meeting import names
 

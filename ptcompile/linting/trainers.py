@@ -11,9 +11,10 @@ from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.untyped import Json, at, items, text, texts
 from ptcompile.kubernetes.wrappers import base
-from ptcompile.linting.subject import Subject, Template
+from ptcompile.linting.templates import Template
 from ptcompile.linting.torchrun import known, variable
 from ptcompile.linting.views import POD, PYTORCHJOB, TRAINJOB, VOLCANO, template_of
+from ptcompile.linting.workload import Workload
 from ptcompile.operators import all as operators
 
 if TYPE_CHECKING:
@@ -247,7 +248,7 @@ class Trainer:
         ]
 
 
-def trainers(subject: Subject) -> tuple[Trainer, ...]:
+def trainers(subject: Workload) -> tuple[Trainer, ...]:
     """The roles that train, each with the place where its container is written."""
     if not operators.part(subject.kind, "options") and not any(launches(template) for template in subject.templates):
         return ()
@@ -280,7 +281,7 @@ def count(found: tuple[Trainer, ...]) -> int:
     return sum(one.role.count for one in found)
 
 
-def _written(subject: Subject, role: str) -> tuple[Path, Json] | None:
+def _written(subject: Workload, role: str) -> tuple[Path, Json] | None:
     """The path and the content of the container that a role's pods train in."""
     if subject.kind == TRAINJOB:
         return ("spec", "trainer"), at(subject.spec, "trainer")

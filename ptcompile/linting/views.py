@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.untyped import Json, at, mapping
-from ptcompile.linting.subject import Subject, Template
+from ptcompile.linting.templates import Template
+from ptcompile.linting.workload import Workload
 
 if TYPE_CHECKING:
     from ptcompile.operators.pods import ContainerView
@@ -19,7 +20,7 @@ VOLCANO: Final = ("batch.volcano.sh/v1alpha1", "Job")
 POD: Final = ("v1", "Pod")
 
 
-def views(subject: Subject) -> Iterator[tuple[Path, Json, ContainerView, Pod]]:
+def views(subject: Workload) -> Iterator[tuple[Path, Json, ContainerView, Pod]]:
     """Each container that is written, with its path and as it is in the first pod of its role."""
     for role, pod in subject.job.firsts() if subject.job is not None else ():
         if subject.kind == TRAINJOB:
@@ -33,7 +34,7 @@ def views(subject: Subject) -> Iterator[tuple[Path, Json, ContainerView, Pod]]:
                 yield one.path, one.spec, made[one.name, one.init], pod
 
 
-def template_of(subject: Subject, role: str) -> Template | None:
+def template_of(subject: Workload, role: str) -> Template | None:
     """The pod template of a role of the simulated job."""
     if len(subject.templates) == 1:
         return subject.templates[0]

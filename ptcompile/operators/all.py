@@ -268,6 +268,23 @@ OPERATORS: Final = (
         crds=("queues.scheduling.run.ai/v2", "podgroups.scheduling.run.ai/v2alpha2"),
     ),
     Operator(
+        "nvidia_dra",
+        authority="kube-apiserver",
+        version="nvidia_dra",
+        software="nvidia-dra-driver-gpu",
+        kubernetes=(((25, 3), (1, 32)), ((25, 12), (1, 34))),  # site, Prerequisites; the chart: kubeVersion
+        crds=("computedomains.resource.nvidia.com/v1beta1",),
+        kinds=(
+            Kind(
+                "resource.nvidia.com/v1beta1",
+                "ComputeDomain",
+                schema="resource.nvidia.com/computedomain_v1beta1.json",
+                rules=("operators.nvidia_dra.rules",),
+                fixed="update:FIXED",
+            ),
+        ),
+    ),
+    Operator(
         "scheduler_plugins",
         authority="kube-apiserver",
         version="kubernetes",

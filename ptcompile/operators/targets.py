@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from ptcompile.job.model import Job, Target
 from ptcompile.job.queues import queue_of
@@ -19,16 +20,27 @@ TARGETS = tuple(_OPERATORS)
 """The names of all targets, in the order in which people are shown them."""
 
 
+@cache
 def target_named(name: str) -> Target:
-    """The target of this name, one of `TARGETS`."""
+    """The target of this name, one of `TARGETS`. What pods claim devices from stands before the job on each of them."""
     one = _OPERATORS[name]
     target: Target = resolve(one.folder, one.emit)
-    return target
+
+    def emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
+        if not (job.claims or job.compute_domain):
+            return target.emit(job, cluster)
+        from ptcompile.operators.common.device_objects import device_objects
+
+        return [*device_objects(job, cluster), *target.emit(job, cluster)]
+
+    return target._replace(emit=emit)
 
 
 def sentences_of(name: str) -> Mapping[str, str]:
     """Why a target writes what it writes on its own account, by the words on the way to a field."""
-    one = _OPERATORS[name]
+    one = _OPERATORS.get(name)
+    if one is None:  # of a plugin
+        return {}
     sentences: Mapping[str, str] = resolve(one.folder, one.sentences)
     return sentences
 

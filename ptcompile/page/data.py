@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from ptcompile.page.code import AUTHORS
@@ -21,9 +22,11 @@ def data(page: Page) -> str:
     """
     words: dict[str, int] = {}
     rules: dict[str, int] = {}
-    targets = {one.target: [_reason(reason, rules, words) for reason in one.reasons] for one in page.listings}
+    written = {reason.by for one in page.listings for reason in one.reasons}
+    authors = (*AUTHORS, *sorted(written.difference(AUTHORS)))  # the passes of plugins last
+    targets = {one.target: [_reason(reason, authors, rules, words) for reason in one.reasons] for one in page.listings}
     whole = {
-        "authors": AUTHORS,
+        "authors": authors,
         "chosen": page.chosen,
         "files": [printable(one.filename) for one in page.panels],
         "rules": list(rules),
@@ -35,9 +38,9 @@ def data(page: Page) -> str:
     return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
-def _reason(one: Reason, rules: dict[str, int], words: dict[str, int]) -> list[Any]:
+def _reason(one: Reason, authors: Sequence[str], rules: dict[str, int], words: dict[str, int]) -> list[Any]:
     rule = rules.setdefault(printable(one.rule), len(rules))
-    by = AUTHORS.index(one.by)
+    by = authors.index(one.by)
     return [one.first, one.last, by, rule, [_origin(origin, words) for origin in one.origins]]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
 
 from ptcompile import streams
 from ptcompile.documents import source
@@ -15,6 +16,9 @@ from ptcompile.page.listing import inside, listing
 from ptcompile.page.model import Finding, Page, Panel, Text
 from ptcompile.verbs import compile
 
+if TYPE_CHECKING:
+    from ptcompile.extending import Extensions
+
 
 def gather(
     spec: str | bytes,
@@ -23,19 +27,23 @@ def gather(
     cluster: str | bytes | None = None,
     filename: str = "spec.yaml",
     cluster_filename: str = "cluster.yaml",
+    extensions: Extensions | None = None,
 ) -> Page:
     """The page of a spec for one target, or for all of them. Raises nothing for what a user may have written.
 
     `spec` and `cluster` are texts: a page is about their lines. A profile that is wrong leaves no listings.
     """
     names = {"filename": filename, "cluster_filename": cluster_filename}
-    wanted = compile.explain(spec, target=target, cluster=cluster, filename=filename, cluster_filename=cluster_filename)
+    wanted = compile.explain(spec, target=target, cluster=cluster, extensions=extensions, **names)
     profile, _ = compile.read_cluster(cluster)
     taken = list(dict.fromkeys(job.target for job in wanted.jobs))
     explanations: dict[str, Explanation] = {}
     for name in TARGETS if target is None else (target,):
         own = target is not None or taken == [name]
-        explanations[name] = wanted if own else compile.explain(spec, target=name, cluster=cluster, **names)
+        explanations[name] = (
+            wanted if own else compile.explain(spec, target=name, cluster=cluster, extensions=extensions, **names)
+        )
+    taken = [name for name in taken if name in explanations]  # and none of a plugin
     able = [name for name, one in explanations.items() if one.jobs]
     if not wanted.jobs and able:  # the target of a job without one is a matter of taste
         wanted = explanations[able[0]]

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from ptcompile.job.model import Context, Job, Pass, map_templates
 from ptcompile.job.pod_template import stripped
+from ptcompile.passes.claims import claims
 from ptcompile.passes.env import env
 from ptcompile.passes.fabric import fabric
 from ptcompile.passes.hosts import hosts
@@ -26,6 +27,7 @@ PASSES: tuple[Pass, ...] = (
     placement,  # where the named accelerator and spot nodes are
     scheduling,  # after placement, which fills queue and scheduler from the profile's defaults
     tolerations,  # after placement: the catalogue entry's taints and the GPU's are one sorted list
+    claims,  # after tolerations and placement, which ask whether there are devices: claimed ones are not counted
     shm,  # a volume of the pod, before nothing else that looks at volumes
     rendezvous,  # what torchrun or a plain command is told
     hosts,  # before env: the profile's names must not hide where the other roles are

@@ -26,7 +26,7 @@ _INTERFACE = "NCCL_SOCKET_IFNAME"
 
 def fabric(job: Job, context: Context) -> Job:
     """Each role's pods get the devices, capabilities, annotations, variables and daemons of the job's fabric."""
-    found = hardware.fabric(context.cluster, job.fabric)
+    found = hardware.fabric(context.cluster, job.fabric, job.accelerator)
     if found is None:
         return job
     theirs = context.cluster.spec.defaults.env
@@ -40,10 +40,19 @@ def fabric(job: Job, context: Context) -> Job:
         env = {k: v for k, v in found.env.items() if k not in theirs and not (host and k == _INTERFACE)}
         main = _with_env(_with_capabilities(template.main, found), env)
         main = main._replace(resources=_with_devices(main.resources, amounts))
-        whole = template._replace(main=main, annotations={**found.annotations, **template.annotations})
+        annotations = {**found.annotations, **_networks(found, amounts), **template.annotations}
+        whole = template._replace(main=main, annotations=annotations)
         return pod_template.under(whole, found.pod_template, MAIN) if found.pod_template else whole
 
     return map_templates(job, attach, unchanged)
+
+
+def _networks(found: Fabric, amounts: Mapping[str, str]) -> dict[str, str]:
+    """The annotation of Multus, in which the network of the fabric's devices stands once for each."""
+    if not found.device_network:
+        return {}
+    count = max([int(amount) for amount in amounts.values() if amount.isdigit()], default=1)
+    return {"k8s.v1.cni.cncf.io/networks": ", ".join([found.device_network] * count)}
 
 
 def _with_devices(resources: Resources, amounts: Mapping[str, str]) -> Resources:

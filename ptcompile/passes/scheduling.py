@@ -2,13 +2,14 @@
 
 Kueue reads a topology from annotations of the pod template, one of required and preferred, whose value is a node label.
 Each role of a PyTorchJob and each replicatedJob of a JobSet is a pod set, near by itself; a group name keeps two pod
-sets with one wish together, where one is a single pod (Kueue 0.19; kubeflow.md 4). KAI reads its queue from the pods
+sets with one wish together, where one is a single pod (Kueue 0.19; facts/kueue). KAI reads its queue from the pods
 where their object has none. Where pods are placed by Volcano or KAI they name it as their scheduler, but for operators
 that do so themselves. Pods beside the trainers are queued and placed with them. What the user wrote stands.
 """
 
 from __future__ import annotations
 
+from ptcompile.catalogue import topology
 from ptcompile.job import queues
 from ptcompile.job.model import Context, Job, PodTemplate, map_templates
 
@@ -38,6 +39,6 @@ def _kueue_topology(job: Job, context: Context) -> dict[str, str]:
     if job.topology is None or queues.nearness_by(job, context.cluster, context.target.name) != "kueue":
         return {}
     word = "required" if job.topology.required else "preferred"
-    out = {f"kueue.x-k8s.io/podset-{word}-topology": queues.level_of(job, context.cluster).node_label or ""}
+    out = {topology.KUEUE[word]: queues.level_of(job, context.cluster).node_label or ""}
     together = queues.together(context.target.groups(job))
-    return out | ({"kueue.x-k8s.io/podset-group-name": "nodes"} if together else {})
+    return out | ({topology.KUEUE_TOGETHER: "nodes"} if together else {})

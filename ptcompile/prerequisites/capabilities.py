@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple
 
+from ptcompile.about import SITE
 from ptcompile.compiling.compiler import compile_document
 from ptcompile.frontends.spec import lower
 from ptcompile.job.model import Target
@@ -52,6 +53,8 @@ PROBES: Final = (
     Probe("auxiliary roles", {"roles": {"loader": {"command": ["serve"]}}}),
     Probe("accelerator", {"accelerator": "nvidia-h100", "resources": {"gpu": 1}}, {"cloud": "gke"}),
     Probe("fabric", {"fabric": "efa", "accelerator": "nvidia-h100", "resources": {"gpu": 8}}, {"cloud": "eks"}),
+    Probe("NVLink domain", {"fabric": "nvlink-domain", "accelerator": "nvidia-gb200", "resources": {"gpu": 4}}),
+    Probe("GPUs by claim", {"resources": {"gpu": 1}}, {"gpu": {"claim": {}}}),
     Probe("restartPolicy OnFailure", {"restartPolicy": "OnFailure"}),
     Probe("restartPolicy Always", {"restartPolicy": "Always"}),
     Probe("restartPolicy ExitCode", {"restartPolicy": "ExitCode"}),
@@ -123,14 +126,22 @@ def _names(size: int) -> dict[str, str]:
     return {one.name: str(room(job, one).longest) if able[one.name] else "" for one in every_target()}
 
 
-def versions() -> str:
-    """What each release of an operator changed in what is written, one line a change, with its source."""
+def version_rows() -> list[tuple[str, str, str, str]]:
+    """What each release of an operator changed in what is written: operator, releases, what, and the source."""
     rows_of = sorted(changes().values(), key=lambda change: (change.operator, change.since))
-    rows = [(one.operator.replace("_", "-"), _span(one), one.what, one.source) for one in rows_of]
+    return [(one.operator.replace("_", "-"), _span(one), one.what, one.source) for one in rows_of]
+
+
+def versions() -> str:
+    """The same as text, one line a change, and where the pages of facts are."""
+    rows = version_rows()
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
-    return "".join(
-        "  ".join((*(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)), f"({row[3]})")) + "\n"
-        for row in rows
+    return (
+        "".join(
+            "  ".join((*(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=False)), f"({row[3]})")) + "\n"
+            for row in rows
+        )
+        + f"facts/NAME is {SITE}facts/NAME/\n"
     )
 
 

@@ -12,6 +12,7 @@ from ptcompile.operators.common.templates import templates_of
 from ptcompile.operators.kueue.marks import queue
 from ptcompile.operators.pods import RUNS_PODS
 from ptcompile.operators.record import Operator
+from ptcompile.prerequisites import claims
 from ptcompile.prerequisites.requirements import Requirement, devices, kubernetes, priority_classes, software_of
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 def requires(manifests: Sequence[Json], cluster: ClusterProfile) -> tuple[Requirement, ...]:
     """What the jobs among these manifests need, each thing once; what the manifests themselves bring is left out."""
     jobs = [one for one in manifests if kind_of(one) in RUNS_PODS]
-    operators = list(dict.fromkeys(one for job in jobs for one in _operators(job)))
+    classes = claims.device_classes(manifests)
+    operators = list(dict.fromkeys((*(one for job in jobs for one in _operators(job)), *claims.drivers(classes))))
     brought = {(kind_of(one)[1], object_name(one)) for one in manifests}
     out = [kubernetes(operators, (), cluster)] if jobs else []
     out += [requirement for one in operators for requirement in software_of(one, cluster)]
@@ -29,6 +31,8 @@ def requires(manifests: Sequence[Json], cluster: ClusterProfile) -> tuple[Requir
     out += [Requirement("namespace", name) for name in sorted(spaces)]
     named = [one for job in jobs for one in _named(job)]
     out += [_requirement(kind, name) for kind, name in dict.fromkeys(named) if (kind, name) not in brought]
+    admits = "kueue" if any(queue(at(job, "metadata")) for job in jobs) else None
+    out += [Requirement(kind, name, "", why) for kind, name, why in claims.class_objects(classes, admits, cluster)]
     pods = [pod for job in jobs for pod in _pods(job)]
     out += [Requirement("resource", name, "", "on its nodes") for name in devices(pods)]
     return tuple(dict.fromkeys(out))

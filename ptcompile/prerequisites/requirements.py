@@ -13,9 +13,10 @@ from ptcompile.kubernetes import untyped
 from ptcompile.operators.all import BY_FOLDER, OPERATORS
 from ptcompile.operators.common.referenced import referenced
 from ptcompile.operators.record import Operator
-from ptcompile.prerequisites import oldest
+from ptcompile.prerequisites import claims, oldest
 
 if TYPE_CHECKING:
+    from ptcompile.job.model import Job
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
 
@@ -45,11 +46,15 @@ def requires(spec: Spec, cluster: ClusterProfile, target: str | None = None) -> 
     """
     chosen = target_of(spec, cluster, target)
     out = [kubernetes(operators_of([(chosen, spec)], cluster), [(chosen, spec)], cluster)]
+    classes = claimed(spec, chosen, cluster)
     out += [*software(chosen, cluster), *queue_software(chosen, spec, cluster), *gang_software(spec, cluster)]
+    out += [requirement for one in claims.drivers(classes) for requirement in software_of(one, cluster)]
     out = list(dict.fromkeys(out))
     out += [Requirement("namespace", name) for name in namespaces([spec])]
     pods = pods_of(spec, chosen, cluster)
     out += [Requirement("object", f"{kind}/{name}") for kind, name in _objects(pods, spec, chosen, cluster)]
+    admits = queue_system(chosen, cluster) if queue_of(spec, cluster) else None
+    out += [Requirement(kind, name, "", why) for kind, name, why in claims.class_objects(classes, admits, cluster)]
     out += [Requirement("resource", name, "", "on its nodes") for name in devices(pods)]
     return tuple(out)
 
@@ -74,6 +79,7 @@ def operators_of(jobs: Jobs, cluster: ClusterProfile, targets: Iterable[str] = (
             found.append(BY_FOLDER[queue_system(target, cluster)])
         placer = _placer(spec, cluster)
         found += [BY_FOLDER[placer]] if placer in BY_FOLDER else []
+        found += claims.drivers(claimed(spec, target, cluster))
     return list(dict.fromkeys(found))
 
 
@@ -95,14 +101,28 @@ def target_of(spec: Spec, cluster: ClusterProfile, target: str | None = None) ->
 
 def pods_of(spec: Spec, target: str, cluster: ClusterProfile) -> list[untyped.Json]:
     """The pods' specs that a job will have, one a role, with what the profile gives them."""
+    from ptcompile.job import pod_template
+
+    return [untyped.at(pod_template.write(role.template), "spec") for role in _job_of(spec, target, cluster).roles]
+
+
+def claimed(spec: Spec, target: str, cluster: ClusterProfile) -> list[str]:
+    """The DeviceClasses of which a job's pods claim devices."""
+    from ptcompile.operators.common.device_objects import device_objects
+
+    if spec.spec.fabric is None and cluster.spec.gpu.claim is None:
+        return []
+    return claims.device_classes(device_objects(_job_of(spec, target, cluster), cluster))
+
+
+def _job_of(spec: Spec, target: str, cluster: ClusterProfile) -> Job:
     from ptcompile import passes
     from ptcompile.frontends.spec import lower
-    from ptcompile.job import pod_template
     from ptcompile.job.model import Context
     from ptcompile.operators.targets import target_named
 
     job, _ = passes.run(lower(spec, cluster), Context(cluster, target_named(target)))
-    return [untyped.at(pod_template.write(role.template), "spec") for role in job.roles]
+    return job
 
 
 def software(target: str, cluster: ClusterProfile) -> list[Requirement]:

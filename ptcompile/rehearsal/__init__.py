@@ -1,13 +1,14 @@
 """Rehearsals: a job's pods as real processes of torchrun, in namespaces of their own, with faults, and a verdict.
 
 `actors` makes pods of a simulated job, `places` gives them folders, addresses and names, `course` plays them on a back
-end (`namespaces`, whose programs are `stage` and `inside`), `judge` compares with what `simulate` claims, and `report`
+end that `grounds` chooses (`namespaces`, whose programs are `stage` and `inside`, or `containers` of one of the
+`engines`, removed by `sweep`), `judge` compares with what `simulate` claims, and `report`
 tells it.
 """
 
 from ptcompile.rehearsal.errors import RehearsalError
 from ptcompile.rehearsal.places import Settings
-from ptcompile.rehearsal.rehearse import Rehearsal, enough, interpreter, rehearse
+from ptcompile.rehearsal.rehearse import Rehearsal, enough, rehearse
 from ptcompile.rehearsal.report import text, to_dict
 from ptcompile.rehearsal.words import FORMS, fault
 
@@ -18,7 +19,6 @@ __all__ = [
     "Settings",
     "enough",
     "fault",
-    "interpreter",
     "rehearse",
     "text",
     "to_dict",

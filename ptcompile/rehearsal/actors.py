@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.untyped import at, items, object_name, text
-from ptcompile.linting.torchrun import SWITCHES
 from ptcompile.rehearsal.errors import RehearsalError
+from ptcompile.rehearsal.lines import line
+from ptcompile.rehearsal.lines import stand_ins as launcher_stand_ins
+from ptcompile.simulation.job import Job
 from ptcompile.simulation.meeting import short_names, training
-from ptcompile.simulation.pod import Job, Pod
-from ptcompile.torchrun import conf_of, option_name
+from ptcompile.simulation.pod import Pod, Workload
+from ptcompile.torchrun import conf_of
 
-SCRIPT = "stand_in.py"
-"""The file in a pod's folder that trains, ours or the user's."""
 MOST_PODS = 32
 """More are refused: each is a process of torch's at least."""
 _INTERFACES = ("GLOO_SOCKET_IFNAME", "TP_SOCKET_IFNAME", "NCCL_SOCKET_IFNAME")
@@ -37,6 +37,10 @@ class Actor(NamedTuple):
     argv: tuple[str, ...]
     env: Mapping[str, str]
     processes: int
+    image: str
+    """Empty where the manifest names none."""
+    directory: str | None
+    """The manifest's workingDir."""
     rank: str | None
     """The node's rank that `simulate` claims; None where it is assigned at the rendezvous."""
 
@@ -60,11 +64,11 @@ def cast(job: Job, *, most: int, own_command: bool = False, script: str | None =
         raise RehearsalError("no pod trains here")
     if len(pods) > MOST_PODS:
         raise RehearsalError(f"{sum(role.count for role in roles)} pods are too many to rehearse: at most {MOST_PODS}")
-    actors = tuple(_actor(number, pod, most, own_command=own_command) for number, pod in enumerate(pods))
+    actors = tuple(_actor(number, pod, most, len(pods), own_command=own_command) for number, pod in enumerate(pods))
     return Cast(actors, tuple(dict.fromkeys(_stand_ins(job, pods, actors, script, own_command=own_command))))
 
 
-def _actor(number: int, pod: Pod, most: int, *, own_command: bool) -> Actor:
+def _actor(number: int, pod: Pod, most: int, pods: int, *, own_command: bool) -> Actor:
     processes = min(most, pod.rendezvous.processes or most)
     env = {name: value for name, value in pod.env.items() if name not in _INTERFACES}
     if "PET_NPROC_PER_NODE" in env:
@@ -74,7 +78,7 @@ def _actor(number: int, pod: Pod, most: int, *, own_command: bool) -> Actor:
         if not argv:
             raise RehearsalError("the image's own command is unknown: --own-command needs one in the manifest")
     else:
-        argv = _argv(pod, processes)
+        argv = line(pod, processes, pods)
         env = {**{k: v for k, v in pod.launch.env.items() if k not in _INTERFACES and k != "HOSTNAME"}, **env}
     hostname = f"node-{number}" if pod.on_host else pod.hostname or f"{pod.name}-{number:05d}"
     full = f"{hostname}.{pod.own_name.partition('.')[2]}" if "." in pod.own_name and not pod.on_host else None
@@ -89,38 +93,10 @@ def _actor(number: int, pod: Pod, most: int, *, own_command: bool) -> Actor:
         argv=argv,
         env=env,
         processes=processes,
+        image=text(pod.main.spec.get("image")) if pod.main else "",
+        directory=text(pod.main.spec.get("workingDir")) or None if pod.main else None,
         rank=pod.rendezvous.node_rank if pod.rendezvous.node_rank.isdigit() else None,
     )
-
-
-def _argv(pod: Pod, processes: int) -> tuple[str, ...]:
-    """What starts the stand-in as the pod starts its script; the first word is the program's name."""
-    launch = pod.launch
-    by_image = launch.launcher == "image" and any(name.startswith("PET_") for name in pod.env)
-    if launch.launcher in ("command", "image") and not by_image:
-        return ("python", SCRIPT)
-    if launch.launcher != "torchrun" and not by_image:
-        raise RehearsalError(f"{launch.launcher} starts the processes, which has no stand-in: use --own-command")
-    return ("torchrun", *_options(launch.words, processes), SCRIPT, *_arguments(pod))
-
-
-def _options(words: tuple[str, ...], processes: int) -> Iterator[str]:
-    """torchrun's options as given, but for the processes and what a module or a program would need."""
-    i = 0
-    while i < len(words) and words[i].startswith("-") and words[i] not in ("-", "--"):
-        name = option_name(words[i])
-        alone = "=" in words[i] or name in (*SWITCHES, "use-env", "help")
-        given = words[i : i + 1 if alone else i + 2]
-        if name == "nproc-per-node":
-            yield f"--nproc-per-node={processes}"
-        elif name not in ("module", "no-python", "run-path"):
-            yield from given
-        i += len(given)
-
-
-def _arguments(pod: Pod) -> tuple[str, ...]:
-    """The script's own arguments."""
-    return tuple(pod.launch.entry[1:]) if pod.launch.launcher == "torchrun" else tuple(pod.args or ())
 
 
 def _names(pod: Pod) -> Iterator[str]:
@@ -138,7 +114,7 @@ def _names(pod: Pod) -> Iterator[str]:
         yield from short_names(full, space)
 
 
-def _services(job: Job) -> Iterator[Mapping[str, object]]:
+def _services(job: Workload) -> Iterator[Mapping[str, object]]:
     yield from job.expansion.services
     yield from (one for one in job.given if text(one.get("kind")) == "Service")
 
@@ -148,12 +124,12 @@ def _stand_ins(
 ) -> Iterator[str]:
     """What is not as in the cluster, one sentence each."""
     first, actor = pods[0], actors[0]
-    yield "torch on CPU with gloo replaces the image" + (f" {first.main.image}" if first.main else "")
     if not own_command:
         yield f"{script or 'a script that checks world, ranks and an all_reduce'} replaces what the pods run"
+        yield from launcher_stand_ins(first, len(pods))
     asked = first.rendezvous.processes_text
     if asked != str(actor.processes):
-        yield f"{actor.processes} processes per node replace {asked}"
+        yield f"processes per node: {actor.processes} instead of {asked}"
     if aside := sorted({role.name for role in job.roles} - {pod.role for pod in pods}):
         yield f"auxiliary pods are not started: {', '.join(aside)}"
     spec = first.view.spec

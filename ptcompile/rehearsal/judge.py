@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ptcompile.kubernetes.versions import Version
 from ptcompile.rehearsal.actors import Actor
 from ptcompile.rehearsal.seen import Seen
 from ptcompile.simulation.agents import agents_of
 from ptcompile.simulation.faults import Claim, End, Fault, claim
+from ptcompile.simulation.job import Job
 from ptcompile.simulation.meeting import meeting, meets
-from ptcompile.simulation.pod import Job
 
 WORDS: dict[End | None, str] = {
     "all": "all pods train to completion",
@@ -34,14 +35,14 @@ class Verdict(NamedTuple):
         return self.seen != "fail" and not self.differences
 
 
-def claimed(job: Job, faults: Sequence[Fault]) -> Claim:
-    """What `simulate` claims of a job with these faults: of several the worst."""
+def claimed(job: Job, faults: Sequence[Fault], torch: Version | None = None) -> Claim:
+    """What `simulate` claims of a job with these faults, of several the worst, for a PyTorch or the manifest's own."""
     found = meeting(job)
     meeting_claim = meets(job, found) if found is not None else False
     if meeting_claim is not True:
         notes = "; ".join(found.notes) if found is not None else "no pod trains"
         return Claim("fail" if meeting_claim is False else None, notes or "it depends on what no file shows")
-    agents = agents_of(job, found)
+    agents = agents_of(job, found, torch)
     if not faults:
         return Claim("all", "nothing in the manifest prevents the pods from meeting")
     if agents is None:
@@ -51,9 +52,12 @@ def claimed(job: Job, faults: Sequence[Fault]) -> Claim:
     return min(claims, key=lambda one: order.index(one.end))
 
 
-def judge(job: Job, actors: Sequence[Actor], faults: Sequence[Fault], seen: Sequence[Seen], *, blind: bool) -> Verdict:
+def judge(
+    job: Job, actors: Sequence[Actor], faults: Sequence[Fault], seen: Sequence[Seen], *, blind: bool,
+    torch: Version | None = None,
+) -> Verdict:  # fmt: skip
     """Compare. `blind`: the pods ran a script that does not say what it saw, so that exits alone count."""
-    expected = claimed(job, faults)
+    expected = claimed(job, faults, torch)
     end = _end(seen, blind=blind)
     differences = []
     if expected.end is not None and end != expected.end:

@@ -7,19 +7,19 @@ import shutil
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from ptcompile.rehearsal.actors import SCRIPT, Actor, scaled_conf, with_fields
+from ptcompile.rehearsal.actors import Actor, scaled_conf, with_fields
+from ptcompile.rehearsal.lines import HOSTFILE, MODULES, SCRIPT
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _STAND_IN = os.path.join(_HERE, "stand_in.py")
 _LOCAL = ("127.0.0.1 localhost", "::1 localhost ip6-localhost")
-_SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 class Settings(NamedTuple):
     """How a rehearsal is played."""
 
-    python: str
-    """The interpreter that has torch."""
+    python: str | None = None
+    """The interpreter that has torch, in the image where pods are containers; None for `python`."""
     script: str | None = None
     """A file that trains instead of ours."""
     own_command: bool = False
@@ -28,6 +28,8 @@ class Settings(NamedTuple):
     """By how much waits are shorter."""
     limit: float = 600.0
     """Seconds after which it is over."""
+    image: str | None = None
+    """An image that stands for the manifest's: pods are containers of it."""
 
     @property
     def blind(self) -> bool:
@@ -38,8 +40,12 @@ class Settings(NamedTuple):
 class Places:
     """The folders of a rehearsal under one of its own."""
 
-    def __init__(self, root: str, actors: Iterable[Actor], settings: Settings) -> None:
+    def __init__(
+        self, root: str, actors: Iterable[Actor], settings: Settings, *, python: str, network: str,
+        env: Mapping[str, str],
+    ) -> None:  # fmt: skip
         self._root, self._settings = root, settings
+        self._python, self._network, self._around = python, network, env
         self._addresses: dict[int, str] = {}
         self._given = 0
         self.named: set[int] = set()
@@ -48,6 +54,8 @@ class Places:
         for actor in self._actors:
             os.makedirs(os.path.join(self.folder(actor.number), "tmp"))
             shutil.copyfile(settings.script or _STAND_IN, os.path.join(self.folder(actor.number), SCRIPT))
+            hosts = "".join(f"{one.hostname} slots={one.processes}\n" for one in self._actors)
+            _write(os.path.join(self.folder(actor.number), HOSTFILE), hosts)
         _write(os.path.join(root, "resolv.conf"), "nameserver 127.0.0.1\noptions timeout:1 attempts:1\n")
         _write(os.path.join(root, "nsswitch.conf"), "passwd: files\ngroup: files\nhosts: files\n")
 
@@ -58,7 +66,7 @@ class Places:
     def made(self, pod: int) -> None:
         """Give a pod a new address, as a pod that is made again gets one."""
         self._given += 1
-        self._addresses[pod] = f"10.77.{self._given // 250}.{self._given % 250 + 2}"
+        self._addresses[pod] = f"{self._network}.{self._given // 250}.{self._given % 250 + 2}"
 
     def gone(self, pod: int) -> None:
         """Take a pod's address and names away."""
@@ -76,7 +84,9 @@ class Places:
         return {
             "address": f"{address}/16",
             "hostname": actor.hostname,
+            "image": self._settings.image or actor.image,
             "folder": self.folder(pod),
+            "directory": actor.directory if self._settings.own_command else self.folder(pod),
             "files": files,
             "argv": [with_fields(word, actor, address) for word in self._argv(actor)],
             "env": {name: with_fields(value, actor, address) for name, value in self._env(actor).items()},
@@ -87,12 +97,12 @@ class Places:
         first, *others = actor.argv
         if self._settings.own_command:
             return list(actor.argv)
-        if first != "torchrun":
-            return [self._settings.python, *others]
+        if first not in MODULES:
+            return [self._python, *others]
         conf = [word for word in others if word.startswith(("--rdzv-conf", "--rdzv_conf"))]
-        if self._settings.scale != 1 and not conf and "PET_RDZV_CONF" not in actor.env:
+        if self._settings.scale != 1 and not conf and "PET_RDZV_CONF" not in actor.env and first == "torchrun":
             others = ["--rdzv-conf=", *others]
-        return [self._settings.python, "-m", "torch.distributed.run", *map(self._scaled, others)]
+        return [self._python, "-m", MODULES[first], *map(self._scaled, others)]
 
     def _scaled(self, word: str) -> str:
         name, _, conf = word.partition("=")
@@ -103,8 +113,7 @@ class Places:
     def _env(self, actor: Actor) -> Mapping[str, str]:
         """The simulated environment; around it only what a process needs to find its programs and its folder."""
         folder = self.folder(actor.number)
-        programs = os.path.dirname(os.path.abspath(self._settings.python))
-        env = {"PATH": f"{programs}:{_SYSTEM}", "HOME": folder, "TMPDIR": os.path.join(folder, "tmp"), **actor.env}
+        env = {**self._around, "HOME": folder, "TMPDIR": os.path.join(folder, "tmp"), **actor.env}
         if self._settings.scale != 1 and "PET_RDZV_CONF" in env:
             env["PET_RDZV_CONF"] = scaled_conf(env["PET_RDZV_CONF"], self._settings.scale)
         return env

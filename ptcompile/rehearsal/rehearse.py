@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, closing
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from ptcompile.kubernetes.versions import parse_version, torch_of
 from ptcompile.rehearsal.actors import Actor, cast
-from ptcompile.rehearsal.course import Backend, Course, Progress
+from ptcompile.rehearsal.course import Course, Progress
 from ptcompile.rehearsal.errors import RehearsalError
+from ptcompile.rehearsal.grounds import Ground, Opening, ground
 from ptcompile.rehearsal.judge import Verdict, judge
-from ptcompile.rehearsal.namespaces import Namespaces
+from ptcompile.rehearsal.lines import MODULES
 from ptcompile.rehearsal.places import Places, Settings
 from ptcompile.rehearsal.seen import Seen
 from ptcompile.secrets.masking import hide_of
 from ptcompile.simulation.faults import Fault
-from ptcompile.simulation.pod import Job
-
-Opening = Callable[[str], AbstractContextManager[Backend]]
-"""Makes a back end whose files are in a folder."""
+from ptcompile.simulation.job import Job
 
 
 class Rehearsal(NamedTuple):
@@ -42,33 +38,6 @@ class Rehearsal(NamedTuple):
     """Whether the time limit ended it."""
 
 
-def torch_version(python: str) -> str:
-    """The version of the PyTorch that an interpreter has.
-
-    Raises:
-        RehearsalError: there is no such interpreter, or it has none.
-    """
-    code = "import importlib.metadata as m; print(m.version('torch'))"
-    try:
-        done = subprocess.run(  # noqa: S603 - the user's interpreter
-            [python, "-c", code], capture_output=True, text=True, timeout=60, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise RehearsalError(f"{python} does not run: {error}") from error
-    if done.returncode:
-        raise RehearsalError(
-            f"{python} has no torch: name an interpreter that has it with --python, such as that of an environment "
-            "where "
-            "`pip install torch --index-url https://download.pytorch.org/whl/cpu` was run"
-        )
-    return done.stdout.strip()
-
-
-def namespaces(folder: str) -> AbstractContextManager[Backend]:
-    """The back end of Linux namespaces."""
-    return closing(Namespaces(folder))
-
-
 def rehearse(
     job: Job,
     faults: Sequence[Fault] = (),
@@ -76,7 +45,7 @@ def rehearse(
     settings: Settings,
     most: int = 2,
     progress: Progress = lambda line: None,
-    opening: Opening = namespaces,
+    opening: Opening = ground,
 ) -> Rehearsal:
     """Play a job. `most` is how many processes a pod has at most.
 
@@ -87,39 +56,48 @@ def rehearse(
     for one in faults:
         if one.pod >= len(played.actors):
             raise RehearsalError(f"no pod {one.pod} to {one.kind}: {len(played.actors)} train, counted from 0")
-    torch = torch_version(settings.python)
     begun = time.monotonic()
-    with tempfile.TemporaryDirectory(prefix="ptcompile-rehearsal-") as folder:
-        places = Places(folder, played.actors, settings)
-        with opening(folder) as backend:
-            course = Course(played.actors, faults, places, backend, settings)
-            seen = course.play(progress)
+    images = [actor.image for actor in played.actors]
+    with (
+        tempfile.TemporaryDirectory(prefix="ptcompile-rehearsal-") as folder,
+        opening(folder, settings, images) as on,
+    ):
+        if lacking := {actor.argv[0] for actor in played.actors} & set(MODULES) - {"torchrun", *on.launchers}:
+            raise RehearsalError(f"{on.python} has no {lacking.pop()}, which starts the processes: install it there")
+        places = Places(folder, played.actors, settings, python=on.python, network=on.network, env=on.env)
+        course = Course(played.actors, faults, places, on.backend, settings)
+        seen = course.play(progress)
     if hide := hide_of([job.manifest]):
         seen = tuple(one._replace(error=hide(one.error) if one.error else None) for one in seen)
-    verdict = judge(job, played.actors, faults, seen, blind=settings.blind)
-    stand_ins = played.stand_ins
-    if settings.scale != 1:
-        stand_ins = (*stand_ins, f"torchrun's waits and the times of the faults are {settings.scale:g} times shorter")
+    verdict = judge(job, played.actors, faults, seen, blind=settings.blind, torch=parse_version(on.torch))
     return Rehearsal(
-        job, played.actors, tuple(faults), settings, torch, seen, verdict, stand_ins,
+        job, played.actors, tuple(faults), settings, on.torch, seen, verdict,
+        (*_surroundings(images[0], on, settings), *played.stand_ins, *_others(job, images[0], on, settings)),
         time.monotonic() - begun, course.limited,
     )  # fmt: skip
+
+
+def _surroundings(image: str, on: Ground, settings: Settings) -> Iterator[str]:
+    """What stands for the cluster's image and nodes, one sentence each."""
+    if not on.engine:
+        yield "torch on CPU with gloo replaces the image" + (f" {image}" if image else "")
+        return
+    if settings.image not in (None, image):
+        yield f"the image {settings.image} replaces {image or 'the image'}"
+    yield f"gloo on CPU, in containers of {on.engine}, replaces GPUs and nodes"
+
+
+def _others(job: Job, image: str, on: Ground, settings: Settings) -> Iterator[str]:
+    meant, found = torch_of(image, job.versions), parse_version(on.torch)
+    if meant != found:
+        yield (
+            f"PyTorch {found[0]}.{found[1]} replaces {meant[0]}.{meant[1]}, which the image or the profile's "
+            "versions.torch says"
+        )
+    if settings.scale != 1:
+        yield f"torchrun's waits and the times of the faults are {settings.scale:g} times shorter"
 
 
 def enough(faults: Sequence[Fault], scale: float) -> float:
     """Seconds after which a rehearsal with these faults is over for good: ten minutes, and what the faults take."""
     return 600.0 + sum(one.at + (one.back or 0) for one in faults) / scale
-
-
-def interpreter(given: str | None) -> str:
-    """The interpreter that trains: the one given, else the `python` of the environment that is active.
-
-    Raises:
-        RehearsalError: there is none.
-    """
-    import shutil
-
-    found = shutil.which(given or "python") or shutil.which("python3" if given is None else given)
-    if found is None:
-        raise RehearsalError(f"there is no program {given or 'python'}: name one that has torch with --python")
-    return os.path.abspath(found)

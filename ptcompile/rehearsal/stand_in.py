@@ -12,6 +12,10 @@ import sys
 import time
 
 _NAMES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "GROUP_RANK", "MASTER_ADDR", "MASTER_PORT", "TORCHELASTIC_RESTART_COUNT")
+_CROSS_RANK = "CROSS_RANK"
+"""deepspeed's name of the node's rank, which torchrun calls GROUP_RANK."""
+_ALONE = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
+"""A process that was told of nobody is a world of its own."""
 _FAILED = 3
 
 
@@ -21,6 +25,8 @@ def main() -> int:
     import torch.distributed as dist  # type: ignore[import-not-found, unused-ignore]
 
     folder = os.path.dirname(os.path.abspath(__file__))
+    if not any(name in os.environ for name in _ALONE):
+        os.environ.update(_ALONE)
     dist.init_process_group("gloo", timeout=datetime.timedelta(minutes=5))
     rank, world = dist.get_rank(), dist.get_world_size()
     total = torch.tensor([rank])
@@ -29,6 +35,7 @@ def main() -> int:
     dist.all_gather_object(hosts, socket.gethostname())
     seen: dict[str, object] = {name: os.environ.get(name) for name in _NAMES}
     seen |= {"rank": rank, "world": world, "hosts": len(set(hosts)), "sum": int(total.item()), "args": sys.argv[1:]}
+    seen["GROUP_RANK"] = seen["GROUP_RANK"] or os.environ.get(_CROSS_RANK)
     first = os.environ.get("LOCAL_RANK", "0") == "0"
     _say(os.path.join(folder, "seen.jsonl"), seen)
     while True:

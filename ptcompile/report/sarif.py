@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, Final
 from urllib.parse import quote
 
-from ptcompile.about import __version__
+from ptcompile.about import SITE, __version__, page_address
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.report.common import in_order
 
@@ -30,6 +30,7 @@ def sarif(
     driver = {
         "name": "ptcompile",
         "version": __version__,
+        "informationUri": SITE,
         "rules": [_rule(one, pages.get(one.name)) for one in rules.values()],
     }
     run = {
@@ -44,6 +45,7 @@ def _rule(one: Diagnostic, page: tuple[str, str] | None) -> dict[str, Any]:
     """A rule as code scanning shows it: its title in the list, its page beside a finding."""
     title, text = page or (one.name, "")
     described: dict[str, Any] = {"id": one.code, "name": one.name, "shortDescription": {"text": title}}
+    described["helpUri"] = page_address(one.code)
     if text:
         described["help"] = {"text": text, "markdown": text}
     return described

@@ -36,7 +36,7 @@ def diagnostic() -> Schema:
     return closed(
         "One finding.",
         {
-            "code": {"type": "string", "pattern": "^PTC[0-9]{3}$"},
+            "code": {"type": "string", "pattern": "^[A-Z]{2,8}[0-9]{3}$"},
             "name": {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"},
             "severity": {"enum": list(get_args(Severity))},
             "message": TEXT,
@@ -55,6 +55,7 @@ def diagnostic() -> Schema:
             "fix": {"description": "How a program can mend it.", "anyOf": [fix, {"type": "null"}]},
             "template": {**TEXT_OR_NULL, "description": "What the document was rendered from."},
             "masked": {**BOOLEAN, "description": "Whether `***` stands for a secret in message, help or path."},
+            "url": {**TEXT, "description": "The page of the code; `ptcompile explain CODE` prints it offline."},
         },
     )
 

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.untyped import Json, items, kind_of, object_name, text
 from ptcompile.kubernetes.versions import Versions
-from ptcompile.operators.pods import RUNS_PODS, expand
+from ptcompile.operators.pods import RUNS_PODS
 from ptcompile.simulation.budget import too_wide
-from ptcompile.simulation.pod import Job, Pod
+from ptcompile.simulation.job import Job, job_of
+from ptcompile.simulation.pod import Pod
 from ptcompile.simulation.podgroup import POD_GROUPS
 from ptcompile.simulation.world import Pods, World, joined
 
@@ -63,8 +64,3 @@ def _flat(documents: Iterable[Json]) -> Iterator[Json]:
             yield from items(document.get("items"))
         else:
             yield document
-
-
-def job_of(manifest: Json, given: Objects, versions: Versions, target: str | None) -> Job:
-    """One job among the objects of its stream."""
-    return Job(manifest, expand(manifest, versions=versions, others=given), given, target, versions)

@@ -6,11 +6,13 @@ from typing import NamedTuple
 
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.untyped import text
-from ptcompile.kubernetes.versions import OWN_STORE, SHARED_STORE, torch_of
+from ptcompile.kubernetes.versions import OWN_STORE, SHARED_STORE, Version, closes_when_told_to_end, torch_of
 from ptcompile.simulation.meeting import Lead, Meeting, names, training
-from ptcompile.simulation.pod import Job, Pod
+from ptcompile.simulation.pod import Pod, Workload
 from ptcompile.torchrun import conf_of
 
+_TORCHRUN = ("torchrun", "accelerate")
+"""Launchers whose agents are torchrun's."""
 _JOIN, _READ, _STATIC = 600, 60, 600
 """torchrun's own waits in seconds: join_timeout and read_timeout of c10d, timeout of a static rendezvous."""
 
@@ -32,6 +34,8 @@ class Agents(NamedTuple):
     """How long they wait for node 0."""
     wait_for_others: int
     """How long they wait for enough nodes."""
+    closes: bool
+    """Whether a pod that is told to end, as a node that is drained tells it, closes the rendezvous for all."""
     known_at_start: bool
     """Whether node 0 recognizes the endpoint as its own without DNS: by its bare host name, or from /etc/hosts."""
 
@@ -41,10 +45,13 @@ class Agents(NamedTuple):
         return self.backend == "c10d" and self.low < min(self.high, self.pods)
 
 
-def agents_of(job: Job, found: Meeting | None) -> Agents | None:
-    """The agents of a job's meeting; None where torchrun meets nobody, or through etcd."""
+def agents_of(job: Workload, found: Meeting | None, torch: Version | None = None) -> Agents | None:
+    """The agents of a job's meeting; None where torchrun meets nobody, or through etcd.
+
+    `torch` is the PyTorch that they run, where that is known better than from the image and the profile.
+    """
     leads = training(job)
-    if found is None or not leads or found.nodes < 2 or found.first.launcher != "torchrun":
+    if found is None or not leads or found.nodes < 2 or found.first.launcher not in _TORCHRUN:
         return None
     seen = found.first
     if seen.backend not in ("static", "c10d") or seen.nodes is None or seen.nodes[1] < 2:
@@ -57,9 +64,10 @@ def agents_of(job: Job, found: Meeting | None) -> Agents | None:
         high=seen.nodes[1],
         pods=found.nodes,
         restarts=atoi(seen.max_restarts) or 0,
-        own_store=static or all(_own_store(lead, job) for lead in leads),
+        own_store=static or all(_own_store(lead, job, torch) for lead in leads),
         wait_for_first=_seconds(conf, "timeout", _STATIC) if static else _seconds(conf, "read_timeout", _READ),
         wait_for_others=_seconds(conf, "timeout", _STATIC) if static else _seconds(conf, "join_timeout", _JOIN),
+        closes=not static and any(closes_when_told_to_end(torch or _torch(lead, job)) for lead in leads),
         known_at_start=static or _known(leads[0][1], seen.host),
     )
 
@@ -69,10 +77,13 @@ def _seconds(conf: dict[str, str], name: str, default: int) -> int:
     return default if found is None else found
 
 
-def _own_store(lead: Lead, job: Job) -> bool:
+def _own_store(lead: Lead, job: Workload, torch: Version | None) -> bool:
+    return lead[1].launch.env.get(OWN_STORE) == "1" or (torch or _torch(lead, job)) < SHARED_STORE
+
+
+def _torch(lead: Lead, job: Workload) -> Version:
     pod = lead[1]
-    image = text(pod.main.spec.get("image")) if pod.main else None
-    return pod.launch.env.get(OWN_STORE) == "1" or torch_of(image, job.versions) < SHARED_STORE
+    return torch_of(text(pod.main.spec.get("image")) if pod.main else None, job.versions)
 
 
 def _known(pod: Pod, host: str) -> bool:

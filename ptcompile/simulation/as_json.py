@@ -8,9 +8,11 @@ from typing import Any
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.kubernetes.untyped import Json, at, items, kind_of, object_name, text
 from ptcompile.simulation import amounts
+from ptcompile.simulation.claims import device_claims
 from ptcompile.simulation.hidden import masked_places, shown_jobs, shown_pod
+from ptcompile.simulation.job import Job
 from ptcompile.simulation.meeting import claims, meeting
-from ptcompile.simulation.pod import Job, Pod, owner_of
+from ptcompile.simulation.pod import Pod, owner_of
 
 VERSION = 1
 
@@ -99,6 +101,7 @@ def pod_to_dict(real: Pod, job: Job | None = None) -> dict[str, Any]:
         "tolerations": [dict(one) for one in view.tolerations],
         "nodeRequirements": list(node_requirements(view.spec)),
         "volumes": [{"name": n, "type": sort, "source": source} for n, sort, source in claims(view.spec)],
+        "claims": [one._asdict() | {"devices": list(one.devices)} for one in device_claims(pod)],
         "rendezvous": pod.rendezvous.to_dict(),
         "containers": [_container(one.to_dict(), one.spec) for one in pod.containers],
         "masked": [] if pod is real else masked_places(real, pod),

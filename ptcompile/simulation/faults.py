@@ -22,6 +22,11 @@ STALE = 60
 START = 5
 """Seconds of torchrun's start after which it looks for its own name, at most, on a machine that is not busy."""
 
+_CLOSES = (
+    "torchrun of PyTorch 2.3 to 2.7 closes the rendezvous when it receives SIGTERM, so the others exit with status 1 "
+    "when they meet again"
+)
+
 Kind = Literal["late", "kill", "drain", "fail-process", "dns-lag"]
 End = Literal["all", "fewer", "fail"]
 """How a job ends: all pods train to completion, or fewer of them, or torchrun fails on the other pods."""
@@ -106,6 +111,8 @@ def _failing(agents: Agents) -> Claim:
 def _gone(agents: Agents, fault: Fault) -> Claim:
     if agents.backend == "static":
         return Claim("fail", "nodes of a static rendezvous cannot meet again")
+    if fault.kind == "drain" and agents.closes:
+        return Claim("fail", _CLOSES)
     if fault.pod == 0:
         return Claim("fail", "node 0 hosts the store, and torchrun on the other pods exits with status 1 without it")
     if not agents.restarts:
@@ -124,6 +131,8 @@ def sentences(agents: Agents) -> Iterator[str]:
     gone = _gone(agents, Fault("kill", agents.pods - 1))
     back = _gone(agents, Fault("kill", agents.pods - 1, back=GROW[1]))
     yield f"torchrun, a lost pod: {gone.why}"
+    if agents.closes and agents.restarts:
+        yield f"torchrun, a drained or deleted pod: the job fails: {_CLOSES}"
     if back.end == "all":
         yield f"torchrun, a recreated or late pod: it joins within {GROW[0]} to {GROW[1]} seconds"
     elif agents.elastic and not agents.restarts and agents.own_store:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ptcompile.operators.pods import Role
-from ptcompile.simulation.pod import Job, Pod
+from ptcompile.simulation.job import Job
+from ptcompile.simulation.pod import Pod
 
 
 def but(run: list[Pod], like: Pod) -> list[str]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from ptcompile.kubernetes.index import Objects
 from ptcompile.secrets.structure import without_secrets
-from ptcompile.simulation.pod import Job, Pod
+from ptcompile.simulation.job import Job
+from ptcompile.simulation.pod import Pod
 
 Mark = Callable[[str], str]
 
@@ -17,7 +18,7 @@ def shown_jobs(jobs: Sequence[Job], mark: Mark | None = None) -> list[Job]:
 
     `mark` is that of `without_secrets`.
     """
-    from ptcompile.simulation import job_of
+    from ptcompile.simulation.job import job_of
 
     given: dict[int, Objects] = {}
     out: list[Job] = []
@@ -35,7 +36,7 @@ def shown_jobs(jobs: Sequence[Job], mark: Mark | None = None) -> list[Job]:
 
 def shown_pod(pod: Pod, job: Job | None = None) -> Pod:
     """The same pod as its masked manifest gives it. `job` is the pod's job as `shown_jobs` gives it."""
-    job = job or shown_jobs([pod.job])[0]
+    job = job or shown_jobs([cast("Job", pod.job)])[0]
     if job is pod.job:
         return pod
     role = next((one for one in job.roles if one.name == pod.role), None)

@@ -101,7 +101,7 @@ def started(argv: Sequence[str]) -> tuple[Name, int] | None:
     """The launcher that a command line starts, wrappers taken off, and where its options begin; None for others."""
     first = argv[0].rpartition("/")[2]
     if first == "accelerate":
-        return ("accelerate", 2) if argv[1:2] == ["launch"] else None
+        return ("accelerate", 2) if list(argv[1:2]) == ["launch"] else None
     if first in ("deepspeed", "composer"):
         return ("deepspeed", 1) if first == "deepspeed" else ("composer", 1)
     if first.startswith("python") and "-m" in argv:

@@ -4,14 +4,18 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ptcompile.kubernetes.untyped import Json, at, items, object_name, text
+from ptcompile.kubernetes.versions import FIRST_STORE, OWN_STORE, SHARED_STORE, torch_of
 from ptcompile.operators.pods import Role
-from ptcompile.simulation.pod import Job, Pod
+from ptcompile.simulation.pod import Pod, Workload
 from ptcompile.simulation.rendezvous import ALONE, AT_RENDEZVOUS, NO_RANK, Rendezvous
 
 LOCAL = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0"})  # noqa: S104 - compared with, never bound
 
 ON_HOST = "c10d publishes a node's host name (hostNetwork)"
 """How a note begins that depends on the machines."""
+
+_MEETS_AS_TOLD = ("torchrun", "accelerate", "deepspeed")
+"""Launchers whose pods meet where their options say (rehearsed with accelerate 1.15 and DeepSpeed 0.19)."""
 
 Lead = tuple[Role, Pod, Rendezvous]
 """A role, its first pod, and what that makes of the rendezvous."""
@@ -70,7 +74,7 @@ class Meeting(NamedTuple):
         }
 
 
-def meeting(job: Job) -> Meeting | None:
+def meeting(job: Workload) -> Meeting | None:
     """How the job's pods meet; None for a job without pods."""
     leads = training(job)
     if not leads:
@@ -84,7 +88,7 @@ def meeting(job: Job) -> Meeting | None:
     return Meeting(roles, host, outside, tuple(dict.fromkeys(_notes(job, made, [pod for _, pod, _ in leads]))))
 
 
-def training(job: Job) -> list[Lead]:
+def training(job: Workload) -> list[Lead]:
     """The roles that train, each with its first pod and what that makes of its rendezvous.
 
     Those that start torchrun to meet others; where none does, those that find others in their environment; else the
@@ -103,7 +107,7 @@ def _plain(seen: list[Lead]) -> list[Lead]:
     return [one for one in found if one[2].node_rank != NO_RANK] or found
 
 
-def resolve(job: Job, host: str, asking: Pod) -> str | None:
+def resolve(job: Workload, host: str, asking: Pod) -> str | None:
     """The pod or Service that a host name leads to from one of the job's pods, in words; None for nobody."""
     if host in LOCAL:
         return "each pod itself"
@@ -121,7 +125,7 @@ def resolve(job: Job, host: str, asking: Pod) -> str | None:
     return None
 
 
-def _is_of(job: Job, host: str) -> bool:
+def _is_of(job: Workload, host: str) -> bool:
     """Whether a host name begins with that of one of the job's pods, resolvable or not."""
     label = host.partition(".")[0]
     return any(job.pod(role, i).hostname == label for role in job.roles_of(label) for i in _indexes(host, role))
@@ -148,23 +152,23 @@ def _indexes(host: str, role: Role) -> list[int]:
     return sorted({i for i in (0, *numbers) if i < role.count})
 
 
-def _notes(job: Job, made: Meeting, pods: list[Pod]) -> Iterator[str]:
+def _notes(job: Workload, made: Meeting, pods: list[Pod]) -> Iterator[str]:
     yield from (note for _, seen in made.roles for note in seen.notes)
     yield from _hindrances(job, made, pods)
 
 
-def meets(job: Job, made: Meeting) -> bool | None:
+def meets(job: Workload, made: Meeting) -> bool | None:
     """Whether all pods that train meet; None where that hangs on the machines, or on the image's own command."""
     if any("does not start" in note or "starts nothing" in note for _, seen in made.roles for note in seen.notes):
         return False
     found = list(_hindrances(job, made, [pod for _, pod, _ in training(job)]))
     if any(not one.startswith(ON_HOST) for one in found):
         return False
-    known = made.first.launcher == "torchrun" or made.first.backend == "env"
+    known = made.first.launcher in _MEETS_AS_TOLD or made.first.backend == "env"
     return True if known and not found and not made.outside else None
 
 
-def _hindrances(job: Job, made: Meeting, pods: list[Pod]) -> Iterator[str]:
+def _hindrances(job: Workload, made: Meeting, pods: list[Pod]) -> Iterator[str]:
     """Why not all pods that train meet, one sentence each."""
     first, total = made.first, made.nodes
     if first.nodes is not None:
@@ -184,7 +188,7 @@ def _hindrances(job: Job, made: Meeting, pods: list[Pod]) -> Iterator[str]:
 def _handed_out(pods: list[Pod]) -> Iterator[str]:
     """Whether the names that c10d hands out resolve: a pod's address where it is told, else its full host name."""
     for pod in pods:
-        if pod.launch.options.get("local-addr") or pod.launch.env.get("PET_LOCAL_ADDR"):
+        if pod.launch.options.get("local-addr") or pod.launch.env.get("PET_LOCAL_ADDR") or _at_endpoint(pod):
             continue
         if pod.on_host:
             yield f"{ON_HOST}, which the other nodes have to be able to resolve"
@@ -195,6 +199,12 @@ def _handed_out(pods: list[Pod]) -> Iterator[str]:
         else:
             continue
         return
+
+
+def _at_endpoint(pod: Pod) -> bool:
+    """Whether processes meet at the endpoint's own name, as those do whose agents share the rendezvous' store."""
+    image = text(pod.main.spec.get("image")) if pod.main else None
+    return SHARED_STORE <= torch_of(image, pod.job.versions) < FIRST_STORE and pod.launch.env.get(OWN_STORE) != "1"
 
 
 def _counted(first: Rendezvous, total: int) -> Iterator[str]:
@@ -211,7 +221,7 @@ def _counted(first: Rendezvous, total: int) -> Iterator[str]:
         yield f"{total} pods join a rendezvous of at most {high} nodes: {total - high} of them wait outside"
 
 
-def _ranks(job: Job, made: Meeting) -> Iterator[str]:
+def _ranks(job: Workload, made: Meeting) -> Iterator[str]:
     """Ranks at the ends of each role: they have to be 0 to n-1, each once."""
     first = made.first
     if first.node_rank == AT_RENDEZVOUS or made.nodes < 2 or first.backend == "none" or first.nodes == (1, 1):

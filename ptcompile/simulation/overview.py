@@ -11,10 +11,12 @@ from ptcompile.secrets.names import HIDDEN
 from ptcompile.simulation import folding
 from ptcompile.simulation.amounts import is_accelerator
 from ptcompile.simulation.as_json import env_from, node_requirements
+from ptcompile.simulation.claims import claim_text, device_claims
 from ptcompile.simulation.hidden import shown_jobs
+from ptcompile.simulation.job import Job
 from ptcompile.simulation.layout import finished, labelled, quoted, shortened, table
 from ptcompile.simulation.meeting import Meeting, claims, meeting
-from ptcompile.simulation.pod import Job, Pod
+from ptcompile.simulation.pod import Pod
 from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
 from ptcompile.simulation.world import World
 
@@ -54,6 +56,7 @@ def facts(job: Job, found: Meeting | None) -> Iterator[tuple[str, Sequence[str]]
     yield "asks for", [asked(job.totals()) or "nothing"]
     yield "node", _union(list(node_requirements(pod.view.spec)) for _, pod in job.firsts())
     yield "volumes", _union([volume_text(*one) for one in claims(pod.view.spec)] for _, pod in job.firsts())
+    yield "claims", _union([claim_text(*one) for one in device_claims(pod)] for _, pod in job.firsts())
     yield "services", service_lines(job)
     yield "pod group", group_lines(job.pod_group)
     yield "on failure", job.failure

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
@@ -23,7 +23,7 @@ class Pod:
     What costs something is computed once, when it is first asked for.
     """
 
-    def __init__(self, view: PodView, job: "Job") -> None:
+    def __init__(self, view: PodView, job: "Workload") -> None:
         self.view = view
         self.job = job
 
@@ -160,14 +160,8 @@ def _stem(label: str) -> str:
     return label
 
 
-class Job(_Fields):
+class Workload(_Fields):
     """One workload manifest and all that comes of it. The first two pods and the last of each role are built once."""
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        """Pickled as what it is made of: roles build their pods by functions, which cannot be pickled."""
-        from ptcompile.simulation import job_of
-
-        return job_of, (self.manifest, self.given, self.versions, self.target)
 
     @cached_property
     def _by_stem(self) -> dict[str, list[Role]]:
@@ -217,31 +211,6 @@ class Job(_Fields):
     def size(self) -> int:
         """How many pods."""
         return sum(role.count for role in self.roles)
-
-    @property
-    def failure(self) -> tuple[str, ...]:
-        """What happens when a pod fails, and when the job ends: one sentence each."""
-        from ptcompile.simulation.agents import agents_of
-        from ptcompile.simulation.failure import on_failure
-        from ptcompile.simulation.faults import sentences
-        from ptcompile.simulation.meeting import meeting
-
-        agents = agents_of(self, meeting(self))
-        return (*on_failure(self.manifest, self.given), *(sentences(agents) if agents else ()))
-
-    @property
-    def pod_group(self) -> Json | None:
-        """The gang, with what its pods ask for together; None where there is none."""
-        from ptcompile.simulation.podgroup import pod_group
-
-        return pod_group(self.manifest, self.expansion, self.given)
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """What was assumed, who has to let the job in, and what a live cluster leaves to chance."""
-        from ptcompile.simulation.notes import notes
-
-        return (*self.expansion.notes, *notes(self.manifest))
 
     def pod(self, role: Role, index: int) -> Pod:
         """One pod of a role."""

@@ -11,9 +11,10 @@ from ptcompile.operators.pods import Role
 from ptcompile.secrets.masking import hide_of
 from ptcompile.secrets.names import masked
 from ptcompile.simulation import amounts
+from ptcompile.simulation.job import Job
 from ptcompile.simulation.launch import entry_words
 from ptcompile.simulation.meeting import Meeting, meeting, names
-from ptcompile.simulation.pod import Job, Pod
+from ptcompile.simulation.pod import Pod
 from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
 from ptcompile.simulation.world import World
 

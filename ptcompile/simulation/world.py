@@ -7,7 +7,8 @@ from typing import Any, Final, NamedTuple, overload
 
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.operators.pods import Role
-from ptcompile.simulation.pod import RANDOM, Job, Pod
+from ptcompile.simulation.job import Job
+from ptcompile.simulation.pod import RANDOM, Pod
 
 WIDE = 4096
 """In JSON, a world with more pods is folded."""

@@ -5,15 +5,14 @@ The tables are read when such a kind comes by, and not before.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, Final, NamedTuple
 
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.versions import Version
-from ptcompile.validate.definitions import SHIPPED
-from ptcompile.validate.schemas import CUSTOM, as_tuple
+from ptcompile.validate.schemas import BUILT_IN, CUSTOM, SHIPPED, as_tuple
 
 _INDEX: Final = "kubernetes/kinds.json"
 
@@ -79,6 +78,13 @@ def _api_versions(name: str, kubernetes: Version) -> list[str]:
     served = [version for version, place in places.items() if place is not None and place.served(kubernetes)]
     stable = [version for version in served if "alpha" not in version and "beta" not in version]
     return (stable or served) + [version for version, kind in _custom() if kind == name]
+
+
+def known_kinds() -> Iterator[tuple[str, str]]:
+    """Every apiVersion and kind that has a schema here: the server's, the operators', those whose CRDs ship with us."""
+    yield from BUILT_IN
+    yield from _custom()
+    yield from ((version, kind) for version, kinds in load(_INDEX).items() for kind in kinds)
 
 
 @cache

@@ -56,3 +56,7 @@ def resolve(document: str, reference: str) -> tuple[str, str]:
         file = file[3:]
         folder = folder.rpartition("/")[0]
     return (f"{folder}/{file}" if folder else file), pointer
+
+
+SHIPPED: Final = ("kueue.x-k8s.io", "leaderworkerset.x-k8s.io", "ray.io")
+"""The API groups whose CRDs ship with us, in `schemas/crds/`."""

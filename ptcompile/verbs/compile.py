@@ -10,10 +10,11 @@ from ptcompile.arguments import Given
 from ptcompile.documents import emit
 from ptcompile.documents.source import Source
 from ptcompile.findings.diagnostics import Diagnostic, Path, Problem
-from ptcompile.findings.selection import Selection, selection
+from ptcompile.findings.selection import NO_CODES, Selection, selection
 
 if TYPE_CHECKING:
     from ptcompile.explaining.explanation import Explanation
+    from ptcompile.extending import Extensions
     from ptcompile.operators.handles import Handle
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
@@ -84,6 +85,7 @@ def compile(
     lint: bool = True,
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
+    extensions: Extensions | None = None,
 ) -> Result:
     """Compile every TrainingJob of a stream into manifests.
 
@@ -95,7 +97,8 @@ def compile(
 
     `lint` asks the rules about what was compiled, as the function `lint` does of a spec: a document with an error among
     their findings gives no manifest. `select` and `ignore` are codes, beginnings of codes, or names, and choose among
-    the findings of the rules; so do comments in the file.
+    the findings of the rules; so do comments in the file. `extensions` are rules, passes and targets of plugins, by
+    `ptcompile.extensions`.
 
     Raises nothing for what a user may have written, and ValueError for a selector that selects nothing.
     """
@@ -103,8 +106,8 @@ def compile(
     from ptcompile.compiling.compiler import advised
     from ptcompile.compiling.further import compile_whole
 
-    arguments.check(target=target, name=name, filename=filename)
-    asked = selection(select, ignore) if lint else None
+    arguments.check(target=target, name=name, filename=filename, extensions=extensions)
+    asked = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None
     read = streams.read(spec, filename, "spec")
     filename = arguments.filename(spec, filename)
     profile, found = read_cluster(cluster)
@@ -119,8 +122,8 @@ def compile(
         if name is not None and index:
             found.append(laid.second_of_a_name(name))
             continue
-        compiled = compile_whole(laid.data, profile, target)
-        problems = advised(compiled, laid.data, profile) if asked is not None and not laid.refused else ()
+        compiled = compile_whole(laid.data, profile, target, extensions)
+        problems = advised(compiled, laid.data, profile, extensions) if asked is not None and not laid.refused else ()
         advice = [laid.stamp(problem, filename) for problem in problems]
         advice = [one for one in advice if asked is not None and asked.tells(one.name, one.stage)]
         found += [*laid.told(compiled.problems, filename), *advice]
@@ -166,6 +169,7 @@ def explain(
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
     filename: str | None = None,
     cluster_filename: str | None = None,
+    extensions: Extensions | None = None,
 ) -> Explanation:
     """Why every value of the manifests of a stream is there: the pass that wrote it, the rule, the lines behind it.
 
@@ -174,14 +178,20 @@ def explain(
     """
     from ptcompile.explaining import explanation
 
-    arguments.check(target=target, filename=filename, cluster_filename=cluster_filename)
+    arguments.check(target=target, filename=filename, cluster_filename=cluster_filename, extensions=extensions)
     filename = arguments.filename(spec, filename)
     profile, found = read_cluster(cluster, filename=cluster_filename)
     if profile is None:
         return explanation.Explanation((), (), (), tuple(found), {})
     text = streams.read(cluster, cluster_filename, "cluster") if isinstance(cluster, str | bytes) else None
     return explanation.explain(
-        streams.read(spec, filename, "spec"), profile, text, target=target, filename=filename, found=found
+        streams.read(spec, filename, "spec"),
+        profile,
+        text,
+        target=target,
+        filename=filename,
+        found=found,
+        extensions=extensions,
     )
 
 

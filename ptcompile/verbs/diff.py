@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ptcompile import arguments, streams
 from ptcompile.arguments import Given
 from ptcompile.diffing import Side, compare
+from ptcompile.diffing.difference import Difference
 from ptcompile.diffing.pairing import same_objects
-from ptcompile.diffing.values import Apply, Difference
+from ptcompile.diffing.values import Apply
 from ptcompile.kubernetes.untyped import at
 from ptcompile.operators.all import OPERATORS
 from ptcompile.verbs import compile
 
 if TYPE_CHECKING:
     from ptcompile.documents.source import Document
+    from ptcompile.extending import Extensions
     from ptcompile.findings.diagnostics import Diagnostic
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
@@ -45,6 +47,7 @@ def diff(
     from_cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
     to_cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
     filenames: tuple[str | None, str | None] = (None, None),
+    extensions: Extensions | None = None,
 ) -> Difference:
     """How `b` differs from `a`: two specs, two streams of manifests, one of each, or one under two profiles.
 
@@ -52,14 +55,15 @@ def diff(
     profiles are ClusterProfiles in any form; their versions also decide what the operators make of manifests.
     Raises nothing for what a user may have written: with an error in the text or in a spec nothing is compared.
     `diagnostics` also say what an apply of `b` over `a` would be refused for (stage apply); `a` may be what
-    `kubectl get -o yaml` prints: status and managed fields are set aside.
+    `kubectl get -o yaml` prints: status and managed fields are set aside. `extensions` are passes and targets of
+    plugins, by `ptcompile.extensions`.
     """
-    arguments.check(target=target, filenames=filenames)
+    arguments.check(target=target, filenames=filenames, extensions=extensions)
     filenames = arguments.filename(a, filenames[0]), arguments.filename(b, filenames[1])
     one, other = _read(a, from_cluster, filenames[0], "a"), _read(b, to_cluster, filenames[1], "b")
     names = filenames[0] or "a", filenames[1] or "b"
-    before, found = _side(one, target, _target(other))
-    after, more = _side(other, target, _target(one))
+    before, found = _side(one, target, _target(other), extensions)
+    after, more = _side(other, target, _target(one), extensions)
     told = (*one.problems, *other.problems, *found, *more)
     diagnostics = tuple({(d.code, d.message, d.path, d.span, d.filename, d.document): d for d in told}.values())
     if any(d.severity == "error" for d in diagnostics):
@@ -114,7 +118,9 @@ def _target(other: _Read) -> str | None:
     return found.pop() if len(found) == 1 else None
 
 
-def _side(read: _Read, target: str | None, otherwise: str | None) -> tuple[Side, list[Diagnostic]]:
+def _side(
+    read: _Read, target: str | None, otherwise: str | None, extensions: Extensions | None
+) -> tuple[Side, list[Diagnostic]]:
     """The manifests of a side, its specs compiled for `target`, else their own, else `otherwise`."""
     from ptcompile.compiling.compiler import compile_document  # manifests alone do without
 
@@ -125,7 +131,7 @@ def _side(read: _Read, target: str | None, otherwise: str | None) -> tuple[Side,
     for document in read.documents:
         if _is_ours(document.data):
             wanted = target or (None if at(document.data, "spec").get("target") else otherwise)
-            compiled = compile_document(document.data, read.profile, wanted)
+            compiled = compile_document(document.data, read.profile, wanted, extensions)
             manifests += compiled.manifests
             found += [streams.stamp(problem, document, read.filename) for problem in compiled.problems]
     return Side(manifests, read.profile.versions()), found

@@ -4,7 +4,7 @@ Linting a manifest needs no pydantic: whatever knows our own kinds is imported w
 """
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -12,13 +12,14 @@ from ptcompile import arguments, streams
 from ptcompile.arguments import Given
 from ptcompile.documents.source import Source
 from ptcompile.findings.diagnostics import Diagnostic, Path, Problem, field_path
-from ptcompile.findings.selection import Selection, selection
+from ptcompile.findings.selection import NO_CODES, Selection, selection
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.linting import Stream, run
 from ptcompile.linting.foreign import foreign, judgeable, may_be_template, unrendered
 from ptcompile.validate import supported, validate
 
 if TYPE_CHECKING:
+    from ptcompile.extending import Extensions
     from ptcompile.validate.definitions import Definitions
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
@@ -50,12 +51,16 @@ class _Asked:
         webhooks: bool,
         selection: Selection,
         definitions: "Definitions | None" = None,
+        extensions: "Extensions | None" = None,
+        pause: Callable[[], None] | None = None,
     ) -> None:
         self.profile = profile
         self.versions = versions
         self.webhooks = webhooks
         self.selection = selection
         self.definitions = definitions
+        self.extensions = extensions
+        self.pause = pause
 
 
 def lint(
@@ -70,6 +75,8 @@ def lint(
     ignore: Iterable[str] = (),
     schemas: Iterable[str | os.PathLike[str]] = (),
     beside: Sequence[Mapping[str, Any]] = (),
+    extensions: "Extensions | None" = None,
+    pause: Callable[[], None] | None = None,
 ) -> Report:
     """Say what an API server, the operators, the kubelet and torchrun would say of every object of a stream.
 
@@ -81,12 +88,14 @@ def lint(
     `select` and `ignore` are codes, beginnings of codes, or names. What would be refused is told whatever is selected,
     unless it is ignored. `schemas` are files and folders of CRDs or JSON Schemas, for kinds that ptcompile does not
     know; CRDs in the stream itself count too. `beside` are objects of other files that decide what happens to these,
-    and are not judged themselves: namespaces, queues, quotas, limit ranges.
+    and are not judged themselves: namespaces, queues, quotas, limit ranges. `extensions` are further rules, by
+    `ptcompile.extensions`. `pause` is called before each object; an exception that it raises ends the call, for callers
+    that no longer want the answer.
 
     Raises ValueError for a selector that selects nothing, for a version that is none, and for a path in `schemas` that
     cannot be read or holds no definition.
     """
-    arguments.check(filename=filename, kubernetes=kubernetes)
+    arguments.check(filename=filename, kubernetes=kubernetes, extensions=extensions, pause=pause)
     beside = arguments.mappings(beside, "beside")
     read = streams.read(source, filename)
     filename = arguments.filename(source, filename)
@@ -99,7 +108,8 @@ def lint(
         profile, wrong = read_cluster(cluster)
         found += wrong
     versions = _versions(profile, kubernetes)
-    asked = _Asked(profile, versions, webhooks, selection(select, ignore), _definitions(read, schemas))
+    chosen = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES)
+    asked = _Asked(profile, versions, webhooks, chosen, _definitions(read, schemas), extensions, pause)
     every = chain(found, _all(read, filename, asked, unchecked, unknown_kinds, beside))
     found = streams.capped((d for d in every if asked.selection.tells(d.name, d.stage)), filename)
     if "ptcompile:" not in read.text:  # no comment says what is meant
@@ -129,6 +139,8 @@ def _all(
         if document.index == next(iter(templates), None):  # once a file
             yield streams.stamp(templates[document.index], document, filename)
     for document, at, manifest in objects:
+        if asked.pause is not None:
+            asked.pause()
         problems: Iterable[Problem] | None
         other = foreign(manifest) if read.text else None
         if other is not None:
@@ -140,8 +152,18 @@ def _all(
         if problems is None:
             unchecked.append(streams.resource(manifest) or "a document without kind")
             problems = [_unknown(manifest)] if unknown_kinds == "error" else []
-        for problem in (*problems, *_inside(manifest, everything, asked)):
+        further = () if streams.is_ours(manifest) else _extended(manifest, everything, asked)  # compiling asks
+        for problem in (*problems, *further, *_inside(manifest, everything, asked)):
             yield streams.stamp(problem, document, filename, at, manifest)
+
+
+def _extended(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterable[Problem]:
+    """What the rules of plugins and of the configuration find."""
+    if asked.extensions is None:
+        return ()
+    from ptcompile.extending.asking import problems
+
+    return problems(asked.extensions, manifest, others.objects)
 
 
 _MAKES_OTHERS = ("CronJob", "Deployment", "StatefulSet", "Ray", "LeaderWorkerSet", "ConfigMap", "Workflow")
@@ -158,6 +180,7 @@ def _inside(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Itera
         if only is None:
             found = _judge(inner, others, asked) or ()
             beside = [one for one in found if not (supported(manifest) and one.stage == "apply")]
+            beside += _extended(inner, others, asked)
         else:
             wanted = only if asked.selection.select is None else only & asked.selection.select
             beside = list(run(inner, versions=asked.versions, others=others, only=wanted))
@@ -296,8 +319,8 @@ def _judge_spec(document: Mapping[str, Any], asked: _Asked) -> Iterable[Problem]
     from ptcompile.vocabulary.from_schema import default_cluster
 
     profile = asked.profile or default_cluster()
-    compiled = compile_whole(document, profile)
-    return [*compiled.problems, *advised(compiled, document, profile)]
+    compiled = compile_whole(document, profile, None, asked.extensions)
+    return [*compiled.problems, *advised(compiled, document, profile, asked.extensions)]
 
 
 def _definitions(read: Source, schemas: Iterable[str | os.PathLike[str]]) -> "Definitions | None":

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ptcompile.rehearsal import Rehearsal
     from ptcompile.simulation import World
     from ptcompile.simulation.faults import Kind
-    from ptcompile.simulation.pod import Job
+    from ptcompile.simulation.job import Job
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
 
@@ -26,6 +26,7 @@ def rehearse(
     others: Iterable[str | bytes | Mapping[str, Any]] = (),
     faults: Iterable[str] = (),
     python: str | None = None,
+    image: str | None = None,
     script: str | None = None,
     own_command: bool = False,
     max_processes: int = 2,
@@ -36,17 +37,18 @@ def rehearse(
     """Play the one job of a stream, a spec's for `target` or for the target that `compile` takes.
 
     `faults` are words such as `"late 0=150s"` or `"kill 2@10s,back=20s"` (`ptcompile.rehearsal.FORMS`). `python` is the
-    interpreter that has torch, by default the `python` on the PATH. `script` is the path of a file that trains instead
-    of the stand-in; with `own_command` pods run the manifest's own. A pod has at most `max_processes`; waits are
-    `scale` times shorter; after `limit` seconds all is over, by default ten minutes
-    and what the faults take.
+    interpreter that has torch, by default the `python` on the PATH. With `image` the pods are containers of that image
+    (docker or podman); without it they are containers of their own image where this machine forbids namespaces.
+    `script` is the path of a file that trains instead of the stand-in; with `own_command` pods run the manifest's own.
+    A pod has at most `max_processes`; waits are `scale` times shorter; after `limit` seconds all is over, by default
+    ten minutes and what the faults take.
 
-    It starts processes, in namespaces of their own without a way out, and ends them all. Unlike the other verbs it has
+    It starts processes, in namespaces or containers without a way out, and ends them all. Unlike the other verbs it has
     no result to return where nothing could be played.
 
     Raises:
         ptcompile.rehearsal.RehearsalError: there is no one job, or no such pod, or this machine cannot (no torch,
-            no namespaces).
+            neither namespaces nor a container engine).
         ptcompile.CompileError: the spec does not compile.
         ValueError: a fault is written wrongly.
     """
@@ -59,7 +61,7 @@ def rehearse(
     words = [word.partition(" ") for word in faults]
     found = [rehearsal.fault(cast("Kind", kind), text.strip()) for kind, _, text in words]
     end = rehearsal.enough(found, scale) if limit is None else limit
-    settings = rehearsal.Settings(rehearsal.interpreter(python), script, own_command, scale, end)
+    settings = rehearsal.Settings(python, script, own_command, scale, end, image)
     return rehearsal.rehearse(job, found, settings=settings, most=max_processes, progress=progress)
 
 

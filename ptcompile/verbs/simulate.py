@@ -12,6 +12,7 @@ from ptcompile.verbs import compile
 
 if TYPE_CHECKING:
     from ptcompile.documents.source import Document
+    from ptcompile.extending import Extensions
     from ptcompile.findings.diagnostics import Diagnostic, Path, Problem
     from ptcompile.simulation.world import World
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -25,20 +26,22 @@ def simulate(
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
     filename: str | None = None,
     others: Iterable[str | bytes | Mapping[str, Any]] = (),
+    extensions: Extensions | None = None,
 ) -> World:
     """What every pod of every job of a stream will see.
 
     A TrainingJob of ours is compiled first: for `target`, else for every target that can express it. `cluster` is a
     ClusterProfile in any form; its versions decide what the operators do. `others` are further streams to look at
-    only, such as the file of a TrainJob's runtime; `objects_of` reads them once for several calls. Raises nothing for
-    what a user may have written: what is wrong with the text or with a spec is in `World.diagnostics`.
+    only, such as the file of a TrainJob's runtime; `objects_of` reads them once for several calls. `extensions` are
+    passes and targets of plugins, by `ptcompile.extensions`. Raises nothing for what a user may have written: what is
+    wrong with the text or with a spec is in `World.diagnostics`.
     """
     from ptcompile.kubernetes.versions import Versions
     from ptcompile.linting.oversized import oversized
     from ptcompile.simulation import World, joined
     from ptcompile.simulation import simulate as simulated
 
-    arguments.check(target=target, filename=filename, others=others)
+    arguments.check(target=target, filename=filename, others=others, extensions=extensions)
     filename = arguments.filename(source, filename)
     diagnostics: list[Diagnostic] = []
     profile: ClusterProfile | None = None
@@ -54,7 +57,7 @@ def simulate(
     given = Objects(manifests, beside)
     worlds = [simulated(manifests, versions=versions, others=beside)]
     for spec in specs:
-        worlds.append(_compiled(spec, target, profile, filename, given))
+        worlds.append(_compiled(spec, target, profile, filename, given, extensions))
     return joined([World(diagnostics=(*diagnostics, *found)), *worlds])
 
 
@@ -93,6 +96,7 @@ def _compiled(
     profile: ClusterProfile | None,
     filename: str | None,
     beside: Objects,
+    extensions: Extensions | None,
 ) -> World:
     """A spec's worlds, one for each target that can express it.
 
@@ -110,14 +114,14 @@ def _compiled(
     worlds: list[World] = []
     large: dict[tuple[str, Path], Problem] = {}
     for name in [target] if target is not None else list(TARGETS):
-        manifests, _, _, _, record = compile_document(spec.data, cluster, name)
+        manifests, _, _, _, record = compile_document(spec.data, cluster, name, extensions)
         if manifests and record is not None:
             worlds.append(simulated(manifests, versions=cluster.versions(), others=beside, target=name))
             found = ((index, problem) for index, one in enumerate(manifests) for problem in oversized(one))
             for problem in traced(found, spec.data, record):
                 large.setdefault((problem.name, problem.path), problem)
     if not worlds:
-        problems = compile_document(spec.data, cluster, target).problems
+        problems = compile_document(spec.data, cluster, target, extensions).problems
         return World(diagnostics=tuple(_stamped(one, spec, filename) for one in problems))
     told = tuple(_stamped(one, spec, filename) for one in large.values())
     return joined([World(diagnostics=told), *worlds])

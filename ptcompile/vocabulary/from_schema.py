@@ -89,6 +89,12 @@ def fabric(data: Mapping[str, Any]) -> Fabric:
 
 
 @cache
+def level(node_label: str) -> TopologyLevel:
+    """A level of the network whose domains are the values of a label."""
+    return cast("TopologyLevel", _reader(_CLUSTER, "TopologyLevel")({"nodeLabel": node_label}))
+
+
+@cache
 def no_level() -> TopologyLevel:
     """A level of the network of which nothing is known."""
     return cast("TopologyLevel", _reader(_CLUSTER, "TopologyLevel")({}))

@@ -164,7 +164,8 @@ class RuntimeRef(Model):
 
 
 class Topology(Model):
-    """How near to each other the pods run: within one domain of a level that the profile names. One of the two."""
+    """How near to each other the pods run: within one domain of a level of the profile's, or one that
+    is built in for its cloud, such as subblock of gke. One of the two."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1, "x-check": "one-level"})
 
@@ -298,7 +299,8 @@ class JobSpec(Nodes, PodFields):
     )
     fabric: str | None = Field(
         default=None,
-        description="How nodes reach each other: efa, infiniband, roce, tcpx, tcpxo, or a name of the profile's.",
+        description="How nodes reach each other: efa, infiniband, roce, tcpx, tcpxo, gib, rdma-vf, nvlink-domain, or a "
+        "name of the profile's.",
     )
     spot: bool = Field(
         default=False, description="May run on preemptible nodes, and survives preemption where the operator can."

@@ -158,7 +158,7 @@ def test_the_profile_s_own_entry_wins() -> None:
     [
         ("nvidia-h10", None, "not built in", "did you mean nvidia-h100 or nvidia-h100-nvl?"),
         ("H200", None, "not built in", "did you mean nvidia-h200?"),
-        ("trainium", "eks", "not built in", "did you mean aws-trainium1 or aws-trainium2?"),
+        ("trainium", "eks", "not built in", "did you mean aws-trainium1 or aws-trainium2 or aws-trainium3?"),
         ("nvidia-h100/1g.10gbb", "eks", "has no slice", "its slices are 1g.10gb"),
         ("nvidia-a100-40gb/1g.6gb", None, "has no slice '1g.6gb'", "its slices are 1g.5gb, 1g.10gb"),
         # container-engine-accelerators, pkg/gpu/nvidia/mig: no valid partition size, and 7 parts where a card gives 4

@@ -50,10 +50,10 @@ def run(folder: Path, hook: str) -> tuple[int, str]:
     return done.returncode, done.stdout + done.stderr
 
 
-def test_the_hooks_are_those_that_the_readme_names() -> None:
-    readme = (ROOT / "README.md").read_text()
+def test_the_hooks_are_those_that_the_guide_names() -> None:
+    guide = (ROOT / "docs" / "guide" / "ci.md").read_text()
     assert list(HOOKS) == ["ptcompile-lint", "ptcompile-check"]
-    assert all(f"id: {name}" in readme for name in HOOKS)
+    assert all(f"id: {name}" in guide for name in HOOKS)
 
 
 def test_a_clean_repository_passes(repository: Path) -> None:

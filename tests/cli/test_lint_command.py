@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from ptcompile.about import SITE
 from tests.cli.running import here, process
 
 Capture = pytest.CaptureFixture[str]
@@ -193,4 +194,5 @@ def test_the_summary_counts(pod: Path, capsys: Capture) -> None:
     ran = here(capsys, "lint", pod)
     assert ran.err == (
         "ptcompile: 1 file, 2 documents, 2 errors, 1 warning, 2 fixable with --unsafe-fixes, 1 ignored by comments\n"
+        f"ptcompile: for more, run 'ptcompile explain CODE' or see {SITE}codes/\n"
     )

@@ -13,7 +13,7 @@ from ptcompile.findings.selection import named, selection
     [
         ("PTC302", {"missing-shm"}),
         ("missing-shm", {"missing-shm"}),
-        ("PTC90", {"unused-ignore", "bad-ignore"}),
+        ("PTC90", {"unused-ignore", "bad-ignore", "extension-failed"}),
         (" PTC901 ", {"unused-ignore"}),
         ("ALL", set(CODES)),
     ],

@@ -88,7 +88,7 @@ def test_the_nodes_of_a_slice(topology: str, nodes: str, chips: int, fits: bool)
 def test_an_unknown_accelerator_is_the_only_finding() -> None:
     body = "accelerator: aws-trainium\nresources: {gpu: 16}\nelastic: {nprocPerNode: 32}"
     (problem,) = compiled(smallest(body), "pod", EKS).problems
-    assert problem.help == "did you mean aws-trainium1 or aws-trainium2?"
+    assert problem.help == "did you mean aws-trainium1 or aws-trainium2 or aws-trainium3?"
 
 
 def test_slices_of_gke_have_the_whole_one_s_resource() -> None:

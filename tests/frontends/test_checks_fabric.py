@@ -9,6 +9,8 @@ import yaml
 
 from tests import making
 
+KNOWN = "there are efa, gib, infiniband, nvlink-domain, own, rdma-vf, roce, tcpx, tcpxo"
+
 
 @pytest.mark.parametrize(
     ("body", "path"),
@@ -35,7 +37,7 @@ def test_it_is_a_warning_at_its_line_of_the_spec(body: str, path: str, target: s
     ("body", "profile", "message"),
     [
         ("fabric: infinband", {}, "did you mean infiniband?"),
-        ("fabric: myrinet", {"fabrics": {"own": {}}}, "there are efa, infiniband, own, roce, tcpx, tcpxo"),
+        ("fabric: myrinet", {"fabrics": {"own": {}}}, KNOWN),
     ],
 )
 def test_a_name_that_nobody_knows(body: str, profile: dict[str, Any], message: str) -> None:
@@ -56,7 +58,8 @@ def test_a_name_that_nobody_knows(body: str, profile: dict[str, Any], message: s
 def test_a_number_of_devices_that_nobody_said(body: str, profile: str, said: bool) -> None:
     cluster = making.profile(yaml.safe_load(profile))
     problems = making.compiled(making.smallest(f"fabric: efa\n{body}"), "job", cluster).problems
-    assert [one.name for one in problems] == (["partial-fabric"] if said else [])
+    told = [one.name for one in problems if one.severity != "note"]
+    assert told == (["partial-fabric"] if said else [])
 
 
 @pytest.mark.parametrize(
@@ -83,4 +86,25 @@ def test_machines_with_different_numbers(body: str, told: str | None) -> None:
 def test_infiniband_is_counted_on_aks_alone(cloud: str | None, said: bool) -> None:
     body = "fabric: infiniband\naccelerator: nvidia-h100\nresources: {gpu: 4}"
     problems = making.compiled(making.smallest(body), "job", making.profile({"cloud": cloud})).problems
-    assert [one.name for one in problems] == (["partial-fabric"] if said else [])
+    told = [one.name for one in problems if one.severity != "note"]
+    assert told == (["partial-fabric"] if said else [])
+
+
+GB200 = "accelerator: nvidia-gb200\nfabric: nvlink-domain\nresources: {cpu: 8, memory: 64Gi, gpu: %s}\nnodes: %s"
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (GB200 % (4, 18), None),
+        (GB200 % (4, 19), "spec.fabric: 19 nodes, and an NVLink domain has 18"),
+        (GB200 % (2, 4), "spec.resources: 2 of a machine's 4 GPUs, and a node has one channel"),
+        (GB200.replace("nvidia-gb200", "nvidia-h100") % (8, 2), "spec.fabric: NVLink of nvidia-h100 ends at the node"),
+        ("fabric: nvlink-domain\nresources: {cpu: 8, gpu: 4}", "spec.fabric: which machines an NVLink domain joins"),
+    ],
+)
+def test_an_nvlink_domain_is_of_whole_nodes_of_one_rack(body: str, message: str | None) -> None:
+    found = making.compiled(making.smallest(body), "jobset", making.profile({"cloud": "gke"})).problems
+    told = [one for one in found if one.name == "partial-fabric"]
+    assert [one.severity for one in told] == ["warning"] * bool(message)
+    assert message is None or told[0].message.startswith(message)

@@ -28,6 +28,11 @@ def asking(name: str, machine: Machine, **more: object) -> str:
 @pytest.mark.parametrize(("name", "cloud", "machine"), SHAPES, ids=lambda one: getattr(one, "name", str(one)))
 def test_every_machine_is_held_to_its_size(name: str, cloud: str, machine: Machine) -> None:
     where = cloud or None
+    if not machine.cpu:  # of which no source says more than its devices
+        assert told(asking(name, machine, cpu=500, memory="9Ti"), where) == []
+        (one,) = told(asking(name, machine, gpu=machine.devices + 1), where)
+        assert (one.name, one.path) == (FITS, ("spec", "resources", "gpu"))
+        return
     cpu, memory = left_for_pods(machine, where)
     assert told(asking(name, machine, cpu=f"{cpu}m", memory=f"{memory}Mi"), where) == []
     for word, all_of_it, one_more in (
@@ -101,3 +106,55 @@ def test_a_refused_number_of_gpus_is_told_once() -> None:
     cluster = {"kind": "ClusterProfile", "apiVersion": "ptcompile/v1", "spec": {"cloud": "eks"}}
     found = compile(making.smallest(H100 + "{gpu: 16, cpu: 400, memory: 3Ti}"), cluster=cluster).diagnostics
     assert [one.name for one in found] == [FITS] * 3
+
+
+PARTS, DISK = "part-of-a-machine", "ephemeral-storage-above-disk"
+
+
+def notes(body: str, cloud: str | None, name: str) -> list[str]:
+    problems = making.compiled(making.smallest(body), "job", making.profile({"cloud": cloud})).problems
+    return [f"{one.severity} {one.message}" for one in problems if one.name == name]
+
+
+@pytest.mark.parametrize(
+    ("body", "cloud", "said"),
+    [
+        (H100 + "{gpu: 8}", "eks", None),
+        (H100 + "{gpu: 1}", "eks", None),  # p5.4xlarge has one
+        (H100 + "{gpu: 4}", "eks",
+         "note spec.resources.gpu: 4 of the 8 accelerators of p5.48xlarge, and 4 are left to other pods"),
+        (H100 + "{gpu: 4}\nnodes: 2", "eks", None),  # both fit one machine
+        (H100 + "{gpu: 4, cpu: 180}\nnodes: 2", "eks",
+         "note spec.resources.gpu: p5.48xlarge has room for 1 such pods and 4 accelerators that none uses"),
+        ("accelerator: nvidia-l4\nresources: {gpu: 4}", "eks", None),  # g6.12xlarge
+        ("accelerator: nvidia-a100-40gb/1g.5gb\nresources: {gpu: 1}", "eks", None),
+    ],
+)  # fmt: skip
+def test_a_part_of_a_machine_is_a_note(body: str, cloud: str, said: str | None) -> None:
+    assert notes(body, cloud, PARTS) == ([said] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("body", "cloud", "said"),
+    [
+        (H100 + "{gpu: 8, ephemeralStorage: 17Gi}", "eks", None),
+        (H100 + "{gpu: 8, ephemeralStorage: 100Gi}", "eks",
+         "warning spec.resources.ephemeralStorage: 100Gi: EKS's default root volume leaves pods 17Gi"),
+        (H100 + "{gpu: 8, ephemeralStorage: 40T}", "eks",
+         "warning spec.resources.ephemeralStorage: 40T: p5.48xlarge has local disks of 30400G"),
+        (H100 + "{gpu: 8, ephemeralStorage: 6000Gi}", "gke", None),
+        (H100 + "{gpu: 8, ephemeralStorage: 6001Gi}", "gke",
+         "warning spec.resources.ephemeralStorage: 6001Gi: a3-highgpu-8g has local disks of 6000Gi"),
+    ],
+)  # fmt: skip
+def test_ephemeral_storage_is_held_to_the_disks(body: str, cloud: str, said: str | None) -> None:
+    assert notes(body, cloud, DISK) == ([said] if said else [])
+
+
+def test_network_devices_are_held_to_the_machine() -> None:
+    h200 = "accelerator: nvidia-h200\nfabric: efa\nnodeSelector: {node.kubernetes.io/instance-type: p5en.48xlarge}\n"
+    devices = "resources: {gpu: 8, devices: {vpc.amazonaws.com/efa: %s}}"
+    assert told(h200 + devices % 16, "eks") == []
+    (found,) = told(h200 + devices % 32, "eks")
+    assert found.path == ("spec", "resources", "devices", "vpc.amazonaws.com/efa")
+    assert "has more than 16 (p5en.48xlarge)" in found.message

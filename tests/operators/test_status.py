@@ -123,7 +123,13 @@ TABLE: dict[str, tuple[Json, str, str | None]] = {
     ),
     **{
         f"job, {reason}": (job({"conditions": [FAILED_TARGET, condition("Failed", reason=reason)]}), "failed", reason)
-        for reason in ("BackoffLimitExceeded", "DeadlineExceeded", "PodFailurePolicy", "FailedIndexes")
+        for reason in (
+            "BackoffLimitExceeded",
+            "DeadlineExceeded",
+            "PodFailurePolicy",
+            "FailedIndexes",
+            "MaxFailedIndexesExceeded",
+        )
     },
     # PyTorchJob: several conditions are true at once; none changes after Failed
     "pytorchjob, new": (pytorchjob(), "created", None),
@@ -210,7 +216,7 @@ TABLE: dict[str, tuple[Json, str, str | None]] = {
     ),
     **{
         f"jobset, {reason}": (jobset(condition("Failed", reason=reason), terminalState="Failed"), "failed", reason)
-        for reason in ("ReachedMaxRestarts", "FailedJobs", "FailJobSetFailurePolicyAction")
+        for reason in ("ReachedMaxRestarts", "FailedJobs", "FailJobSetFailurePolicyAction", "FailurePolicy_hosts")
     },
     # TrainJob: three types of conditions, and jobsStatus
     "trainjob, new": (trainjob(), "created", None),
@@ -229,6 +235,11 @@ TABLE: dict[str, tuple[Json, str, str | None]] = {
         None,
     ),
     "trainjob, failed": (trainjob(condition("Failed", reason="FailedJobs")), "failed", "FailedJobs"),
+    "trainjob, without its runtime": (
+        trainjob(condition("Failed", reason="TrainingRuntimeNotSupported", message="no such runtime")),
+        "failed",
+        "TrainingRuntimeNotSupported",
+    ),
     "trainjob, too long": (trainjob(condition("Failed", reason="DeadlineExceeded")), "failed", "DeadlineExceeded"),
 }
 

@@ -10,6 +10,7 @@ from ptcompile.catalogue.fabric_gaps import gaps
 from ptcompile.catalogue.fabrics import FABRICS
 from ptcompile.job.model import PodTemplate
 from ptcompile.job.pod_template import write
+from ptcompile.passes.claims import claims
 from ptcompile.passes.fabric import fabric
 from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -29,7 +30,7 @@ def run(
     where = making.context(cluster)
     after = fabric(job, where)
     assert fabric(after, where) == after
-    return after.roles[0].template
+    return claims(after, where).roles[0].template
 
 
 def variables(template: PodTemplate) -> dict[str, Any]:

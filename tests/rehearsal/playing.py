@@ -6,12 +6,13 @@ import json
 import stat
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ptcompile.rehearsal.course import Backend
+from ptcompile.rehearsal import Settings
+from ptcompile.rehearsal.grounds import Ground, Opening
 
 FAKE = '''\
 #!{python}
@@ -65,16 +66,26 @@ class Scripted:
     """
 
     def __init__(self, fails: dict[int, Iterable[int]] | None = None, *, rejoin: bool = True) -> None:
+        self.torch, self.engine = "2.13.0+fake", ""
+        self.launchers: tuple[str, ...] = ()
         self.fails, self.rejoin = fails or {}, rejoin
         self.folders: dict[int, Path] = {}
         self.running: set[int] = set()
         self.ended: list[tuple[int, int]] = []
         self.events: list[tuple[Any, ...]] = []
 
-    def opening(self) -> Callable[[str], AbstractContextManager[Backend]]:
+    def opening(self) -> Opening:
         @contextmanager
-        def open_(folder: str) -> Iterator[Backend]:
-            yield self
+        def open_(folder: str, settings: Settings, images: Sequence[str]) -> Iterator[Ground]:
+            yield Ground(
+                self,
+                settings.python or "python",
+                self.torch,
+                self.launchers,
+                "10.77",
+                {"PATH": "/usr/bin"},
+                self.engine,
+            )
 
         return open_
 

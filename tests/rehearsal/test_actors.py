@@ -37,7 +37,7 @@ def test_every_target_s_node_0_is_found_where_its_torchrun_looks(target: str) ->
 def test_processes_are_capped_in_options_and_variables() -> None:
     played = cast(job("elastic: {nnodes: '2:3', nprocPerNode: 8}", "pytorchjob"), most=3)
     assert {actor.env["PET_NPROC_PER_NODE"] for actor in played.actors} == {"3"}
-    assert "3 processes a node stand for 8" in played.stand_ins
+    assert "processes per node: 3 instead of 8" in played.stand_ins
     assert cast(job("nodes: 2\nelastic: {nprocPerNode: 1}"), most=3).actors[0].processes == 1
 
 
@@ -72,9 +72,8 @@ def test_what_is_not_as_in_the_cluster_is_named() -> None:
     said = cast(job(body, "jobset"), most=2)
     text = "\n".join(said.stand_ins)
     for part in (
-        "img:1",
         "script that checks",
-        "2 processes a node stand for 4",
+        "processes per node: 2 instead of 4",
         "loader",
         "shm",
         " T:",

@@ -10,6 +10,7 @@ import jsonschema
 import pytest
 
 from ptcompile.rehearsal import Rehearsal, RehearsalError, Settings, fault, rehearse, text, to_dict
+from ptcompile.rehearsal.grounds import interpreter, torch_and_launchers
 from ptcompile.simulation.faults import Kind
 from tests.rehearsal.jobs import RANGE, job
 from tests.rehearsal.playing import Scripted, fake_python
@@ -96,9 +97,35 @@ def test_an_interpreter_without_torch_is_refused(tmp_path: Path) -> None:
     none.write_text("#!/bin/sh\nexit 1\n")
     none.chmod(0o755)
     with pytest.raises(RehearsalError, match="has no torch"):
-        rehearse(job(RANGE), settings=Settings(str(none)), opening=Scripted().opening())
+        torch_and_launchers(str(none))
     with pytest.raises(RehearsalError, match="does not run"):
-        rehearse(job(RANGE), settings=Settings(str(tmp_path / "nowhere")), opening=Scripted().opening())
+        torch_and_launchers(str(tmp_path / "nowhere"))
+    with pytest.raises(RehearsalError, match="no program nowhere"):
+        interpreter("nowhere")
+
+
+def test_what_stands_for_the_image_is_named(tmp_path: Path) -> None:
+    stage = Scripted()
+    assert "torch on CPU with gloo replaces the image img:1" in play(tmp_path, stage).stand_ins
+    stage = Scripted()
+    stage.engine = "docker 20.10"
+    own = play(tmp_path, stage).stand_ins
+    assert own[0] == "gloo on CPU, in containers of docker 20.10, replaces GPUs and nodes"
+    stage = Scripted()
+    stage.engine = "docker 20.10"
+    assert "the image torch:cpu replaces img:1" in play(tmp_path, stage, image="torch:cpu").stand_ins
+
+
+def test_what_is_claimed_is_of_the_torch_that_plays(tmp_path: Path) -> None:
+    body = RANGE + '\nenv: {TORCH_DISABLE_SHARE_RDZV_TCP_STORE: "0"}'
+    stage = Scripted()
+    newest = play(tmp_path, stage, ("kill", "1@0.2s,back=0.3s"), body=body)
+    assert (newest.verdict.claimed.end, newest.verdict.passed) == ("fail", False)
+    stage = Scripted()
+    stage.torch = "2.2.2+cu121"
+    old = play(tmp_path, stage, ("kill", "1@0.2s,back=0.3s"), body=body)
+    assert (old.verdict.claimed.end, old.verdict.passed) == ("all", True)
+    assert any(one.startswith("PyTorch 2.2 replaces 2.") for one in old.stand_ins)
 
 
 def test_a_secret_that_an_error_tells_is_hidden(tmp_path: Path) -> None:

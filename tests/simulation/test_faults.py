@@ -13,12 +13,13 @@ from tests.making import text as spec_of
 
 RANGE = Agents(
     backend="c10d", low=2, high=3, pods=3, restarts=3, own_store=True, wait_for_first=900, wait_for_others=600,
-    known_at_start=False,
+    closes=False, known_at_start=False,
 )  # fmt: skip
 FIXED = RANGE._replace(low=3)
 STATIC = FIXED._replace(backend="static", known_at_start=True, restarts=0)
 SHARED = RANGE._replace(own_store=False)
 FRAGILE = RANGE._replace(restarts=0)
+CLOSING = RANGE._replace(closes=True)
 
 
 @pytest.mark.parametrize(
@@ -26,6 +27,9 @@ FRAGILE = RANGE._replace(restarts=0)
     [
         (RANGE, Fault("kill", 1, back=8), "all"),
         (RANGE, Fault("drain", 1, back=8), "all"),
+        (CLOSING, Fault("drain", 1, back=8), "fail"),
+        (CLOSING, Fault("drain", 1), "fail"),
+        (CLOSING, Fault("kill", 1, back=8), "all"),
         (RANGE, Fault("kill", 1), "fewer"),
         (RANGE._replace(low=3, high=4, pods=4), Fault("kill", 1), "fewer"),
         (RANGE, Fault("kill", 0, back=8), "fail"),
@@ -104,17 +108,34 @@ def test_an_older_torch_shares_no_store() -> None:
 
 
 @pytest.mark.parametrize(
+    ("torch", "closes"), [("2.2", False), ("2.3", True), ("2.7", True), ("2.8", False), ("2.13", False)]
+)
+def test_a_drain_closes_the_rendezvous_of_some_versions(torch: str, closes: bool) -> None:
+    cluster = f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {{versions: {{torch: '{torch}'}}}}\n"
+    found, static = _agents(C10D % "", cluster=cluster), _agents("nodes: 3", cluster=cluster)
+    assert found is not None
+    assert static is not None
+    assert (found.closes, static.closes) == (closes, False)
+
+
+@pytest.mark.parametrize(
     ("agents", "begin", "has"),
     [
-        (RANGE, "torchrun, node 0 goes: it holds the store, so the others exit with 1", True),
+        (RANGE, "torchrun, a lost node 0: it hosts the store, so the others exit with status 1", True),
         (RANGE, "torchrun, a recreated or late pod: it joins within 5 to 15 seconds", True),
-        (SHARED, "torchrun, a pod that is made again or comes to a later meeting: all pods exit with 1 after 60", True),
+        (
+            SHARED,
+            "torchrun, a pod that is recreated or joins a later rendezvous: all pods exit with status 1 after 60",
+            True,
+        ),
+        (CLOSING, "torchrun, a drained or deleted pod: the job fails: torchrun of PyTorch 2.3 to 2.7", True),
+        (RANGE, "torchrun, a drained", False),
         (RANGE, "torchrun, a lost pod: the others go on with at least 2, after 39 to 49 seconds", True),
         (RANGE, "torchrun waits 900 seconds for node 0, and 600 seconds for enough other nodes", True),
         (RANGE, "torchrun on node 0 looks the endpoint up", True),
-        (FRAGILE, "torchrun, a pod that comes late: a matter of chance", True),
+        (FRAGILE, "torchrun, a late pod: either outcome, by chance", True),
         (STATIC, "torchrun on node 0 looks the endpoint up", False),
-        (STATIC, "torchrun, node 0 goes", False),
+        (STATIC, "torchrun, a lost node 0", False),
         (STATIC, "torchrun, a lost pod: nodes of a static rendezvous cannot meet again", True),
     ],
 )
@@ -125,7 +146,7 @@ def test_sentences(agents: Agents, begin: str, has: bool) -> None:
 
 def test_on_failure_says_them() -> None:
     job = ptcompile.simulate(smallest(C10D % ""), target="job").jobs[0]
-    assert any(one.startswith("torchrun, node 0 goes") for one in job.failure)
+    assert any(one.startswith("torchrun, a lost node 0") for one in job.failure)
     alone = ptcompile.simulate(smallest(""), target="job").jobs[0]
     assert not any(one.startswith("torchrun") for one in alone.failure)
 
@@ -149,7 +170,24 @@ def test_a_subdomain_that_no_service_serves_is_what_c10d_hands_out() -> None:
     found = meeting(job)
     assert found is not None
     assert meets(job, found) is False
-    assert any("c10d hands out train-worker-0.other.default.svc" in note for note in found.notes), found.notes
+    assert any("c10d publishes train-worker-0.other.default.svc" in note for note in found.notes), found.notes
+
+
+@pytest.mark.parametrize(
+    ("torch", "env", "wanted"),
+    [("2.3", None, False), ("2.4", None, True), ("2.5", None, True), ("2.5", "1", False), ("2.5", "0", True),
+     ("2.6", None, False)],
+)  # fmt: skip
+def test_agents_that_share_the_rendezvous_store_hand_out_its_endpoint(
+    torch: str, env: str | None, wanted: bool
+) -> None:
+    cluster = f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {{versions: {{torch: '{torch}'}}}}\n"
+    variable = f", env: [{{name: TORCH_DISABLE_SHARE_RDZV_TCP_STORE, value: '{env}'}}]}}]}}" if env else "}]}"
+    manifest = (SUBDOMAIN % "c10d").replace("}]}", variable)
+    job = ptcompile.simulate(manifest, cluster=cluster).jobs[0]
+    found = meeting(job)
+    assert found is not None
+    assert meets(job, found) is wanted
 
 
 @pytest.mark.parametrize(("extra", "wanted"), [("", None), ("\nenv: {PET_LOCAL_ADDR: 10.0.0.1}", True)])

@@ -14,9 +14,9 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.rehearsal import fault
 from ptcompile.rehearsal.actors import cast
 from ptcompile.rehearsal.judge import claimed
-from ptcompile.simulation.pod import Job
+from ptcompile.simulation.job import Job
 from ptcompile.verbs.rehearse import the_job
-from tests.recorded.torchrun.cases import CASES, Case
+from tests.recorded.torchrun.cases import CASES, Case, profile
 
 FOLDER = Path(__file__).parents[1] / "recorded" / "torchrun"
 RECORDED = {path.stem: json.loads(path.read_text(encoding="utf-8"))["cases"] for path in sorted(FOLDER.glob("*.json"))}
@@ -27,8 +27,7 @@ MOST_CHANCES = 3
 
 @cache
 def _job(case: Case, release: str) -> Job:
-    cluster = f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {{versions: {{torch: '{release}'}}}}\n"
-    world = ptcompile.simulate(case.source, target=case.target, cluster=cluster)
+    world = ptcompile.simulate(case.source, target=case.target, cluster=profile(release))
     assert world.ok, world.diagnostics
     return the_job(world, case.source, None)
 

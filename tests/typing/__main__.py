@@ -1,4 +1,4 @@
-"""Ask mypy --strict and pyright (basedpyright, in pyright's strict mode) about `right.py`, `wrong.py` and the README.
+"""Ask mypy --strict and pyright (basedpyright, in pyright's strict mode) about `right.py`, `wrong.py` and the guide.
 
 No plugin, and no configuration of this project: what a user's checker sees. Exit status 1 where a line of `wrong.py`
 that ends in `# wrong` has no error, or any other line has one.
@@ -15,16 +15,21 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
-README = HERE.parents[1] / "README.md"
+ROOT = HERE.parents[1]
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md")))
 Errors = set[tuple[str, int]]
 
 
 def laid_out(folder: Path) -> list[str]:
-    """Copy the programs, and every Python program of the README, to a folder that is no part of this project."""
+    """Copy the programs, and those of the README and the guide, to a folder that is no part of this project."""
     shutil.copy(HERE / "pyrightconfig.json", folder)
     programs = {path.name: path.read_text(encoding="utf-8") for path in (HERE / "right.py", HERE / "wrong.py")}
-    blocks = re.findall(r"^```python\n(.*?)^```$", README.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
-    programs |= {f"readme_{at}.py": block for at, block in enumerate(blocks)}
+    for page in PAGES:
+        found = re.findall(
+            r"^```python(?: title=\"(.*?)\")?\n(.*?)^```$", page.read_text("utf-8"), re.MULTILINE | re.DOTALL
+        )
+        stem = page.stem.replace("-", "_").lower()
+        programs |= {title or f"{stem}_{at}.py": block for at, (title, block) in enumerate(found)}
     for name, text in programs.items():
         (folder / name).write_text(text, encoding="utf-8")
     return list(programs)

@@ -11,9 +11,8 @@ from jsonschema import Draft202012Validator
 
 from ptcompile.documents import schema_files
 from ptcompile.validate import schemas
-from ptcompile.validate.definitions import SHIPPED
 from ptcompile.validate.kinds import other_kind
-from ptcompile.validate.schemas import CORE, CUSTOM
+from ptcompile.validate.schemas import CORE, CUSTOM, SHIPPED
 
 FOLDER = Path(__file__).resolve().parents[2] / "schemas"
 GROUPS = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("kubernetes/groups/*.json"))

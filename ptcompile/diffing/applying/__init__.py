@@ -6,13 +6,14 @@ Kubernetes 1.30 to 1.36 `ValidateXUpdate`, the CRDs' transition rules, and the o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ptcompile.diffing.applying.custom import stored
 from ptcompile.diffing.applying.metadata import metadata_update
 from ptcompile.diffing.applying.pointers import pointer_changes
+from ptcompile.diffing.applying.update import Rule, Update
 from ptcompile.diffing.applying.verdict import verdict
 from ptcompile.diffing.paths import changes
 from ptcompile.diffing.values import Apply, Change
@@ -24,23 +25,6 @@ from ptcompile.operators.kueue.update import kueue_update
 from ptcompile.validate import supported, validate
 
 Json = Mapping[str, Any]
-
-
-class Update(NamedTuple):
-    """An object as it is and as the file would have it."""
-
-    old: Json
-    new: Json
-    versions: Versions
-    touched: tuple[tuple[str, ...], ...]
-    """The paths that differ, as `diffing.paths.changes` has them; defaults are no difference."""
-
-    def under(self, *path: str) -> list[tuple[str, ...]]:
-        """The paths that differ at or below a place."""
-        return [one for one in self.touched if one[: len(path)] == path]
-
-
-Rule = Callable[[Update], Iterator[Problem]]
 
 _RULES: Final[dict[tuple[str, str], str]] = {
     ("", "Pod"): "pod.pod_update",

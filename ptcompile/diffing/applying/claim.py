@@ -12,7 +12,7 @@ from ptcompile.kubernetes.untyped import at
 from ptcompile.validate.core.pvc import drops_source
 
 if TYPE_CHECKING:
-    from ptcompile.diffing.applying import Update
+    from ptcompile.diffing.applying.update import Update
 
 _GROWS = ("spec", "resources", "requests", "storage")
 

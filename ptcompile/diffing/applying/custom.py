@@ -19,7 +19,7 @@ from ptcompile.validate.definitions.rules import filled, rule_problems
 from ptcompile.validate.schemas import CUSTOM
 
 if TYPE_CHECKING:
-    from ptcompile.diffing.applying import Update
+    from ptcompile.diffing.applying.update import Update
 
 _KEYS: Final = ("name", "manager")
 

@@ -9,7 +9,7 @@ from ptcompile.diffing.applying.told import fixed, forbidden
 from ptcompile.findings.diagnostics import Problem
 
 if TYPE_CHECKING:
-    from ptcompile.diffing.applying import Update
+    from ptcompile.diffing.applying.update import Update
 
 _RENAME: Final = "give it a new name, and use that name in the pods; a hash of the content as suffix is common"
 

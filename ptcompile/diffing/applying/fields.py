@@ -9,7 +9,7 @@ from ptcompile.diffing.applying.told import ANEW, fixed, forbidden
 from ptcompile.findings.diagnostics import Problem
 
 if TYPE_CHECKING:
-    from ptcompile.diffing.applying import Update
+    from ptcompile.diffing.applying.update import Update
 
 _SELECTOR: Final = (("spec", "selector"), "")
 _RBAC: Final = (("roleRef",), "cannot change roleRef")

@@ -10,7 +10,7 @@ from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import at
 
 if TYPE_CHECKING:
-    from ptcompile.diffing.applying import Update
+    from ptcompile.diffing.applying.update import Update
 
 _ANEW: Final = "delete the pod and apply again: a pod's image, deadline and tolerations change, nothing else"
 _WHY: Final = (

@@ -9,7 +9,7 @@ from ptcompile.diffing.applying.told import fixed
 from ptcompile.findings.diagnostics import Problem
 
 if TYPE_CHECKING:
-    from ptcompile.diffing.applying import Update
+    from ptcompile.diffing.applying.update import Update
 
 
 def service_update(update: Update) -> Iterator[Problem]:

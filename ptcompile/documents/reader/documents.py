@@ -8,7 +8,7 @@ from bisect import bisect_right
 from itertools import chain
 from typing import Any
 
-from ptcompile.documents.reader.nodes import Node, Parsed, scalars, walk
+from ptcompile.documents.reader.nodes import Node, Parsed, find, scalars, walk
 from ptcompile.findings.diagnostics import Path, Problem, Span
 
 _rendered_from = re.compile(r"(?:[ \t]*(?:#(?! Source: )[^\n]*)?\n)*# Source: ([^\n]*)").match
@@ -59,7 +59,7 @@ class Document:
         source = self._source
         if source is None:
             return None
-        root = self._positions()
+        root = self.positions()
         if root is None:
             return None
         steps, exact = walk(root, path)
@@ -78,6 +78,13 @@ class Document:
         """Where its text ends, as an offset into the stream."""
         return self._end
 
+    def path_at(self, offset: int) -> tuple[Path, bool] | None:
+        """The innermost value around an offset into the stream, and whether the offset is on the value's key."""
+        root = self.positions()
+        if root is None or not self._start <= offset <= self._end:
+            return None
+        return find(root, offset - self._start)
+
     @property
     def template(self) -> str | None:
         """What a comment `# Source: NAME` above the document says that it was rendered from (Helm 3)."""
@@ -91,12 +98,13 @@ class Document:
         if not self._start <= offset < self._end:
             return False
         if self._scalars is None:
-            root = self._positions()
+            root = self.positions()
             self._scalars = scalars(root) if root is not None else []
         at = bisect_right(self._scalars, (offset - self._start, len(self._source.text) if self._source else 0)) - 1
         return at >= 0 and offset - self._start < self._scalars[at][1]
 
-    def _positions(self) -> Node | None:
+    def positions(self) -> Node | None:
+        """Where its values stand, as offsets from `start()`; None for a document that was no text."""
         if self._root is None and self._source is not None:
             self._root = self._source.positions(self._start, self._end)
         return self._root

@@ -1,5 +1,6 @@
 """What the readers pass around: findings with offsets, and where every value of a document stands."""
 
+from collections.abc import Iterator
 from typing import Any, Final, NamedTuple
 
 from ptcompile.findings.diagnostics import Authority, Path, Severity, Stage
@@ -61,6 +62,31 @@ def walk(root: Node, path: Path) -> tuple[list[tuple[int, int, Node]], bool]:
         steps.append(step)
         node = step[2]
     return steps, True
+
+
+def find(root: Node, offset: int) -> tuple[Path, bool]:
+    """The path of the innermost value around an offset, and whether the offset is on its key."""
+    path: Path = ()
+    node = root
+    while node.children:
+        inner = None
+        for part, (start, end, child) in _steps(node):
+            if start <= offset <= end:
+                return (*path, part), True
+            if inner is None and child.start <= offset <= child.end:
+                inner = part, child
+        if inner is None:
+            break
+        path, node = (*path, inner[0]), inner[1]
+    return path, False
+
+
+def _steps(node: Node) -> Iterator[tuple[str | int, tuple[int, int, Node]]]:
+    """The children of a node, each with its key's offsets, -1 in lists."""
+    if isinstance(node.children, dict):
+        yield from node.children.items()
+    else:
+        yield from ((index, (-1, -1, child)) for index, child in enumerate(node.children or ()))
 
 
 def scalars(root: Node) -> list[tuple[int, int]]:

@@ -45,6 +45,7 @@ RULES: Final[dict[str, str]] = {
     "static_range": f"{TORCHRUN} {PODS} nnodes",
     "static_restarts": f"{TORCHRUN} {PODS} restarts/maxRestarts",
     "shared_rendezvous_store": f"{TORCHRUN} {PODS} c10d/elasticPolicy",
+    "drain_closes_rendezvous": f"{TORCHRUN} {PODS} c10d/elasticPolicy",
     "unread_timeout": f"{TORCHRUN} {PODS} timeout c10d/elasticPolicy",
     "node_names_handed_out": f"{TORCHRUN} {PODS} hostNetwork/TrainJob c10d/elasticPolicy",
     "deadline_before_join": f"{TORCHRUN} {PODS} activeDeadlineSeconds",

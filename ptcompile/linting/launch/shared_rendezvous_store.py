@@ -60,12 +60,12 @@ from ptcompile.linting.trainers import Trainer, count
 def _check(subject: Subject) -> Iterator[Found]:
     for found in subject.parties:
         if count(found) > 1:
-            first = next((one for one in found if _meets_again(one) and _shares(one, subject)), None)
+            first = next((one for one in found if meets_again(one) and _shares(one, subject)), None)
             if first is not None:
                 yield _found(first)
 
 
-def _meets_again(one: Trainer) -> bool:
+def meets_again(one: Trainer) -> bool:
     """Whether its agents may come to a second meeting."""
     seen = one.seen
     if seen.backend != "c10d" or seen.nodes is None or seen.nodes[1] < 2 or one.local:

@@ -1,8 +1,7 @@
 """What each release of an operator changed in what we write, as data: one row a change, with its source.
 
 The rows are in each operator's `changes`. A target asks `there("runtime-patches", versions)`, and never compares
-versions itself. "kubeflow.md" and "volcano.md"
-are the fact sheets of this project; what they took from a release's source is named beside.
+versions itself. "facts/trainer" is docs/facts/trainer.md, a page of the documentation.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ def scheduling_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any] | Non
 
 
 def pod_group_policy(job: Job, cluster: ClusterProfile) -> dict[str, Any] | None:
-    """podGroupPolicy of Trainer's runtime. Its PodGroup always waits for all pods (Trainer 2.3, kubeflow.md 2.7)."""
+    """podGroupPolicy of Trainer's runtime. Its PodGroup always waits for all pods (Trainer 2.3, facts/trainer)."""
     placer = gang(job, cluster)
     if placer == "volcano":
         return {"volcano": _given({"networkTopology": network_topology(job, cluster, "trainjob")})}

@@ -83,7 +83,7 @@ def _queue(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
 
 
 def _dispatched(cluster: ClusterProfile, target: str) -> Iterator[Problem]:
-    """MultiKueue: the kind's own controller has to leave the object alone (kubeflow.md 4; Kueue 0.19)."""
+    """MultiKueue: the kind's own controller has to leave the object alone (facts/kueue; Kueue 0.19)."""
     versions = cluster.versions()
     since = {
         "job": ("job-managed-by", "Kubernetes leaves a Job to Kueue since 1.32"),

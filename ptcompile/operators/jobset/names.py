@@ -2,11 +2,11 @@
 
 from ptcompile.job.model import Derived
 
-_JOBSET = "kubeflow.md 3.2 and 3.3, JobSet 0.12"
+_JOBSET = "facts/jobset, JobSet 0.12"
 
 DERIVED = (
     Derived("the last pod", "{job}-{group}-{last_job}-{last}-xxxxx", _JOBSET),
     Derived("the Job", "{job}-{group}-{last_job}", _JOBSET),
     Derived("the Service and the label jobset.sigs.k8s.io/jobset-name", "{job}", _JOBSET),
-    Derived("the PodGroup's label on pods", "{job}", "kubeflow.md 1.9, scheduler-plugins"),
+    Derived("the PodGroup's label on pods", "{job}", "facts/training-operator, scheduler-plugins"),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from ptcompile.catalogue import topology
 from ptcompile.kubernetes.untyped import Json, string_map
 
 PREFIX: Final = "kueue.x-k8s.io/"
@@ -14,10 +15,10 @@ LABELS: Final = tuple(
 )
 """Labels of the object that is queued."""
 
-REQUESTS: Final = tuple(f"{PREFIX}podset-{name}-topology" for name in ("required", "preferred", "unconstrained"))
+REQUESTS: Final = tuple(topology.KUEUE.values())
 """Annotations of a pod template: one of them is its topology request."""
 
-TOPOLOGY: Final = (*REQUESTS, f"{PREFIX}podset-slice-required-topology", f"{PREFIX}podset-slice-size")
+TOPOLOGY: Final = (*REQUESTS, topology.KUEUE_SLICE, topology.KUEUE_SLICE_SIZE)
 """All annotations of a pod template that say where its pods are placed."""
 
 ANNOTATIONS: Final = (

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
+from ptcompile.catalogue.topology import KUEUE_SLICE, KUEUE_SLICE_SIZE
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import atoi
@@ -20,8 +21,8 @@ from ptcompile.operators.record import Key
 _TIME: Final = f"{PREFIX}max-exec-time-seconds"
 _GROUP: Final = f"{PREFIX}pod-group-name"
 _TOTAL: Final = f"{PREFIX}pod-group-total-count"
-_SLICE: Final = f"{PREFIX}podset-slice-required-topology"
-_SIZE: Final = f"{PREFIX}podset-slice-size"
+_SLICE: Final = KUEUE_SLICE
+_SIZE: Final = KUEUE_SLICE_SIZE
 
 
 def check(manifest: Json, kind: Key) -> Iterator[Problem]:

@@ -2,4 +2,4 @@
 
 from ptcompile.job.model import Derived
 
-DERIVED = (Derived("the pod's host name", "{job}", "volcano.md 5.13, Kubernetes 1.36"),)
+DERIVED = (Derived("the pod's host name", "{job}", "facts/kubernetes, Kubernetes 1.36"),)

@@ -9,21 +9,21 @@ CHANGES: dict[str, Change] = {
         "training_operator",
         (1, 7),
         "spec.nprocPerNode, PET_* variables, WORLD_SIZE counts processes",
-        "training-operator 1.7, kubeflow.md 1.5",
+        "training-operator 1.7, facts/training-operator",
     ),
     "nproc-without-master": Change(
         "training_operator",
         (1, 8),
         "spec.nprocPerNode reaches workers without a Master",
-        "training-operator 1.8, kubeflow.md 1.5 History",
+        "training-operator 1.8, facts/training-operator",
     ),
     "training-webhook": Change(
         "training_operator",
         (1, 8),
         "a validating webhook rejects PyTorchJobs",
-        "training-operator 1.8, kubeflow.md 1.3",
+        "training-operator 1.8, facts/training-operator",
     ),
     "training-managed-by": Change(
-        "training_operator", (1, 9), "runPolicy.managedBy", "training-operator 1.9, kubeflow.md 1.1"
+        "training_operator", (1, 9), "runPolicy.managedBy", "training-operator 1.9, facts/training-operator"
     ),
 }

@@ -2,7 +2,7 @@
 
 from ptcompile.job.model import Derived
 
-_TRAINING = "kubeflow.md 1.4 and 1.9, training-operator 1.9"
+_TRAINING = "facts/training-operator, training-operator 1.9"
 
 DERIVED = (
     Derived("the last pod and its Service", "{job}-{group}-{last}", _TRAINING),

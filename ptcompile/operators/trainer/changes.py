@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptcompile.operators.common.changes import Change
 
-_API = "Trainer {} pkg/apis/trainer/v1alpha1, kubeflow.md 2.2"
+_API = "Trainer {} pkg/apis/trainer/v1alpha1, facts/trainer"
 
 CHANGES: dict[str, Change] = {
     "trainjob": Change("trainer", (2, 0), "the kind TrainJob", _API.format("2.0")),
@@ -29,15 +29,15 @@ CHANGES: dict[str, Change] = {
     ),
     "trainjob-deadline": Change("trainer", (2, 2), "spec.activeDeadlineSeconds of a TrainJob", _API.format("2.2")),
     "trainer-volcano": Change(
-        "trainer", (2, 1), "podGroupPolicy.volcano of a runtime", "Trainer 2.1 release notes, kubeflow.md 2.7"
+        "trainer", (2, 1), "podGroupPolicy.volcano of a runtime", "Trainer 2.1 release notes, facts/trainer"
     ),
     "resources-merged": Change(
         "trainer",
         (2, 3),
         "resourcesPerNode is merged with the runtime's by name",
-        "Trainer 2.3, PR 3602, kubeflow.md 2.2",
+        "Trainer 2.3, PR 3602, facts/trainer",
     ),
     "trainjob-managed-by": Change(
-        "trainer", (2, 3), "managedBy is honored by the controller", "Trainer 2.3, PR 3681, kubeflow.md 2.2"
+        "trainer", (2, 3), "managedBy is honored by the controller", "Trainer 2.3, PR 3681, facts/trainer"
     ),
 }

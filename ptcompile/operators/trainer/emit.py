@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
+from ptcompile.job.device_claims import accelerators_in
 from ptcompile.job.model import Group, Job, Role, Target, Wiring, map_templates
 from ptcompile.job.queues import VOLCANO_QUEUE
 from ptcompile.operators.common import endings
@@ -90,7 +91,9 @@ def _processes(job: Job, cluster: ClusterProfile) -> int | None:
         return None
     if job.launch is not None:
         return job.launch.nproc_per_node if isinstance(job.launch.nproc_per_node, int) else None
-    return hardware.uncounted(cluster, job.roles[0].template.main.resources.limits, job.accelerator)
+    template = job.roles[0].template
+    claimed = accelerators_in(job.claims, template.extra)
+    return claimed or hardware.uncounted(cluster, template.main.resources.limits, job.accelerator)
 
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:

@@ -2,7 +2,7 @@
 
 from ptcompile.job.model import SUBDOMAIN, Derived
 
-_TRAINER = "kubeflow.md 2.6 and 2.7, Trainer 2.3"
+_TRAINER = "facts/trainer, Trainer 2.3"
 
 DERIVED = (
     Derived("the last pod", "{job}-{group}-0-{last}-xxxxx", _TRAINER),

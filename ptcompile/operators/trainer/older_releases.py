@@ -1,7 +1,7 @@
 """A TrainJob in the words of Trainer 2.0 and 2.1, said in those of 2.2 and newer.
 
 2.0 patches pods through podSpecOverrides, 2.1 through podTemplateOverrides; both also take auto, cpu and gpu as
-numProcPerNode (Trainer's pkg/apis/trainer/v1alpha1 of each release; kubeflow.md 2.2). What is known of runtimePatches
+numProcPerNode (Trainer's pkg/apis/trainer/v1alpha1 of each release; facts/trainer). What is known of runtimePatches
 then holds for them too.
 """
 

@@ -1,6 +1,6 @@
 """What a TrainJob can change in the pods of a runtime that is already there, by the release of Trainer.
 
-2.0 has podSpecOverrides, 2.1 podTemplateOverrides, 2.2 and newer runtimePatches (kubeflow.md 2.1 and 2.2; Trainer's
+2.0 has podSpecOverrides, 2.1 podTemplateOverrides, 2.2 and newer runtimePatches (facts/trainer; Trainer's
 pkg/apis/trainer/v1alpha1 of each release). None of them reaches image, command, args, env or resources of the container
 `node`: those are fields of `spec.trainer`. None reaches scheduler, priority class, host network, sidecars or what else
 is not listed here.

@@ -2,7 +2,7 @@
 
 from ptcompile.job.model import SUBDOMAIN, Derived
 
-_VOLCANO = "volcano.md 3.1 and 3.2, Volcano 1.16"
+_VOLCANO = "facts/volcano, Volcano 1.16"
 _UID = "123e4567-e89b-12d3-a456-426614174000"
 
 DERIVED = (

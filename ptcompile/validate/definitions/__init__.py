@@ -12,16 +12,13 @@ from typing import Any, Final, NamedTuple
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.versions import Version
-from ptcompile.validate.schemas import known_version
+from ptcompile.validate.schemas import SHIPPED, known_version
 from ptcompile.validate.structure import covered, outside, without_status
 from ptcompile.validate.structure_compile import Scope, compile_node
 from ptcompile.validate.structure_fault import Check, to_problem
 
 Kind = tuple[str, str]
 Schema = Mapping[str, Any]
-
-SHIPPED: Final = ("kueue.x-k8s.io", "leaderworkerset.x-k8s.io", "ray.io")
-"""The API groups whose CRDs ship with us, in `schemas/crds/`."""
 
 
 class Definition:

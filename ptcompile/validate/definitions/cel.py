@@ -70,6 +70,17 @@ def ask(text: str, names: Mapping[str, Any]) -> bool:
         raise Unreadable(str(error).splitlines()[0] if str(error) else type(error).__name__) from error
 
 
+def checked(text: str) -> str | None:
+    """What is wrong with an expression as such; None where it can be asked."""
+    try:
+        _program(text)
+    except ImportError:
+        return "common-expression-language is not installed"
+    except Exception as error:  # the library raises what it likes
+        return " ".join(str(error).split())[:300] or type(error).__name__
+    return None
+
+
 @cache
 def _program(text: str) -> Any:
     import cel

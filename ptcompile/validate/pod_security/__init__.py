@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from ptcompile.findings.diagnostics import Path, Problem, Severity, field_path
 from ptcompile.kubernetes.versions import Version
-from ptcompile.validate.pod_security.checks import Violation, violations
+from ptcompile.validate.pod_security.checks import Violation
 from ptcompile.validate.pod_security.places import pods_of
 
 Json = Mapping[str, Any]
@@ -46,6 +46,8 @@ def pod_security_problems(
     modes = _modes(manifest, others, profile) if pods else {}
     if not modes:
         return
+    from ptcompile.validate.pod_security.levels import violations
+
     for path, spec, meta in pods:
         said: set[Violation] = set()
         for mode in ("enforce", "warn", "audit"):

@@ -1,4 +1,4 @@
-"""The checks of the levels baseline and restricted, in the order of their names, as the server says them."""
+"""What the checks of the levels are asked about: a pod, and what a level forbids in it."""
 
 from __future__ import annotations
 
@@ -59,17 +59,3 @@ def mapping(value: Any) -> Json:
 def items(value: Any) -> list[Any]:
     """A value if it is a list, else an empty one."""
     return value if isinstance(value, list) else []
-
-
-def violations(level: str, minor: int, spec: Json, meta: Json) -> Iterator[Violation]:
-    """What a level has against a pod."""
-    from ptcompile.validate.pod_security.baseline import BASELINE
-    from ptcompile.validate.pod_security.restricted import OVERRIDDEN, RESTRICTED
-
-    pod = Pod(spec, meta, minor)
-    for name, check in BASELINE.items():
-        if level == "baseline" or name not in OVERRIDDEN:
-            yield from check(pod)
-    if level == "restricted":
-        for check in RESTRICTED.values():
-            yield from check(pod)

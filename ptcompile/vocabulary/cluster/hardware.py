@@ -28,11 +28,14 @@ def gpu_resource(profile: ClusterProfile, accelerator_name: str | None) -> str:
     return (entry and entry.resource_name) or profile.spec.gpu.resource_name
 
 
-def fabric(profile: ClusterProfile, name: str | None) -> Fabric | None:
-    """The fabric of a name: what the profile's entry says, over the built-in one; None where there is neither."""
+def fabric(profile: ClusterProfile, name: str | None, accelerator_name: str | None = None) -> Fabric | None:
+    """The fabric of a name: what the profile's entry says, over the built-in one; None where there is neither.
+
+    Some built-in ones are others by the cloud and the accelerator.
+    """
     if name is None:
         return None
-    own, known = profile.spec.fabrics.get(name), built_in_fabric(name)
+    own, known = profile.spec.fabrics.get(name), built_in_fabric(name, profile.spec.cloud, accelerator_name)
     if own is None or known is None:
         return own or known
     return known.but(**{field: getattr(own, field) for field in own.model_fields_set})
@@ -45,17 +48,42 @@ def fabric_amounts(
 
     The profile's amounts, else those of a whole node of that accelerator, else the built-in ones.
     """
-    own, entry, resource = fabric(profile, name), accelerator(profile, accelerator_name), counted(profile, name)
+    own, entry = fabric(profile, name, accelerator_name), accelerator(profile, accelerator_name)
     amounts = dict(as_text(own.resources)) if own else {}
-    if entry and resource in amounts and entry.devices_per_node and devices >= entry.devices_per_node:
-        amounts[resource] = str(entry.fabric_devices.get(name or "", amounts[resource]))
+    each = entry.devices_per_node if entry else None
+    if entry is None or not each:
+        return amounts
+    resource, there = counted(profile, name), devices_of_fabric(profile, name, entry)
+    if resource in amounts and devices >= each and there is not None:
+        amounts[resource] = str(there)
+    for shared, mebibytes in _node_has(profile, name, accelerator_name).items():
+        asked, share = quantity.parse(amounts.get(shared)), devices * mebibytes // each
+        if asked is not None and 0 < share < asked.value / 2**20:
+            amounts[shared] = f"{share // 2 * 2}Mi"  # whole pages
     return amounts
+
+
+def devices_of_fabric(profile: ClusterProfile, name: str | None, entry: Accelerator) -> int | None:
+    """How many devices of a fabric, or of the one that comes along with it, a whole node has; None if unknown."""
+    from ptcompile.catalogue.fabrics import FABRICS
+
+    known = FABRICS.get(name or "")
+    along = known.beyond.get(profile.spec.cloud or "") if known is not None else None
+    return next((entry.fabric_devices[one] for one in (name, along) if one in entry.fabric_devices), None)
 
 
 def counted(profile: ClusterProfile, name: str | None) -> str | None:
     """The resource of a fabric of which each machine has its own number, where the profile does not give it."""
     own = profile.spec.fabrics.get(name or "")
     return None if own and own.resources else counted_resource(name or "", profile.spec.cloud)
+
+
+def _node_has(profile: ClusterProfile, name: str | None, accelerator_name: str | None) -> Mapping[str, int]:
+    from ptcompile.catalogue.fabrics import fabric_in
+
+    own = profile.spec.fabrics.get(name or "")
+    known = None if own and own.resources else fabric_in(name or "", profile.spec.cloud, accelerator_name)
+    return known.node_has if known is not None else {}
 
 
 def is_accelerator(profile: ClusterProfile, resource: str) -> bool:
@@ -127,16 +155,17 @@ def built_in_accelerator(name: str, cloud: str | None) -> Accelerator | None:
             "env": dict(entry.env),
             "devicesPerNode": entry.whole.devices if entry.whole else None,
             "fabricDevices": dict(entry.whole.fabrics) if entry.whole else {},
+            "nodesPerDomain": entry.domain or None,
         }
     )
 
 
 @cache
-def built_in_fabric(name: str) -> Fabric | None:
-    """The built-in fabric of a name; None where there is none."""
-    from ptcompile.catalogue.fabrics import FABRICS
+def built_in_fabric(name: str, cloud: str | None = None, accelerator_name: str | None = None) -> Fabric | None:
+    """The built-in fabric of a name, in a cloud and on the machines of an accelerator; None where there is none."""
+    from ptcompile.catalogue.fabrics import fabric_in
 
-    entry = FABRICS.get(name)
+    entry = fabric_in(name, cloud, accelerator_name)
     if entry is None:
         return None
     return from_schema.fabric(
@@ -145,6 +174,9 @@ def built_in_fabric(name: str) -> Fabric | None:
             "capabilities": list(entry.capabilities),
             "env": dict(entry.env),
             "annotations": dict(entry.annotations),
+            "deviceNetwork": entry.device_network or None,
+            "claims": {key: {"deviceClassName": one, "count": n} for key, (one, n) in entry.claims.items()},
+            "computeDomain": entry.compute_domain,
             "podTemplate": dict(entry.pod_template),
         }
     )
@@ -152,9 +184,9 @@ def built_in_fabric(name: str) -> Fabric | None:
 
 def counted_resource(fabric: str, cloud: str | None) -> str | None:
     """The resource of a built-in fabric of which a machine of a cloud has its own number, such as that of EFA."""
-    from ptcompile.catalogue.fabrics import FABRICS
+    from ptcompile.catalogue.fabrics import fabric_in
 
-    known = FABRICS.get(fabric)
+    known = fabric_in(fabric, cloud, None)
     if known is None or (known.counted_on is not None and cloud not in known.counted_on):
         return None
     return known.counted

@@ -12,7 +12,15 @@ from pydantic import ConfigDict, Field, ValidationInfo, field_validator
 
 from ptcompile.vocabulary import model
 from ptcompile.vocabulary.checks import other_than_the_queues
-from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric, Gpu, NodeRequirement, PodBase, Toleration
+from ptcompile.vocabulary.cluster.devices import (
+    Accelerator,
+    Fabric,
+    Gpu,
+    NodePool,
+    NodeRequirement,
+    PodBase,
+    Toleration,
+)
 from ptcompile.vocabulary.cluster.queues import ClusterTopology, GangScheduler, QueueSystem
 from ptcompile.vocabulary.fields import Profile
 from ptcompile.vocabulary.model import Dict, Json, Model, Quantity
@@ -65,6 +73,9 @@ class OperatorVersions(Model):
     kueue: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.19".')
     kai: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='KAI Scheduler, such as "0.15".')
     mpi_operator: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='Such as "0.8".')
+    nvidia_dra: str | None = Field(
+        default=None, pattern=r"^\d+\.\d+", description='DRA driver for NVIDIA GPUs, such as "25.8".'
+    )
     torch: str | None = Field(default=None, pattern=r"^\d+\.\d+", description='PyTorch in the images, such as "2.5".')
 
 
@@ -101,7 +112,7 @@ class ProfileSpec(Model):
     versions: OperatorVersions = Field(
         default_factory=OperatorVersions.model_construct, description="Kubernetes and the operators."
     )
-    cloud: Literal["gke", "eks", "aks"] | None = Field(
+    cloud: Literal["gke", "eks", "aks", "oke"] | None = Field(
         default=None,
         description="Cloud whose node labels identify built-in accelerators; absent: those of feature discovery.",
     )
@@ -112,6 +123,11 @@ class ProfileSpec(Model):
     )
     fabrics: dict[str, Fabric] = Field(
         default={}, description="Fabrics by the names that jobs use: new ones, or built-in ones changed."
+    )
+    node_pools: dict[str, NodePool] = Field(
+        default={},
+        description="The cluster's nodes by the names of their pools. Where they are named, a job is held against them "
+        "rather than against the machines that its cloud has.",
     )
     resource_tolerations: dict[str, list[Toleration]] = Field(
         default={}, description="Tolerations by Kubernetes resource name, of pods that request it in any container."

@@ -59,6 +59,27 @@ def test_a_store_for_each_meeting(manifest: Json, versions: Json, where: list[st
     assert found(manifest, "shared-rendezvous-store", **versions) == where
 
 
+TAGGED = WORDS.replace("command", "image")
+
+
+@pytest.mark.parametrize(
+    ("manifest", "versions", "where"),
+    [
+        (one(*C10D, "--max-restarts=3"), {"torch": (2, 5)}, [TAGGED]),
+        (one(*RANGE, env=[OWN]), {"torch": (2, 7)}, [TAGGED]),
+        (one(*RANGE, image=IMAGE % "2.3.0"), {}, [TAGGED]),
+        (one(*RANGE, image=IMAGE % "2.8.0"), {"torch": (2, 5)}, []),
+        (one(*RANGE), {}, []),
+        (one(*RANGE), {"torch": (2, 2)}, []),
+        (one(*C10D), {"torch": (2, 5)}, []),
+        (jobset(role(*RANGE, "train.py", pods=1)), {"torch": (2, 5)}, []),
+        (one("torchrun", "--nnodes=4", "--node-rank=0", "--master-addr=x", "--max-restarts=3"), {"torch": (2, 5)}, []),
+    ],
+)
+def test_a_drain_closes_the_rendezvous_of_2_3_to_2_7(manifest: Json, versions: Json, where: list[str]) -> None:
+    assert found(manifest, "drain-closes-rendezvous", **versions) == where
+
+
 def test_the_variable_is_added_where_there_are_others() -> None:
     (problem,) = run(one(*RANGE, env=[{"name": "A", "value": "1"}]), only={"shared-rendezvous-store"})
     assert problem.fix is not None

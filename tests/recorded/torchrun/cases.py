@@ -30,6 +30,11 @@ class Case(NamedTuple):
         return f"apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {{name: train}}\nspec:\n{lines}\n"
 
 
+def profile(release: str) -> str:
+    """The platform's profile of a cluster whose images have this PyTorch, such as `2.5`."""
+    return f"apiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {{versions: {{torch: '{release}'}}}}\n"
+
+
 STATIC = "script: train.py\nnodes: 3"
 FIXED = "script: train.py\nelastic: {nnodes: 3, maxRestarts: 3}"
 RANGE = "script: train.py\nelastic: {nnodes: '2:3', maxRestarts: 3}"

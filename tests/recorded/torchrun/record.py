@@ -10,17 +10,24 @@ from typing import Any
 
 import ptcompile
 from ptcompile.rehearsal import Rehearsal, to_dict
-from tests.recorded.torchrun.cases import CASES, Case
+from ptcompile.rehearsal.grounds import torch_and_launchers
+from tests.recorded.torchrun.cases import CASES, Case, profile
 
 FOLDER = Path(__file__).parent
 
 
 def played(case: Case, python: str) -> Rehearsal:
-    """One case, with one process a pod where it says no other number."""
+    """One case, compiled for the interpreter's PyTorch, with one process a pod where it says no other number."""
     return ptcompile.rehearse(
-        case.source, target=case.target, faults=case.faults, python=python, limit=case.limit,
+        case.source, target=case.target, cluster=profile(series(torch_and_launchers(python)[0])), faults=case.faults,
+        python=python, limit=case.limit,
         progress=lambda line: print(f"    {line}", file=sys.stderr),
     )  # fmt: skip
+
+
+def series(torch: str) -> str:
+    """`2.5` of `2.5.1+cu124`."""
+    return ".".join(torch.split("+")[0].split(".")[:2])
 
 
 def row(found: Rehearsal) -> dict[str, Any]:
@@ -70,8 +77,7 @@ def main() -> int:
 
 def write(name: str, found: Rehearsal) -> None:
     """Put one case into the file of its torch."""
-    release = ".".join(found.torch.split("+")[0].split(".")[:2])
-    path = FOLDER / f"{release}.json"
+    path = FOLDER / f"{series(found.torch)}.json"
     rows: dict[str, Any] = {"torch": found.torch, "cases": {}}
     if path.exists():
         rows["cases"] = json.loads(path.read_text(encoding="utf-8"))["cases"]

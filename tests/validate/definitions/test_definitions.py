@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile.validate.definitions import SHIPPED, shipped
+from ptcompile.validate.definitions import shipped
 from ptcompile.validate.definitions.files import read_definitions
+from ptcompile.validate.schemas import SHIPPED
 
 Json = dict[str, Any]
 

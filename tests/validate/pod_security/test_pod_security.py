@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import ptcompile
-from ptcompile.validate.pod_security.checks import violations
+from ptcompile.validate.pod_security.levels import violations
 from tests.diffing.applying.test_updates import changed
 from tests.validate.core.test_other_kinds import paths
 

@@ -1,0 +1,1 @@
+"""What Acme's clusters expect of training jobs."""

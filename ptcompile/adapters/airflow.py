@@ -1,0 +1,153 @@
+"""An Airflow operator that runs a spec as a job and waits for its end without a worker (Airflow 2.11 and 3).
+
+Needs apache-airflow-providers-cncf-kubernetes, whose connections and hooks it uses.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any
+
+from airflow.providers.cncf.kubernetes.hooks.kubernetes import AsyncKubernetesHook, KubernetesHook
+from airflow.providers.common.compat.sdk import AirflowException, AirflowFailException, BaseOperator
+from airflow.triggers.base import BaseTrigger, TriggerEvent
+
+import ptcompile
+from ptcompile.adapters import cluster
+
+Event = dict[str, Any]
+"""What a trigger says at the end: `ptcompile.Status.to_dict()`."""
+
+
+class PtcompileOperator(BaseOperator):
+    """Compile a spec under a name of this try, create its objects, and wait for the job's end.
+
+    The name is known before compiling, so that host names fit. A worker that is started again in the same try finds the
+    job that it made. A spec that does not compile fails the task without a retry. The log of node 0 goes to the task's
+    log when the job is over, as far as its pod is still there.
+    """
+
+    template_fields: Sequence[str] = ("spec", "target", "cluster", "namespace", "run_name")
+    template_ext: Sequence[str] = (".yaml", ".yml")
+    template_fields_renderers = {"spec": "yaml", "cluster": "yaml"}  # noqa: RUF012  # Airflow's own way
+
+    def __init__(
+        self,
+        *,
+        spec: str | Mapping[str, Any],
+        target: str | None = None,
+        cluster: str | Mapping[str, Any] | None = None,
+        namespace: str = "default",
+        run_name: str | None = None,
+        kubernetes_conn_id: str = "kubernetes_default",
+        deferrable: bool = True,
+        poll_interval: float = 10.0,
+        **given: Any,
+    ) -> None:
+        super().__init__(**given)
+        self.spec, self.target, self.cluster = spec, target, cluster
+        self.namespace, self.run_name = namespace, run_name
+        self.kubernetes_conn_id = kubernetes_conn_id
+        self.deferrable, self.poll_interval = deferrable, poll_interval
+        self._job: ptcompile.Reference | None = None
+
+    def execute(self, context: Any) -> None:
+        """Create the job, or find that of this try, and wait for it."""
+        result = self._compiled(context)
+        self._job = job = result.handle.job._replace(namespace=result.handle.job.namespace or self.namespace)
+        if cluster.find(self._api, job) is None:
+            cluster.submit(self._api, result, self.namespace)
+        context["ti"].xcom_push(key="job", value=job._asdict())
+        if self.deferrable:
+            trigger = PtcompileTrigger(cluster.target_of(job), job.namespace or "", job.name, **self._how)
+            self.defer(trigger=trigger, method_name="execute_complete")
+        self._finish(job, cluster.wait(self._api, job, self.poll_interval).to_dict())
+
+    def execute_complete(self, context: Any, event: Event) -> None:
+        """Airflow calls it when the trigger has seen the end."""
+        self._finish(cluster.reference(event["target"], event["namespace"], event["name"]), event)
+
+    def on_kill(self) -> None:
+        """Delete the job with its pods."""
+        live = cluster.find(self._api, self._job) if self._job is not None else None
+        if live is not None and self._job is not None:
+            cluster.delete(self._api, self._job, cluster.handle_of(live).propagation)
+
+    @property
+    def _api(self) -> Any:
+        return KubernetesHook(conn_id=self.kubernetes_conn_id).api_client
+
+    @property
+    def _how(self) -> dict[str, Any]:
+        return {"kubernetes_conn_id": self.kubernetes_conn_id, "poll_interval": self.poll_interval}
+
+    def _compiled(self, context: Any) -> ptcompile.Result:
+        ti = context["ti"]
+        tries = {"dag_id": ti.dag_id, "task_id": ti.task_id, "run_id": ti.run_id, "try_number": str(ti.try_number)}
+        mapped = str(getattr(ti, "map_index", -1))
+        digest = hashlib.sha256("\0".join([*tries.values(), mapped]).encode()).hexdigest()[:8]
+        name = self.run_name or f"{cluster.label(ti.task_id)}-{digest}"
+        labels = {key: cluster.label(value) for key, value in tries.items()}
+        laid = [(("metadata", "labels", f"airflow.apache.org/{key}"), value) for key, value in labels.items()]
+        result = ptcompile.compile(self.spec, target=self.target, cluster=self.cluster, name=name, overrides=laid)
+        for found in result.diagnostics:
+            self.log.warning("%s %s", found.code, found.message)
+        if not result.ok:
+            raise AirflowFailException(str(ptcompile.CompileError(result.diagnostics)))
+        return result
+
+    def _finish(self, job: ptcompile.Reference, event: Event) -> None:
+        live = cluster.find(self._api, job)
+        for one in cluster.replicas(self._api, live)[:1] if live is not None else ():
+            for line in cluster.log(self._api, one):
+                self.log.info("[node 0] %s", line)
+        if event["state"] != "succeeded":
+            why = ": ".join(str(event[key]) for key in ("reason", "message") if event.get(key))
+            raise AirflowException(f"{job.kind} {job.namespace}/{job.name} failed" + (f": {why}" if why else ""))
+
+
+class PtcompileTrigger(BaseTrigger):
+    """Waits for the end of a job in Airflow's triggerer."""
+
+    def __init__(
+        self, target: str, namespace: str, name: str, kubernetes_conn_id: str = "kubernetes_default",
+        poll_interval: float = 10.0,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.job = {"target": target, "namespace": namespace, "name": name}
+        self.kubernetes_conn_id, self.poll_interval = kubernetes_conn_id, poll_interval
+
+    def serialize(self) -> tuple[str, dict[str, Any]]:
+        """Plain data: Airflow keeps it in its database."""
+        how = {"kubernetes_conn_id": self.kubernetes_conn_id, "poll_interval": self.poll_interval}
+        return f"{type(self).__module__}.{type(self).__qualname__}", {**self.job, **how}
+
+    async def run(self) -> AsyncIterator[TriggerEvent]:
+        """One event, at the end of the job."""
+        hook = AsyncKubernetesHook(conn_id=self.kubernetes_conn_id)
+        job = cluster.reference(**self.job)
+        async with hook.get_conn() as api:
+            while not (found := cluster.state(await _live(api, job))).done:
+                await asyncio.sleep(self.poll_interval)
+        yield TriggerEvent({**found.to_dict(), **self.job})
+
+
+async def _live(api: Any, job: ptcompile.Reference) -> Mapping[str, Any] | None:
+    from kubernetes_asyncio.client import CoreV1Api, CustomObjectsApi
+    from kubernetes_asyncio.client.exceptions import ApiException
+
+    group, _, version = job.api_version.rpartition("/")
+    try:
+        if not group:
+            pod = await CoreV1Api(api).read_namespaced_pod(job.name, job.namespace)
+            return {"apiVersion": "v1", "kind": "Pod", **api.sanitize_for_serialization(pod)}
+        found: Mapping[str, Any] = await CustomObjectsApi(api).get_namespaced_custom_object(
+            group, version, job.namespace, job.plural, job.name
+        )
+    except ApiException as error:
+        if error.status == 404:
+            return None
+        raise
+    return found

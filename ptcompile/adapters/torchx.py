@@ -1,0 +1,191 @@
+"""A TorchX scheduler (TorchX 0.7): `torchx run -s ptcompile -cfg target=jobset dist.ddp -j 2x8 --script train.py`.
+
+A dry run compiles, and asks no cluster. Scheduling, describing, cancelling and logs go through the client given to
+`create_scheduler`, else through that of the kubeconfig or the pod's service account, made when it is first needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from torchx.schedulers.api import (
+    DescribeAppResponse,
+    ListAppResponse,
+    Scheduler,
+    Stream,
+    filter_regex,
+)
+from torchx.schedulers.ids import make_unique
+from torchx.specs import AppDef, AppDryRunInfo, AppState, ReplicaStatus, Role, RoleStatus, runopts
+
+import ptcompile
+from ptcompile.adapters import cluster
+from ptcompile.adapters.torchx_spec import spec_of
+
+_STATES: Final = {
+    "created": AppState.PENDING,
+    "queued": AppState.PENDING,
+    "running": AppState.RUNNING,
+    "restarting": AppState.RUNNING,
+    "succeeded": AppState.SUCCEEDED,
+    "failed": AppState.FAILED,
+}
+_PHASES: Final = {
+    "Pending": AppState.PENDING,
+    "Running": AppState.RUNNING,
+    "Succeeded": AppState.SUCCEEDED,
+    "Failed": AppState.FAILED,
+}
+_OURS: Final = {"app.kubernetes.io/managed-by": "torchx-ptcompile"}
+"""Labels of every job that this scheduler makes, by which `list` finds them."""
+_TARGETS: Final = ("pod", "job", "pytorchjob", "volcano", "jobset", "trainjob")
+
+
+class Request(NamedTuple):
+    """What a dry run gives: the compiled job, and the namespace of its objects."""
+
+    result: ptcompile.Result
+    namespace: str
+
+
+class PtcompileScheduler(Scheduler[Mapping[str, Any]]):
+    """Every target of ptcompile as one scheduler. An app's id is `NAMESPACE:TARGET:NAME`."""
+
+    def __init__(self, session_name: str, client: Any = None) -> None:
+        super().__init__("ptcompile", session_name)
+        self._client = client
+
+    @property
+    def _api(self) -> Any:
+        if self._client is None:
+            from kubernetes import client, config  # type: ignore[attr-defined]  # a folder of schemas has its name
+
+            configuration = client.Configuration()
+            try:
+                config.load_kube_config(client_configuration=configuration)
+            except config.ConfigException:
+                config.load_incluster_config(client_configuration=configuration)
+            self._client = client.ApiClient(configuration)
+        return self._client
+
+    def _run_opts(self) -> runopts:
+        opts = runopts()
+        opts.add("target", type_=str, default=None, help="the operator's API to write; default: what the job needs")
+        opts.add("cluster", type_=str, default=None, help="file with the platform's ClusterProfile")
+        opts.add("namespace", type_=str, default="default", help="namespace of the job")
+        opts.add("queue", type_=str, default=None, help="queue that admits the job")
+        return opts
+
+    def _submit_dryrun(self, app: AppDef, cfg: Mapping[str, Any]) -> AppDryRunInfo[Request]:
+        namespace = str(cfg.get("namespace") or "default")
+        spec = spec_of(app, make_unique(cluster.label(app.name)).lower())
+        spec["metadata"] |= {
+            "namespace": namespace,
+            "labels": {**_OURS, "torchx.pytorch.org/app-name": cluster.label(app.name)},
+        }
+        spec["spec"] |= {"queue": cfg["queue"]} if cfg.get("queue") else {}
+        profile = Path(str(cfg["cluster"])).read_text(encoding="utf-8") if cfg.get("cluster") else None
+        result = ptcompile.compile(spec, target=cfg.get("target"), cluster=profile)
+        result.unwrap()
+        return AppDryRunInfo(Request(result, namespace), lambda request: request.result.yaml())
+
+    def schedule(self, dryrun_info: AppDryRunInfo[Request]) -> str:
+        """Create the objects; the app's id."""
+        request = dryrun_info.request
+        cluster.submit(self._api, request.result, request.namespace)
+        job = request.result.handle.job
+        return f"{job.namespace or request.namespace}:{cluster.target_of(job)}:{job.name}"
+
+    def describe(self, app_id: str) -> DescribeAppResponse | None:
+        """The job's state and its pods; None where it is gone."""
+        live = cluster.find(self._api, _reference(app_id))
+        if live is None:
+            return None
+        found = ptcompile.status(live)
+        pods = cluster.replicas(self._api, live)
+        roles = cluster.handle_of(live).roles
+        return DescribeAppResponse(
+            app_id=app_id,
+            state=_state(live),
+            msg=found.why or "",
+            roles=[Role(name=one.name, image="", num_replicas=one.replicas) for one in roles],
+            roles_statuses=[
+                RoleStatus(one.name, [_replica(pod) for pod in pods if pod.role == one.name]) for one in roles
+            ],
+        )
+
+    def list(self) -> list[ListAppResponse]:
+        """The jobs of this scheduler in every namespace, of every kind that the cluster has."""
+        selector = ",".join(f"{key}={value}" for key, value in _OURS.items())
+        found = []
+        for target in _TARGETS:
+            for live in cluster.find_all(self._api, cluster.reference(target, "", ""), selector):
+                metadata = live["metadata"]
+                if target == "pod" and metadata.get("ownerReferences"):
+                    continue  # a job's
+                app_id = f"{metadata['namespace']}:{target}:{metadata['name']}"
+                found.append(ListAppResponse(app_id=app_id, state=_state(live)))
+        return found
+
+    def _cancel_existing(self, app_id: str) -> None:
+        job = _reference(app_id)
+        live = cluster.find(self._api, job)
+        if live is not None:
+            cluster.delete(self._api, job, cluster.handle_of(live).propagation)
+
+    def log_iter(
+        self,
+        app_id: str,
+        role_name: str,
+        k: int = 0,
+        regex: str | None = None,
+        since: datetime | None = None,
+        until: datetime | None = None,
+        should_tail: bool = False,
+        streams: Stream | None = None,
+    ) -> Iterable[str]:
+        """The log of replica `k` of a role; of a role that is none of the job's, of the node with rank `k`.
+
+        `until` is not supported by Kubernetes, nor is one of both streams alone: that is a ValueError.
+        """
+        if streams not in (None, Stream.COMBINED):
+            raise ValueError("a container's log has both streams: leave out `streams`")
+        live = cluster.find(self._api, _reference(app_id))
+        pods = cluster.replicas(self._api, live) if live is not None else ()
+        own = [one for one in pods if one.role == role_name and one.number == k]
+        chosen = own or [one for one in pods if one.rank == k and role_name not in {pod.role for pod in pods}]
+        if not chosen:
+            raise ValueError(f"{app_id} has no pod {k} of role {role_name!r}; pods are deleted when some jobs end")
+        seconds = int((datetime.now(UTC) - _aware(since)).total_seconds()) if since else None
+        lines = cluster.log(self._api, chosen[0], follow=should_tail, since_seconds=seconds)
+        ended = (f"{line}\n" for line in lines)
+        return filter_regex(regex, ended) if regex else ended
+
+
+def create_scheduler(session_name: str, client: Any = None, **_: Any) -> PtcompileScheduler:
+    """TorchX's entry point. `client` is a `kubernetes.client.ApiClient`."""
+    return PtcompileScheduler(session_name, client)
+
+
+def _reference(app_id: str) -> ptcompile.Reference:
+    namespace, target, name = app_id.split(":")
+    return cluster.reference(target, namespace, name)
+
+
+def _state(live: Mapping[str, Any]) -> AppState:
+    if live["kind"] == "Job" and live.get("status", {}).get("state", {}).get("phase") == "Aborted":
+        return AppState.CANCELLED  # Volcano, stopped by a command
+    return _STATES[ptcompile.status(live).state]
+
+
+def _replica(one: cluster.Replica) -> ReplicaStatus:
+    phase = one.pod.get("status", {}).get("phase", "")
+    host = one.pod.get("status", {}).get("podIP") or one.pod["metadata"]["name"]
+    return ReplicaStatus(one.number, _PHASES.get(phase, AppState.UNKNOWN), one.role, host)
+
+
+def _aware(when: datetime) -> datetime:
+    return when if when.tzinfo else when.astimezone()

@@ -1,0 +1,56 @@
+"""`ptcompile server`: the language server for editors, on standard input and output."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from ptcompile.cli.files import UsageError
+
+_EPILOG = """\
+An editor starts it and speaks the Language Server Protocol with it. docs/guide/editors.md has the settings for VS Code,
+Neovim, Helix, Emacs and JetBrains. It needs the extra: python -m pip install 'ptcompile[server]'
+"""
+
+
+def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Put the command into the parser."""
+    one = commands.add_parser(
+        "server",
+        help="the language server for editors",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    one.add_argument("--stdio", action="store_true", help="what editors ask for, and the only way there is")
+    one.set_defaults(run=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Serve one editor until it ends the connection."""
+    try:
+        import pygls  # noqa: F401 - the extra
+    except ImportError:
+        raise UsageError("the language server needs pygls: python -m pip install 'ptcompile[server]'") from None
+    import gc
+    import tempfile
+
+    from ptcompile.cli.workspace import Workspace
+    from ptcompile.server.protocol import Server
+
+    gc.enable()  # a short process needs none of it; this one stays
+    with tempfile.TemporaryDirectory(prefix="ptcompile-") as folder:
+
+        def keep(name: str, text: str) -> str:
+            path = os.path.join(folder, name)
+            with open(path, "w", encoding="utf-8", newline="\n") as file:
+                file.write(text)
+            return path
+
+        def make(folders: list[str], given: Mapping[str, Any]) -> Workspace:
+            return Workspace(folders, given)
+
+        Server(make, keep).pygls.start_io()
+    return 0

@@ -1,0 +1,110 @@
+"""Plugins by name, and the rules that a configuration declares, as one value; what is wrong with them as sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import Distribution, EntryPoint
+from typing import Any
+
+from ptcompile.extending import Extensions, Loaded, Pass, Rule, Target
+from ptcompile.extending.declared import check_code, rule
+from ptcompile.extending.installed import GROUPS, PASSES, RULES, TARGETS, distribution, installed
+from ptcompile.findings.codes import CODES
+from ptcompile.kubernetes.names import suggest
+from ptcompile.operators.targets import TARGETS as OWN_TARGETS
+from ptcompile.passes import PASSES as OWN_PASSES
+
+
+class ExtensionError(ValueError):
+    """A plugin that cannot be used, or a declared rule that is wrong; the text is a sentence for each."""
+
+
+def load(plugins: Iterable[str] = (), rules: Iterable[Mapping[str, Any]] = ()) -> Extensions:
+    """Import the plugins of these names, and read declared rules. Raises `ExtensionError` with all that is wrong.
+
+    Equal codes, names, passes or targets are an error that names both owners: none is replaced in silence.
+    """
+    made = _Made()
+    for name in sorted(set(plugins)):
+        made.plugin(name)
+    for at, table in enumerate(rules):
+        try:
+            made.add_rule(rule(table), f"rule[{at}]")
+        except ValueError as error:
+            made.wrong.append(f"rule[{at}]: {error}")
+    if made.wrong:
+        raise ExtensionError("\n  ".join(made.wrong))
+    ordered = tuple(sorted(made.rules, key=lambda one: one.code))
+    return Extensions(tuple(made.loaded), ordered, tuple(made.passes.items()), made.targets)
+
+
+class _Made:
+    """What was loaded so far, and whose each name is."""
+
+    def __init__(self) -> None:
+        self.wrong: list[str] = []
+        self.loaded: list[Loaded] = []
+        self.rules: list[Rule] = []
+        self.passes: dict[str, Pass] = {}
+        self.targets: dict[str, Target] = {}
+        own = [*CODES, *CODES.values(), *(f"pass {one.__name__}" for one in OWN_PASSES)]
+        self._owners = dict.fromkeys([*own, *(f"target {one}" for one in OWN_TARGETS)], "ptcompile")
+
+    def plugin(self, name: str) -> None:
+        found = distribution(name)
+        if found is None:
+            near = suggest(name, [one.name for one in installed()])
+            help = f"did you mean {near}?" if near else "ptcompile plugins lists those that are"
+            self.wrong.append(f"plugin {name!r} is not installed; {help}")
+            return
+        points = sorted((one for one in found.entry_points if one.group in GROUPS), key=lambda one: one.name)
+        if not points:
+            self.wrong.append(f"plugin {name!r} {found.version} is no plugin: it has no entry points {_any(GROUPS)}")
+            return
+        self.loaded.append(Loaded(found.metadata["Name"], found.version))
+        for point in points:
+            try:
+                self._add(point, point.load(), found)
+            except (Exception, SystemExit) as error:  # an import of somebody else's code
+                said = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
+                where = f"{point.group} {point.name} = {point.value}"
+                self.wrong.append(f"plugin {name!r} {found.version} is broken ({where}): {' '.join(said.split())}")
+
+    def _add(self, point: EntryPoint, value: Any, found: Distribution) -> None:
+        owner = f"{found.metadata['Name']} {found.version}"
+        if point.group == RULES:
+            for one in _rules(value):
+                check_code(one.code, one.name)
+                if one.code[:-3] != point.name:
+                    raise ValueError(f"code {one.code!r}: the entry point says that its codes begin with {point.name}")
+                self.add_rule(one, owner)
+        elif point.group == PASSES:
+            if not callable(value):
+                raise ValueError(f"a pass is a function of a job and a context, and not {type(value).__name__}")
+            self._own(f"pass {point.name}", owner)
+            self.passes[point.name] = value
+        elif point.group == TARGETS:
+            if not isinstance(value, Target) or value.name != point.name:
+                raise ValueError(f"a target is a ptcompile.extending.Target with the name {point.name!r}")
+            self._own(f"target {point.name}", owner)
+            self.targets[point.name] = value
+
+    def add_rule(self, one: Rule, owner: str) -> None:
+        self._own(one.code, owner)
+        self._own(one.name, owner)
+        self.rules.append(one)
+
+    def _own(self, name: str, owner: str) -> None:
+        if name in self._owners:
+            raise ValueError(f"{name} is taken already, by {self._owners[name]}")
+        self._owners[name] = owner
+
+
+def _rules(value: Any) -> Sequence[Rule]:
+    if not isinstance(value, tuple | list) or not all(isinstance(one, Rule) for one in value):
+        raise ValueError("rules are a tuple of ptcompile.extending.Rule")
+    return value
+
+
+def _any(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:-1])} or {names[-1]}"

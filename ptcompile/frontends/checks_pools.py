@@ -1,0 +1,182 @@
+"""Whether a job's pods fit the node pools that its profile names, and whether these have room for all of them.
+
+Asked of a job after its passes, whose pods say which nodes they may run on and what they ask for. A label that a pool
+does not give is unknown, and taken for one that fits; what no one knows of a pool's nodes they have enough of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ptcompile.catalogue.fit import by_name, left_of
+from ptcompile.findings.diagnostics import Path, Problem, field_path
+from ptcompile.frontends.errors import problem
+from ptcompile.frontends.lines import settle, value_at
+from ptcompile.job import pod_template
+from ptcompile.job.device_claims import accelerators_in
+from ptcompile.job.model import Job, PodTemplate, Role
+from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.accelerators import is_accelerator
+from ptcompile.kubernetes.placement import admits, tolerates
+from ptcompile.kubernetes.quantity import NANO, Quantity
+from ptcompile.vocabulary.cluster import hardware
+from ptcompile.vocabulary.fields import as_text
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.devices import NodePool
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+
+class _Pool(NamedTuple):
+    """A node pool with all that is known of its nodes."""
+
+    name: str
+    pool: NodePool
+    labels: Mapping[str, str]
+    allocatable: Mapping[str, int]
+    """In nano units, by Kubernetes resource name."""
+
+    def has(self, resource: str) -> int | None:
+        """How much a node leaves pods; None where nobody knows. An accelerator that is not named is not there."""
+        known = self.allocatable.get(resource)
+        return 0 if known is None and self.allocatable and is_accelerator(resource) else known
+
+
+def check(job: Job, data: Mapping[str, Any], cluster: ClusterProfile) -> Iterator[Problem]:
+    """What no pool of the profile takes, for each role, and a job of more nodes than there is room for."""
+    if not cluster.spec.node_pools or job.runtime is not None:
+        return
+    pools = [_pool(name, pool, cluster) for name, pool in cluster.spec.node_pools.items()]
+    told: set[Path] = set()
+    room: list[int | None] = []
+    for role in job.roles:
+        asks = _asks(role.template, job, cluster)
+        open_to = [one for one in pools if _why_not(one, role.template) is None]
+        found = list(_of_role(role, asks, open_to, pools, data, cluster))
+        yield from [one for one in found if one.path not in told]
+        told.update(one.path for one in found)
+        if role.trains:
+            room.append(None if found else _room(asks, open_to))
+    if not told and None not in room:
+        yield from _all_nodes(job, min(one for one in room if one is not None), data, cluster)
+
+
+def _pool(name: str, pool: NodePool, cluster: ClusterProfile) -> _Pool:
+    """A pool of the profile's, with what the catalogue knows of its machine."""
+    known = by_name().get(pool.machine or "")
+    labels: dict[str, str] = {"node.kubernetes.io/instance-type": pool.machine} if pool.machine else {}
+    amounts: dict[str, int] = {}
+    if known is not None:
+        entry = hardware.built_in_accelerator(known.accelerator, cluster.spec.cloud)
+        labels |= entry.node_labels if entry is not None and cluster.spec.cloud == known.cloud else {}
+        amounts = {what: left_of(known.machine, what, known.cloud) for what in ("cpu", "memory")}
+        if entry is not None and entry.resource_name:
+            amounts[entry.resource_name] = known.machine.devices * NANO
+        for fabric, count in known.machine.fabrics.items():
+            if resource := hardware.counted_resource(fabric, known.cloud):
+                amounts[resource] = count * NANO
+    said = {key: quantity.parse(text) for key, text in as_text(pool.allocatable).items()}
+    amounts |= {key: amount.nano for key, amount in said.items() if amount is not None}
+    return _Pool(name, pool, {**labels, **pool.labels}, amounts)
+
+
+def _asks(template: PodTemplate, job: Job, cluster: ClusterProfile) -> dict[str, Quantity]:
+    """What a pod asks for: all of its containers, claimed accelerators too."""
+    sidecars = [(one.get("resources") or {}).get("requests") or {} for one in template.sidecars]
+    total: dict[str, Quantity] = {}
+    for amounts in (template.main.resources.requests, *sidecars):
+        for name, text in amounts.items():
+            amount = quantity.parse(text)
+            if amount is not None:
+                total[name] = total[name] + amount if name in total else amount
+    if claimed := accelerators_in(job.claims, template.extra):
+        total[hardware.gpu_resource(cluster, job.accelerator)] = Quantity(claimed * NANO)
+    return total
+
+
+def _why_not(one: _Pool, template: PodTemplate) -> str | None:
+    """Why the pods of a template may not run on a pool's nodes."""
+    spec = pod_template.written(template)["spec"]
+    if not admits(spec, one.labels):
+        return "has other labels"
+    for taint in one.pool.taints:
+        if taint.effect != "PreferNoSchedule" and not tolerates(spec, taint.key, taint.value, taint.effect):
+            return f"has the taint {taint.key}={taint.value}:{taint.effect}"
+    return None
+
+
+def _of_role(
+    role: Role,
+    asks: Mapping[str, Quantity],
+    open_to: list[_Pool],
+    pools: list[_Pool],
+    data: Mapping[str, Any],
+    cluster: ClusterProfile,
+) -> Iterator[Problem]:
+    """The first thing of a role's pods that no pool has, in the order accelerators, then the others."""
+    if not open_to:
+        reasons = "; ".join(f"{one.name} {_why_not(one, role.template)}" for one in pools)
+        path: Path = ("spec", "accelerator") if "accelerator" in (data.get("spec") or {}) else ("spec",)
+        message = f"no node pool of the profile {cluster.metadata.name!r} takes these pods: {reasons}"
+        yield _error("fits-no-machine", path, message, "tolerate the taint, or name another accelerator or pool")
+        return
+    rest = open_to
+    for name in sorted(asks, key=lambda one: (not hardware.is_accelerator(cluster, one), one)):
+        wanted = asks[name].nano
+        amounts = {one.name: one.has(name) for one in rest}
+        enough = [one for one in rest if (have := amounts[one.name]) is None or have >= wanted]
+        if enough:
+            rest = enough
+            continue
+        most = max(rest, key=lambda one: amounts[one.name] or 0)
+        has = Quantity(amounts[most.name] or 0, asks[name].format)
+        at = _path(role, name, data)
+        message = f"{asks[name]}: no node pool that these pods may run on leaves them more than {has} ({most.name})"
+        yield _error("fits-no-machine", at, message, f"ask for at most {has} a node")
+        return
+
+
+def _room(asks: Mapping[str, Quantity], pools: list[_Pool]) -> int | None:
+    """For how many such pods all pools together have room; None for any number."""
+    total = 0
+    for one in pools:
+        each = [have // ask.nano for name, ask in asks.items() if ask and (have := one.has(name)) is not None]
+        if one.pool.count is None or not each:
+            return None
+        total += one.pool.count * min(each)
+    return total
+
+
+def _all_nodes(job: Job, room: int, data: Mapping[str, Any], cluster: ClusterProfile) -> Iterator[Problem]:
+    if job.most_nodes <= room:
+        return
+    least = job.min_nodes > room
+    path: Path = ("spec", "elastic", "nnodes") if job.elastic else ("spec", "nodes")
+    many = f"{job.min_nodes} nodes" if least else f"up to {job.most_nodes} nodes"
+    message = f"{many}, and the node pools of the profile {cluster.metadata.name!r} have room for {room} of them"
+    text = f"{field_path(path)}: {message}"
+    help = f"ask for at most {room} nodes, or for less a node"
+    severity = "error" if least else "warning"
+    found = problem("larger-than-pools", path, text, help, severity=severity, stage="run")  # type: ignore[arg-type]
+    yield settle(found, data)
+
+
+def _path(role: Role, name: str, data: Mapping[str, Any]) -> Path:
+    """Where the spec asks for an amount of a role's; the spec itself where a default does."""
+    own: list[Path] = [(role.name,), ()] if role.name in {"master", "worker"} else [()]
+    blocks = own if role.trains else [("roles", role.name)]
+    words: list[Path] = [(name,), ("devices", name)]
+    words += [("gpu",)] if is_accelerator(name) else []
+    words += [("ephemeralStorage",)] if name == "ephemeral-storage" else []
+    for block in blocks:
+        for half in (("requests",), ("limits",), ()):
+            for word in words:
+                path: Path = ("spec", *block, "resources", *half, *word)
+                if value_at(path, data) is not None:
+                    return path
+    return ("spec",)
+
+
+def _error(name: str, path: Path, message: str, help: str) -> Problem:
+    return problem(name, path, f"{field_path(path)}: {message}", help, stage="run")

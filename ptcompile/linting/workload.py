@@ -1,0 +1,118 @@
+"""One object of a stream: what it says, its pod templates, and the job that its operator would make of it."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from ptcompile.kubernetes.index import Objects
+from ptcompile.kubernetes.untyped import Json, at, kind_of, mapping, namespace, text
+from ptcompile.kubernetes.versions import Versions
+from ptcompile.linting.stream import Stream
+from ptcompile.linting.templates import Container, Template
+from ptcompile.operators.common.templates import templates_of
+
+if TYPE_CHECKING:
+    from ptcompile.operators.trainer.runtimes import Found as Runtime
+    from ptcompile.operators.volcano.tasks import VolcanoJob
+    from ptcompile.simulation import Job
+    from ptcompile.simulation.meeting import Meeting
+
+MOST_TASKS = 256
+"""A Volcano Job of more tasks is not simulated here, if each of its pods is told the hosts of every task."""
+
+
+class Workload:
+    """One object among the others of its stream. What is derived here is derived once."""
+
+    def __init__(self, manifest: Json, *, versions: Versions | None = None, stream: Stream | None = None) -> None:
+        self.manifest = manifest
+        self.versions = versions or Versions()
+        self.stream = stream or Stream()
+        """All objects of the stream; this one may be among them."""
+
+    @property
+    def others(self) -> Objects:
+        """All objects of the stream."""
+        return self.stream.objects
+
+    @cached_property
+    def alone(self) -> bool:
+        """Whether no other object stands in the stream: most files hold one, and nothing needs to be looked for."""
+        return all(one is self.manifest for one in self.others)
+
+    @cached_property
+    def kind(self) -> tuple[str, str]:
+        """apiVersion and kind."""
+        return kind_of(self.manifest)
+
+    @cached_property
+    def spec(self) -> Json:
+        """The object's spec, empty where there is none."""
+        return at(self.manifest, "spec")
+
+    @cached_property
+    def metadata(self) -> Json:
+        """The object's metadata, empty where there is none."""
+        return at(self.manifest, "metadata")
+
+    @cached_property
+    def name(self) -> str:
+        """`metadata.name`, or an empty string."""
+        return text(self.metadata.get("name"))
+
+    @cached_property
+    def templates(self) -> tuple[Template, ...]:
+        """The pod templates of the object, in its own order; empty for kinds without pods."""
+        found = templates_of(self.kind, self.manifest)
+        return tuple(Template(one.path, mapping(one.template), *one[2:]) for one in found)
+
+    @cached_property
+    def by_role(self) -> dict[str, Template]:
+        """The first pod template of each role, by its name in lower case."""
+        return {one.role.lower(): one for one in reversed(self.templates)}
+
+    @cached_property
+    def containers(self) -> tuple[Container, ...]:
+        """The containers of all templates."""
+        return tuple(one for template in self.templates for one in template.containers)
+
+    @cached_property
+    def job(self) -> "Job | None":
+        """The job as it would run, by the operator of this version; None for kinds that make no pods.
+
+        None too for a Volcano Job that is too wide (`MOST_TASKS`). Its pods are built when asked for: look at `folded`
+        ones, not at all.
+        """
+        from ptcompile.simulation import simulate
+
+        volcano = self.kind == ("batch.volcano.sh/v1alpha1", "Job")
+        if volcano and len(self.templates) > MOST_TASKS and "svc" in self.volcano.plugins:
+            return None
+        jobs = simulate([self.manifest], versions=self.versions, others=self.stream.deciding).jobs
+        return jobs[0] if jobs else None
+
+    @cached_property
+    def meeting(self) -> "Meeting | None":
+        """How the pods of the job meet; None for kinds without pods."""
+        from ptcompile.simulation.meeting import meeting
+
+        return meeting(self.job) if self.job is not None else None
+
+    @cached_property
+    def neighbours(self) -> Objects:
+        """The objects of the stream in the same namespace, this one too."""
+        return self.stream.objects.within(namespace(self.manifest))
+
+    @cached_property
+    def volcano(self) -> "VolcanoJob":
+        """A Volcano Job after the mutating webhook's defaults."""
+        from ptcompile.operators.common.expansion import Context
+        from ptcompile.operators.volcano.pods import read
+
+        return read(self.manifest, Context(versions=self.versions))
+
+    @cached_property
+    def runtime(self) -> "Runtime":
+        """The runtime that a TrainJob names, and whether it is but assumed."""
+        from ptcompile.operators.trainer.runtimes import find
+
+        return find(self.manifest, self.stream.deciding, self.versions.trainer)

@@ -1,0 +1,1 @@
+"""NVIDIA's DRA driver for GPUs: ComputeDomain, and the classes of devices that pods claim."""

@@ -1,0 +1,80 @@
+"""A ComputeDomain waits for another number of nodes than its job has.
+
+What: numNodes is neither 0 nor the number of pods of the stream that claim a channel of the domain.
+
+Why: drivers before 25.8, and newer ones without the feature gate IMEXDaemonsWithDNSNames, hold all pods in
+ContainerCreating until numNodes nodes have joined: with too many it never starts. Newer drivers take it for the
+domain's status alone, which then never is Ready.
+
+Example:
+
+      apiVersion: resource.nvidia.com/v1beta1
+      kind: ComputeDomain
+      metadata: {name: llama}
+      spec:
+    -   numNodes: 18  # <--
+    +   numNodes: 2
+        channel: {resourceClaimTemplate: {name: llama-channel}}
+      ---
+      apiVersion: batch/v1
+      kind: Job
+      metadata: {name: train}
+      spec:
+        parallelism: 2
+        completions: 2
+        completionMode: Indexed
+        backoffLimit: 0
+        template:
+          spec:
+            restartPolicy: Never
+            resourceClaims: [{name: channel, resourceClaimTemplateName: llama-channel}]
+            containers:
+              - name: pytorch
+                image: ghcr.io/acme/train:1.0
+                command: [python, train.py]
+                resources:
+                  limits: {cpu: 8, memory: 64Gi}
+                  claims: [{name: channel}]
+
+Fix: write the number of pods, or 0 with a driver of 25.8 or newer.
+
+Source: NVIDIA DRA driver 25.12, ComputeDomain's numNodes; kubernetes-sigs/dra-driver-nvidia-gpu of 2026-08.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.kubernetes.untyped import integer, items, kind_of
+from ptcompile.linting.claims import channel_template
+from ptcompile.linting.rule import Found, Rule, found_at
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.pods import RUNS_PODS
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    nodes, template = integer(subject.spec.get("numNodes"), 0), channel_template(subject.manifest)
+    pods = _claiming(subject, template) if nodes > 0 and template else 0
+    if pods and pods != nodes:
+        yield found_at(
+            ("spec", "numNodes"),
+            f"waits for {nodes} nodes, and {pods} {'pod claims' if pods == 1 else 'pods claim'} its channels",
+            f"write {pods}, or 0 with a driver of 25.8 or newer",
+        )
+
+
+def _claiming(subject: Subject, template: str) -> int:
+    """The pods of the stream that claim a channel by this template, in the domain's namespace."""
+    from ptcompile.simulation import simulate
+
+    workloads = [one for one in subject.neighbours if kind_of(one) in RUNS_PODS]
+    jobs = simulate(workloads, versions=subject.versions, others=subject.stream.deciding).jobs
+    return sum(
+        role.count
+        for job in jobs
+        for role, pod in job.firsts()
+        if any(one.get("resourceClaimTemplateName") == template for one in items(pod.view.spec.get("resourceClaims")))
+    )
+
+
+RULE = Rule("nodes-differ-from-domain", _check, severity="warning", stage="run", authority="ptcompile")

@@ -1,0 +1,48 @@
+"""A ResourceClaimTemplate has the name of the one that a ComputeDomain makes.
+
+What: the stream has a ResourceClaimTemplate of the name in spec.channel.resourceClaimTemplate, in the same namespace.
+
+Why: the domain's controller makes the template of its channels under that name. Where another one is there it cannot,
+and pods that claim by the other get no channel of this domain.
+
+Example:
+
+      apiVersion: resource.nvidia.com/v1beta1
+      kind: ComputeDomain
+      metadata: {name: llama}
+      spec: {numNodes: 0, channel: {resourceClaimTemplate: {name: llama-channel}}}  # <--
+    - ---
+    - apiVersion: resource.k8s.io/v1
+    - kind: ResourceClaimTemplate
+    - metadata: {name: llama-channel}
+    - spec:
+    -   spec:
+    -     devices:
+    -       requests:
+    -         - name: channel
+    -           exactly: {deviceClassName: compute-domain-default-channel.nvidia.com}
+
+Fix: remove the ResourceClaimTemplate.
+
+Source: NVIDIA DRA driver 25.12, ComputeDomain: the controller creates the template.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ptcompile.linting.claims import channel_template
+from ptcompile.linting.rule import Found, Rule, found_at
+from ptcompile.linting.subject import Subject
+
+
+def _check(subject: Subject) -> Iterator[Found]:
+    name = channel_template(subject.manifest)
+    for version in ("v1", "v1beta2", "v1beta1"):
+        if name and subject.neighbours.named((f"resource.k8s.io/{version}", "ResourceClaimTemplate"), name):
+            path = ("spec", "channel", "resourceClaimTemplate", "name")
+            message = f"the domain makes the ResourceClaimTemplate {name} itself, and the stream has one of that name"
+            yield found_at(path, message, "remove the ResourceClaimTemplate")
+
+
+RULE = Rule("repeated-channel-template", _check, severity="warning", stage="run", authority="ptcompile")

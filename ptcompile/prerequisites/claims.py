@@ -1,0 +1,53 @@
+"""What a cluster must have for the devices that pods claim: the driver, its DeviceClasses, Kueue's words for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final
+
+from ptcompile.kubernetes.untyped import at, items, text
+from ptcompile.operators.all import BY_FOLDER
+from ptcompile.operators.record import Operator
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+DRIVER: Final = BY_FOLDER["nvidia_dra"]
+CHANNELS: Final = "compute-domain-default-channel.nvidia.com"
+"""The DeviceClass of the channels of ComputeDomains, whose template the driver makes."""
+
+
+def device_classes(manifests: Iterable[Mapping[str, Any]]) -> list[str]:
+    """The DeviceClasses that the templates and ComputeDomains among some manifests ask for, each once."""
+    found: dict[str, None] = {}
+    for one in manifests:
+        if one.get("kind") == "ComputeDomain":
+            found[CHANNELS] = None
+        elif one.get("kind") in {"ResourceClaimTemplate", "ResourceClaim"}:
+            spec = at(one, "spec", "spec") if one.get("kind") == "ResourceClaimTemplate" else at(one, "spec")
+            for request in items(at(spec, "devices").get("requests")):
+                for exact in (request, at(request, "exactly"), *items(request.get("firstAvailable"))):
+                    if name := text(exact.get("deviceClassName")):
+                        found[name] = None
+    return list(found)
+
+
+def drivers(classes: Iterable[str]) -> Iterator[Operator]:
+    """The drivers of DeviceClasses, of those that are known."""
+    if any(name.endswith(".nvidia.com") for name in classes):
+        yield DRIVER
+
+
+def class_objects(classes: Iterable[str], queue: str | None, cluster: ClusterProfile) -> Iterator[tuple[str, str, str]]:
+    """Kind, name and reason of what stands for DeviceClasses in the cluster; `queue` says who admits the job.
+
+    Kueue admits no job whose classes it cannot count (Kueue 0.19, pkg/dra/claims.go).
+    """
+    for name in classes:
+        yield "object", f"DeviceClass/{name}", "of its DRA driver"
+        if queue == "kueue":
+            why = f"resources.deviceClassMappings names {name}, and the ClusterQueue has quota for its name there"
+            yield "object", "Configuration/kueue", why if cluster.versions().kueue >= (0, 18) else _GATE
+
+
+_GATE: Final = "the feature gate DynamicResourceAllocation is on: Kueue has counted claims since 0.18"

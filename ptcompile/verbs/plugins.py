@@ -1,0 +1,27 @@
+"""The verb `plugins` as a function, and what named plugins and declared rules add, for the other verbs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from ptcompile.extending.installed import Plugin, installed
+
+if TYPE_CHECKING:
+    from ptcompile.extending import Extensions
+
+
+def plugins() -> tuple[Plugin, ...]:
+    """The installed packages with entry points of ptcompile, by name. None of them is imported."""
+    return installed()
+
+
+def extensions(plugins: Iterable[str] = (), rules: Iterable[Mapping[str, Any]] = ()) -> Extensions:
+    """What plugins and declared rules add: the argument `extensions` of `compile`, `lint` and others.
+
+    `plugins` are names of installed packages, which are imported; `rules` are tables as `[[tool.ptcompile.rule]]` has
+    them. Raises ValueError with a sentence for each plugin that is missing or broken and each table that is wrong.
+    """
+    from ptcompile.extending.loading import load
+
+    return load(plugins, rules)

@@ -1,0 +1,195 @@
+"""A Kubernetes API server on loopback, as far as the adapters speak to one: it keeps objects, and makes pods of jobs.
+
+Creation is refused as the offline API server refuses it; pods are those that the simulation makes, with their
+controllers' labels; deletion takes what the object owns along. A status is what a test says.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from ptcompile.operators.all import having
+from ptcompile.operators.pods import expand
+from ptcompile.validate import validate
+
+Json = dict[str, Any]
+Key = tuple[str, str, str]
+"""apiVersion and plural, namespace, name."""
+
+PATH = re.compile(
+    r"/(?:api/(?P<core>v1)|apis/(?P<group>[\w.-]+/[\w.-]+))(?:/namespaces/(?P<space>[\w-]+))?/(?P<plural>[a-z]+)"
+)
+ENDED = {"completionTime": "2026-01-01T00:01:00Z"}
+ENDINGS: dict[str, tuple[Json, Json]] = {
+    "pods": ({"phase": "Succeeded"}, {"phase": "Failed", "reason": "Evicted"}),
+    "jobs": ({"conditions": [{"type": "Complete", "status": "True"}], **ENDED}, {}),
+    "pytorchjobs": ({"conditions": [{"type": "Succeeded", "status": "True"}], **ENDED}, {}),
+    "jobsets": ({"conditions": [{"type": "Completed", "status": "True"}], "terminalState": "Completed"}, {}),
+    "trainjobs": ({"conditions": [{"type": "Complete", "status": "True"}]}, {}),
+}
+FAILED: Json = {"conditions": [{"type": "Failed", "status": "True", "reason": "Broken", "message": "it broke"}]}
+VOLCANO = "batch.volcano.sh/v1alpha1"
+SERVED = {version for version, _ in having("following")}
+
+
+def ending(version: str, plural: str, *, well: bool) -> Json:
+    """The status that a kind's controller writes at the end."""
+    if version == VOLCANO:
+        return {"state": {"phase": "Completed" if well else "Failed", "reason": "" if well else "Broken"}}
+    succeeded, failed = ENDINGS[plural]
+    jobset = {"terminalState": "Failed"} if plural == "jobsets" else {}
+    return succeeded if well else failed or {**FAILED, **jobset}
+
+
+class FakeApi:
+    """The objects of the server, and what it was asked."""
+
+    def __init__(self) -> None:
+        self.objects: dict[tuple[str, str, str, str], Json] = {}
+        self.asked: list[tuple[str, str]] = []
+        self.deletions: list[tuple[str, Any]] = []
+        self.url = ""
+        self.ends: bool | None = None
+        """How jobs end that are asked for a second time: well or not; None leaves them running."""
+        self._lock = threading.Lock()
+        self._uid = 0
+
+    def names(self, plural: str) -> list[str]:
+        """The names of the objects of a kind, sorted."""
+        return sorted(name for _, found, _, name in self.objects if found == plural)
+
+    def one(self, plural: str) -> Json:
+        """The only object of a kind."""
+        (name,) = self.names(plural)
+        return next(live for (_, found, _, own), live in self.objects.items() if (found, own) == (plural, name))
+
+    def create(self, version: str, plural: str, space: str, body: Json) -> tuple[int, Json]:
+        name = body["metadata"]["name"]
+        if (version, plural, space, name) in self.objects:
+            return 409, {"kind": "Status", "message": f"{plural} {name!r} already exists", "reason": "AlreadyExists"}
+        others = list(self.objects.values())
+        refused = [one for one in validate(body, others=others) if one.severity == "error" and one.stage == "apply"]
+        if refused:
+            return 422, {"kind": "Status", "message": refused[0].message, "reason": "Invalid"}
+        live = {**body, "metadata": {**body["metadata"], "namespace": space, **self._born()}}
+        self.objects[version, plural, space, name] = live
+        if (body["apiVersion"], body["kind"]) in having("following"):
+            live["status"] = {"state": {"phase": "Pending"}} if version == VOLCANO else {}
+            self._make_pods(live, space, others)
+        return 201, live
+
+    def _born(self) -> Json:
+        self._uid += 1
+        return {"uid": f"uid-{self._uid}", "creationTimestamp": f"2026-01-01T00:00:{self._uid % 60:02}Z"}
+
+    def _make_pods(self, job: Json, space: str, others: list[Json]) -> None:
+        if job["kind"] == "Pod":
+            job["status"] = {"phase": "Pending"}
+            return
+        owner = {"uid": job["metadata"]["uid"], "kind": job["kind"], "name": job["metadata"]["name"]}
+        for at, pod in enumerate(expand(job, others=others).pods):
+            metadata = {"name": pod.name, "namespace": space, "labels": dict(pod.labels), "ownerReferences": [owner]}
+            status = {"phase": "Running", "podIP": f"10.0.0.{at}"}
+            made = {"metadata": {**metadata, **self._born()}, "spec": {}, "status": status}
+            self.objects["v1", "pods", space, pod.name] = made
+
+    def delete(self, key: tuple[str, str, str, str]) -> None:
+        """An object, and all that it owns."""
+        gone = self.objects.pop(key)
+        for other, live in list(self.objects.items()):
+            owners = [one["uid"] for one in live["metadata"].get("ownerReferences", ())]
+            if gone["metadata"]["uid"] in owners and other in self.objects:
+                self.delete(other)
+
+    def answer(self, method: str, target: str, body: Any) -> tuple[int, Any]:
+        """Status and body; the body of a log is text."""
+        url = urlsplit(target)
+        query, found = dict(parse_qsl(url.query)), PATH.match(url.path)
+        with self._lock:
+            self.asked.append((method, target))
+            if found is None:
+                return 404, {"message": "no such path"}
+            version, plural, space = found["core"] or found["group"], found["plural"], found["space"] or ""
+            if version not in SERVED:
+                return 404, {"message": "the server could not find the requested resource"}
+            rest = [part for part in url.path[found.end() :].split("/") if part]
+            if not rest:
+                return self.create(version, plural, space, body) if method == "POST" else self._list(found, query)
+            key = version, plural, space, rest[0]
+            if key not in self.objects:
+                return 404, {"kind": "Status", "reason": "NotFound", "message": f"{rest[0]} not found"}
+            if rest[1:] == ["log"]:
+                return 200, f"{rest[0]} {query['container']} one\n{rest[0]} épilogue"
+            return self._of_one(method, key, body)
+
+    def _of_one(self, method: str, key: tuple[str, str, str, str], body: Any) -> tuple[int, Any]:
+        live = self.objects[key]
+        if method == "DELETE":
+            self.deletions.append((f"{key[1]}/{key[3]}", (body or {}).get("propagationPolicy")))
+            self.delete(key)
+        elif method == "PATCH":
+            live["metadata"] |= body["metadata"]
+        elif (
+            self.ends is not None and "status" in live and sum(one[1].endswith(f"/{key[3]}") for one in self.asked) > 1
+        ):
+            live["status"] = ending(key[0], key[1], well=self.ends)
+        return 200, live
+
+    def _asked_before(self, name: str) -> bool:
+        return sum(method == "GET" and path.endswith(f"/{name}") for method, path in self.asked) > 1
+
+    def _list(self, found: re.Match[str], query: Mapping[str, str]) -> tuple[int, Any]:
+        wanted = [one.partition("=") for one in query.get("labelSelector", "").split(",") if one]
+        items = [
+            {key: value for key, value in live.items() if key not in ("apiVersion", "kind")}
+            for (version, plural, space, name), live in self.objects.items()
+            if (version, plural) == (found["core"] or found["group"], found["plural"])
+            and space == (found["space"] or space)
+            and all(live["metadata"].get("labels", {}).get(key) == value for key, _, value in wanted)
+            and query.get("fieldSelector", f"metadata.name={name}") == f"metadata.name={name}"
+        ]
+        return 200, {"kind": "List", "items": items}
+
+
+@contextmanager
+def serving() -> Iterator[FakeApi]:
+    """A server on a free port of loopback, until the end of the block."""
+    fake = FakeApi()
+
+    class Handler(BaseHTTPRequestHandler):
+        def _answer(self) -> None:
+            size = int(self.headers.get("Content-Length") or 0)
+            body = json.loads(self.rfile.read(size)) if size else None
+            try:
+                status, found = fake.answer(self.command, self.path, body)
+            except Exception as error:  # a mistake of this file's, where a client can show it
+                status, found = 500, {"message": repr(error)}
+            content = found.encode() if isinstance(found, str) else json.dumps(found).encode()
+            self.send_response(status)
+            self.send_header("Content-Type", "text/plain" if isinstance(found, str) else "application/json")
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        do_GET = do_POST = do_PATCH = do_DELETE = _answer  # noqa: N815
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Nothing: pytest has the output."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    fake.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield fake
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()

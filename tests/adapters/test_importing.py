@@ -1,0 +1,56 @@
+"""Importing an adapter defines it, and nothing else happens: no file, no connection, no process, no environment."""
+
+from __future__ import annotations
+
+import importlib.util
+import subprocess
+import sys
+
+import pytest
+
+CODE = """
+import importlib, os, sys, threading
+for name in sys.argv[2:]:
+    importlib.import_module(name)  # the other project's own business
+before, threads = dict(os.environ), threading.active_count()
+seen = []
+
+def hook(event, args):
+    if event == "open" and not str(args[0]).endswith((".py", ".pyc")):
+        seen.append((event, args[0]))
+    if event.startswith(("socket.", "subprocess.", "os.system", "os.putenv", "urllib.")):
+        seen.append((event, args))
+
+sys.addaudithook(hook)
+importlib.import_module(sys.argv[1])
+assert not seen, seen
+assert dict(os.environ) == before
+assert threading.active_count() == threads
+"""
+LIBRARIES = {
+    "cluster": (),
+    "argo": (),
+    "torchx_spec": (),
+    "torchx": ("torchx.schedulers.api", "torchx.schedulers.ids", "torchx.specs"),
+    "airflow": (
+        "airflow.providers.cncf.kubernetes.hooks.kubernetes",
+        "airflow.triggers.base",
+        "airflow.sdk.bases.operator",
+        "airflow.sdk.exceptions",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_nothing_else_happens(name: str) -> None:
+    for module in LIBRARIES[name]:
+        if importlib.util.find_spec(module.partition(".")[0]) is None:
+            pytest.skip(f"{module} is not installed")
+    words = [sys.executable, "-B", "-c", CODE, f"ptcompile.adapters.{name}", *LIBRARIES[name]]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_plugins_are_not_looked_for_on_import() -> None:
+    code = "import sys, ptcompile.extending, ptcompile.verbs.lint; assert 'importlib.metadata' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)

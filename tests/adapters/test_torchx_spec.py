@@ -1,0 +1,129 @@
+"""A TorchX AppDef as a spec; the AppDefs are what TorchX 0.7's components give, attribute by attribute."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.adapters.torchx_spec import spec_of
+
+DDP = (
+    "torchrun --rdzv_backend c10d --rdzv_endpoint $${${rank0_env}:=localhost}:29500 --rdzv_id '${app_id}' --nnodes 2 "
+    "--nproc_per_node 8 --tee 3 --role '' train.py --epochs 3 --name 'a b'"
+)
+
+
+def app(*args: str, entrypoint: str = "bash", **given: Any) -> Any:
+    role = {
+        "name": "train",
+        "image": "img:1",
+        "entrypoint": entrypoint,
+        "args": list(args) or ["-c", DDP],
+        "env": {"LOGLEVEL": "WARNING"},
+        "num_replicas": 2,
+        "min_replicas": None,
+        "max_retries": 0,
+        "retry_policy": SimpleNamespace(value="APPLICATION"),
+        "resource": SimpleNamespace(cpu=4, gpu=8, memMB=1000, devices={}),
+        "mounts": [],
+        **given,
+    }
+    return SimpleNamespace(name="train", roles=[SimpleNamespace(**role)])
+
+
+def words(found: Any) -> Any:
+    return spec_of(found, "run-1")["spec"]
+
+
+def test_dist_ddp_is_a_script_with_elastic() -> None:
+    assert words(app()) == {
+        "image": "img:1",
+        "nodes": 2,
+        "script": "train.py",
+        "args": ["--epochs", "3", "--name", "a b"],
+        "elastic": {"nprocPerNode": 8, "rdzvBackend": "c10d"},
+        "resources": {"cpu": 4, "memory": "1000M", "gpu": 8},
+        "env": {"PET_TEE": "3", "LOGLEVEL": "WARNING"},
+    }
+
+
+@pytest.mark.parametrize("target", ["job", "pytorchjob", "volcano", "jobset", "trainjob"])
+def test_it_compiles_and_meets_at_the_target_s_own_address(target: str) -> None:
+    result = ptcompile.compile(spec_of(app(), "run-1"), target=target)
+    assert result.ok, result.diagnostics
+    assert "rank0_env" not in result.yaml()
+    assert "29500" not in result.yaml()
+    world = ptcompile.simulate(result.yaml())
+    assert len(world.pods) == 2
+    assert "localhost" not in str([(pod.command, pod.env) for pod in world.pods])
+
+
+def test_a_range_a_module_and_torchrun_s_other_options() -> None:
+    line = DDP.replace("--nnodes 2", "--nnodes 1:4").replace("train.py", "-m pkg.train").replace("--tee 3", "--tee=1")
+    line = line.replace("--role", "--max_restarts 2 --rdzv_conf timeout=5,x=y --role")
+    found = words(app("-c", line, num_replicas=4, min_replicas=1))
+    assert (found["module"], found["nodes"], found["elastic"]["nnodes"]) == ("pkg.train", 4, "1:4")
+    assert found["elastic"]["maxRestarts"] == 2
+    assert found["elastic"]["rdzvConfigs"] == {"timeout": "5", "x": "y"}
+    assert found["env"]["PET_TEE"] == "1"
+
+
+def test_one_node_has_no_rendezvous() -> None:
+    found = words(app("-c", DDP.replace("--nnodes 2", "--nnodes 1"), num_replicas=1))
+    assert "nodes" not in found
+    assert found["elastic"] == {"nprocPerNode": 8}
+
+
+def test_any_other_command_stays() -> None:
+    found = words(app("-c", "echo $$HOME ${app_id}", entrypoint="sh", num_replicas=1))
+    assert found["command"] == ["sh", "-c", "echo $HOME run-1"]
+    assert "elastic" not in found
+
+
+@pytest.mark.parametrize(("policy", "word"), [("APPLICATION", "RestartJob"), ("REPLICA", "RestartPod")])
+def test_retries(policy: str, word: str) -> None:
+    found = words(app(max_retries=3, retry_policy=SimpleNamespace(value=policy)))
+    assert found["runPolicy"] == {"backoffLimit": 3, "onPodFailure": word}
+
+
+def test_what_says_nothing_is_left_out() -> None:
+    nothing = SimpleNamespace(cpu=-1, gpu=-1, memMB=-1, devices={})
+    assert "resources" not in words(app(resource=nothing))
+    devices = SimpleNamespace(cpu=1, gpu=0, memMB=0, devices={"vpc.amazonaws.com/efa": 4})
+    assert words(app(resource=devices))["resources"] == {"cpu": 1, "vpc.amazonaws.com/efa": 4}
+
+
+def test_mounts() -> None:
+    claim = SimpleNamespace(src="data", dst_path="/data", read_only=True)
+    bind = SimpleNamespace(src_path="/mnt", dst_path="/scratch", read_only=False)
+    device = SimpleNamespace(src_path="/dev/x", dst_path="/dev/x", permissions="rwm")
+    found = words(app(mounts=[claim, bind, device]))
+    assert found["volumes"] == [
+        {"name": "mount-0", "persistentVolumeClaim": {"claimName": "data"}},
+        {"name": "mount-1", "hostPath": {"path": "/mnt"}},
+        {"name": "mount-2", "hostPath": {"path": "/dev/x"}},
+    ]
+    assert found["volumeMounts"][0] == {"name": "mount-0", "mountPath": "/data", "readOnly": True}
+    assert found["volumeMounts"][1] == {"name": "mount-1", "mountPath": "/scratch"}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"env": {"ID": "${replica_id}"}}, r"env.ID has \$\{replica_id\}"),
+        ({"args": ["-c", "echo ${rank0_env}"]}, r"command.2 has \$\{rank0_env\}"),
+    ],
+)
+def test_what_no_target_fills_in_is_a_sentence(given: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        words(app(**given))
+
+
+def test_several_roles_are_not_one_job() -> None:
+    two = app()
+    two.roles *= 2
+    with pytest.raises(ValueError, match="an AppDef with 2 roles is not one training job"):
+        words(two)

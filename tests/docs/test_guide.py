@@ -1,0 +1,61 @@
+"""The lists and tables of the guide are those of the code."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+
+from ptcompile.catalogue.fabrics import FABRICS
+from ptcompile.catalogue.rows import ROWS
+from ptcompile.cli import COMMANDS
+from ptcompile.cli.config import load
+from ptcompile.passes import PASSES
+from ptcompile.vocabulary.cluster.model import ProfileSpec
+from ptcompile.vocabulary.spec import RunPolicy
+from website.blocks import PAGES, ROOT, blocks
+
+GUIDE = ROOT / "docs" / "guide"
+
+
+def text(name: str) -> str:
+    return (GUIDE / name).read_text(encoding="utf-8")
+
+
+def between(name: str, marker: str) -> str:
+    return text(name).partition(f"<!-- {marker} -->")[2].partition(f"<!-- /{marker} -->")[0]
+
+
+def test_every_accelerator_and_fabric_is_listed() -> None:
+    assert re.findall(r"`([^`]+)`", between("clusters.md", "accelerators")) == sorted(ROWS)
+    assert re.findall(r"`([^`]+)`", between("clusters.md", "fabrics")) == sorted(FABRICS)
+
+
+def test_the_passes_are_in_their_order() -> None:
+    table = text("simulate.md").partition("## The passes")[2]
+    rows = [row for row in re.findall(r"^\| (\w+) \|", table, re.MULTILINE) if row != "Pass"]
+    assert rows == [one.__name__ for one in PASSES]
+
+
+def test_every_field_of_the_profile_is_told() -> None:
+    rows = re.findall(r"^\| ((?:`\w+`(?:, )?)+) \|", text("clusters.md"), re.MULTILINE)
+    told = {name for row in rows for name in re.findall(r"`(\w+)`", row)}
+    fields = {field.alias or name for name, field in ProfileSpec.model_fields.items()}
+    assert told == fields
+
+
+def test_the_words_for_ends_are_told() -> None:
+    page = text("restarts.md")
+    assert all(f"{field.alias or name}" in page for name, field in RunPolicy.model_fields.items() if name != "suspend")
+
+
+def test_every_command_is_shown_somewhere() -> None:
+    shown = "".join(path.read_text(encoding="utf-8") for path in PAGES)
+    assert [command for command in COMMANDS if command != "compile" and f"ptcompile {command} " not in shown] == []
+
+
+def test_the_configuration_is_taken(tmp_path: Path) -> None:
+    (block,) = [one for one in blocks(text("lint.md")) if one.title == "pyproject.toml"]
+    (tmp_path / "pyproject.toml").write_text(block.text)
+    assert load(str(tmp_path / "pyproject.toml")).fail_on == "warning"
+    assert tomllib.loads(block.text)["tool"]["ptcompile"]["extend-select"] == ["PTC302"]

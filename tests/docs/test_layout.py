@@ -1,0 +1,107 @@
+"""The site in a real browser: nothing runs off the side, on a phone or a desktop; dark mode and search work."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Iterator
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.docs.test_site import site  # noqa: F401  # the fixture
+from tests.page.browser import CHROMIUM, Browser, browser
+
+pytest.importorskip("material", reason="mkdocs-material is not installed")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium here")
+
+WIDTHS = (400, 1280)
+SOME_CODES = ("codes/", "codes/PTC103/", "codes/PTC302/", "codes/PTC501/")
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        """Nothing: the tests' output is for failures."""
+
+
+@pytest.fixture(scope="module")
+def served(site: Path) -> Iterator[str]:  # noqa: F811  # pytest passes the fixture by its name
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(site)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+    server.server_close()
+
+
+@pytest.fixture(scope="module")
+def tab() -> Iterator[Browser]:
+    with browser() as found:
+        yield found
+
+
+def visit(tab: Browser, address: str, width: int, scheme: str = "light") -> None:
+    tab.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+    tab.call("Emulation.setEmulatedMedia", media="", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    tab.events.clear()
+    tab.call("Page.navigate", url=address)
+    while not any(event.get("method") == "Page.loadEventFired" for event in tab.events):
+        tab.events.append(tab._next())
+
+
+def addresses(site: Path) -> list[str]:  # noqa: F811
+    found = [path.relative_to(site).as_posix().removesuffix("index.html") for path in site.rglob("index.html")]
+    return sorted({*SOME_CODES, *(one for one in found if not one.startswith("codes/"))})
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_no_page_runs_off_the_side(site: Path, served: str, tab: Browser, width: int) -> None:  # noqa: F811
+    wide = []
+    for address in addresses(site):
+        visit(tab, served + address, width)
+        over = tab.run(
+            "[document.documentElement.scrollWidth - document.documentElement.clientWidth, ...[...document"
+            ".querySelectorAll('.md-content *')].filter((e) => e.getBoundingClientRect().right > innerWidth + 1"
+            " && !e.closest('pre, .md-typeset__scrollwrap, .md-typeset__table, .highlight')).map((e) => e.outerHTML"
+            ".slice(0, 80))]"
+        )
+        if over[0] > 0 or over[1:]:
+            wide.append((address, over[:3]))
+    assert wide == []
+
+
+def test_the_check_sees_what_is_too_wide(served: str, tab: Browser) -> None:
+    visit(tab, served, 400)
+    tab.run("document.querySelector('.md-content p').style.width = '2000px'")
+    assert tab.run("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+
+
+def test_it_is_dark_where_the_reader_wants_it_dark(served: str, tab: Browser) -> None:
+    shades = []
+    for scheme in ("light", "dark"):
+        visit(tab, served, 1280, scheme)
+        shades.append(tab.run("getComputedStyle(document.body).backgroundColor"))
+    assert shades[0] != shades[1]
+    assert sum(int(one) for one in shades[1].strip("rgba()").split(",")[:3]) < 200
+
+
+def test_search_finds_the_page_of_a_rule(served: str, tab: Browser) -> None:
+    visit(tab, served, 1280)
+    tab.run("document.querySelector('[data-md-toggle=search]').click()")
+    tab.run(
+        "(() => { const field = document.querySelector('input.md-search__input'); field.focus();"
+        " field.value = 'missing-shm'; field.dispatchEvent(new Event('keyup', {bubbles: true}));"
+        " field.dispatchEvent(new Event('input', {bubbles: true})); })()"
+    )
+    found = tab.run(
+        "new Promise((done) => { const until = Date.now() + 20000; const look = () => {"
+        " const links = [...document.querySelectorAll('a.md-search-result__link')].map((a) => a.getAttribute('href'));"
+        " if (links.length || Date.now() > until) done(links); else setTimeout(look, 100); }; look(); })"
+    )
+    assert any("codes/PTC302/" in link for link in found)
+
+
+def test_a_page_asks_only_its_own_site(served: str, tab: Browser) -> None:
+    visit(tab, served + "guide/first-job/", 1280)
+    assert [url for url in tab.asked_for() if not url.startswith((served, "blob:"))] == []

@@ -1,0 +1,150 @@
+"""The site that is built: every code has its page, every link leads somewhere, nothing is loaded from elsewhere.
+
+Built once for all tests of this module, or taken from the folder in SITE. Skipped without mkdocs-material.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urljoin, urlsplit
+
+import pytest
+import yaml
+
+from ptcompile.about import SITE, page_address
+from ptcompile.findings.codes import CODES
+from tests.conftest import ROOT
+
+pytest.importorskip("material", reason="mkdocs-material is not installed")
+
+
+class Page(HTMLParser):
+    """The links, anchors and loaded resources of a page."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.ids: set[str] = set()
+        self.loaded: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = {name: value or "" for name, value in attrs}
+        self.ids |= {given[name] for name in ("id", "name") if name in given}
+        if tag == "a" and "href" in given:
+            self.links.append(given["href"])
+        if tag in ("script", "img", "iframe") and "src" in given:
+            self.loaded.append(given["src"])
+        if tag == "link" and given.get("rel") in ("stylesheet", "icon", "preconnect", "preload"):
+            self.loaded.append(given["href"])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    if os.environ.get("SITE"):
+        return Path(os.environ["SITE"]).resolve()
+    folder = tmp_path_factory.mktemp("site")
+    words = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(folder)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[str, Page]:
+    """Every page by its address below the site."""
+    return {_address(site, path): Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
+
+
+def _address(site: Path, path: Path) -> str:
+    return path.relative_to(site).as_posix().removesuffix("index.html")
+
+
+def _leads(pages: dict[str, Page], site: Path, address: str, link: str) -> bool:
+    to = urlsplit(urljoin(SITE + address, link))
+    below = f"{to.scheme}://{to.netloc}{to.path}"
+    if not below.startswith(SITE):
+        return to.scheme == "https"
+    path = unquote(below.removeprefix(SITE))
+    if path in pages:
+        return not to.fragment or unquote(to.fragment) in pages[path].ids
+    return (site / path).is_file()
+
+
+def test_one_address_is_everywhere() -> None:
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["urls"]
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    assert urls["Documentation"] == SITE
+    assert urls["Changelog"].startswith(SITE)
+    assert yaml.safe_load(text)["site_url"] == SITE
+
+
+def test_every_code_has_its_page(site: Path, pages: dict[str, Page]) -> None:
+    for name, code in CODES.items():
+        address = page_address(code).removeprefix(SITE)
+        assert address in pages
+        text = (site / address / "index.html").read_text(encoding="utf-8")
+        assert f"{code} {name}" in text
+        assert f"ptcompile explain {code}" in text
+
+
+def test_every_link_leads_somewhere(site: Path, pages: dict[str, Page]) -> None:
+    wrong = [
+        (address, link)
+        for address, page in pages.items()
+        if address != "404.html"
+        for link in page.links
+        if not _leads(pages, site, address, link)
+    ]
+    assert wrong == []
+    assert not _leads(pages, site, "guide/lint/", "../nowhere/")
+    assert not _leads(pages, site, "guide/lint/", "#nowhere")
+    assert _leads(pages, site, "guide/lint/", "../ci/#pre-commit")
+
+
+def test_nothing_is_loaded_from_elsewhere(site: Path, pages: dict[str, Page]) -> None:
+    loaded = {urljoin(SITE + address, one) for address, page in pages.items() for one in page.loaded}
+    assert [one for one in sorted(loaded) if not one.startswith((SITE, "data:"))] == []
+    sheets = [path.read_text(encoding="utf-8") for path in site.rglob("*.css")]
+    assert sheets
+    assert not any("url(http" in sheet or "@import" in sheet for sheet in sheets)
+
+
+def _searched(site: Path) -> Iterator[str]:
+    index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
+    return (one["location"] for one in index["docs"])
+
+
+def test_search_knows_guides_fields_and_codes(site: Path) -> None:
+    places = set(_searched(site))
+    assert {"guide/first-job/", "codes/PTC302/", "reference/spec/#jobspec", "reference/cli/#ptcompile-lint"} <= places
+
+
+def test_the_reference_is_whole(site: Path) -> None:
+    import ptcompile
+    from ptcompile.cli import COMMANDS
+    from ptcompile.prerequisites.capabilities import PROBES
+    from ptcompile.vocabulary.cluster.model import ProfileSpec
+    from ptcompile.vocabulary.spec import JobSpec
+
+    def text(name: str) -> str:
+        return (site / "reference" / name / "index.html").read_text(encoding="utf-8")
+
+    for name, model in (("spec", JobSpec), ("cluster", ProfileSpec)):
+        fields = [field.alias or key for key, field in model.model_fields.items()]
+        assert [field for field in fields if f"<code>{field}</code>" not in text(name)] == []
+    assert [one for one in COMMANDS if f'id="ptcompile-{one}"' not in text("cli")] == []
+    python = text("python")
+    names = [name for name in ptcompile.__all__ if not name.startswith("_")]
+    assert [
+        name for name in names if f'id="ptcompile.{name}"' not in python and f"<code>{name}</code>" not in python
+    ] == []
+    assert [one for one in ("report", "world", "diff", "handle") if f'id="{one}"' not in text("json")] == []
+    assert [probe.name for probe in PROBES if probe.name not in text("targets")] == []

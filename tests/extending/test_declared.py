@@ -1,0 +1,212 @@
+"""Rules without code: what they find, where, and what is said of a table that is wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ptcompile
+from tests.extending.installing import ran
+
+JOB = """\
+apiVersion: batch/v1
+kind: Job
+metadata:
+  name: train
+spec:
+  template:
+    spec:
+      restartPolicy: Never
+      initContainers:
+      - {name: fetch, image: "docker.io/fetch:1", command: [fetch]}
+      containers:
+      - name: main
+        image: registry.acme.example/train:1
+        command: [python, train.py]
+"""
+SPEC = """\
+apiVersion: ptcompile/v1
+kind: TrainingJob
+metadata:
+  name: train
+spec:
+  image: docker.io/train:1
+  script: train.py
+"""
+COST: dict[str, Any] = {
+    "code": "ACME101",
+    "name": "cost-center",
+    "kind": ["Job", "TrainingJob"],
+    "path": "metadata.labels",
+    "expression": "'cost-center' in self",
+    "message": "every job has the label cost-center",
+}
+IMAGE: dict[str, Any] = {
+    "code": "ACME102",
+    "name": "own-registry",
+    "each": "container",
+    "path": "image",
+    "expression": "self.startsWith('registry.acme.example/')",
+    "message": "images come from registry.acme.example",
+    "help": "push it there",
+    "severity": "error",
+}
+
+
+def found(text: str, *rules: dict[str, Any]) -> list[tuple[str, tuple[str | int, ...], str]]:
+    report = ptcompile.lint(text, extensions=ptcompile.extensions(rules=rules))
+    return [(one.code, one.path, one.severity) for one in report.diagnostics]
+
+
+def test_a_missing_label_is_found_where_labels_would_be() -> None:
+    assert found(JOB, COST) == [("ACME101", ("metadata", "labels"), "warning")]
+    assert found(JOB.replace("name: train\n", "name: train\n  labels: {cost-center: x}\n", 1), COST) == []
+    assert found(JOB.replace("name: train\n", "name: train\n  labels: {team: x}\n", 1), COST) != []
+    assert found(JOB, {**COST, "kind": "Pod"}) == []
+    assert found(JOB, {**COST, "kind": "batch/v1/Job"}) == found(JOB, COST)
+
+
+def test_every_container_is_asked_at_its_line() -> None:
+    report = ptcompile.lint(JOB, extensions=ptcompile.extensions(rules=[IMAGE]))
+    (one,) = report.diagnostics
+    assert (one.code, one.name, one.severity, one.stage) == ("ACME102", "own-registry", "error", "style")
+    assert one.path == ("spec", "template", "spec", "initContainers", 0, "image")
+    assert one.message.endswith("initContainers[0].image: images come from registry.acme.example")
+    assert one.span is not None
+    assert one.span.line == 10
+    assert one.help == "push it there"
+    assert not report.ok
+
+
+@pytest.mark.parametrize("target", ["job", "pytorchjob", "volcano", "jobset", "trainjob", "pod"])
+def test_a_rule_of_containers_is_asked_of_every_kind(target: str) -> None:
+    manifests = ptcompile.compile(SPEC, target=target).yaml()
+    assert {code for code, _, _ in found(manifests, IMAGE)} == {"ACME102"}
+    result = ptcompile.compile(SPEC, target=target, extensions=ptcompile.extensions(rules=[IMAGE]))
+    assert [(one.code, one.path) for one in result.diagnostics] == [("ACME102", ("spec", "image"))]
+    assert not result.manifests
+
+
+def test_a_finding_of_a_spec_is_told_once() -> None:
+    report = ptcompile.lint(SPEC, extensions=ptcompile.extensions(rules=[COST]))
+    assert [(one.code, one.path) for one in report.diagnostics] == [("ACME101", ("metadata", "labels"))]
+
+
+@pytest.mark.parametrize(
+    ("path", "expression", "paths"),
+    [
+        ("metadata.labels.team", "self != null", [("metadata", "labels", "team")]),
+        ("metadata", "self.name == 'train'", []),
+        ("metadata", "self.name == object.spec.name", [("metadata",)]),  # nothing there: it does not hold
+        ("spec.template.spec.containers[main].image", "self == 'x'", ["containers", 0, "image"]),
+        ("spec.template.spec.containers[*].command[*]", "self != 'train.py'", ["containers", 0, "command", 1]),
+        ("spec.template.spec.volumes[*].name", "false", []),
+        ("metadata[*]", "self == ''", [("metadata", "name")]),
+        ("kind", "self == 'Job' && size(object.spec.template.spec.containers) == 1", []),
+    ],
+)
+def test_places(path: str, expression: str, paths: list[Any]) -> None:
+    wanted = [("spec", "template", "spec", *paths)] if paths and isinstance(paths[0], str) else paths
+    assert [at for _, at, _ in found(JOB, {**COST, "kind": [], "path": path, "expression": expression})] == wanted
+
+
+def test_pods() -> None:
+    rule = {**COST, "each": "pod", "path": "spec.serviceAccountName", "expression": "self == 'train'"}
+    assert found(JOB, rule)[0][1] == ("spec", "template", "spec", "serviceAccountName")
+
+
+def test_jobs_inside_other_objects_are_asked_at_their_place() -> None:
+    inner: dict[str, Any] = {"spec": {"template": {"spec": {}}}, "metadata": {}}
+    cron = {
+        "apiVersion": "batch/v1",
+        "kind": "CronJob",
+        "metadata": {"name": "c"},
+        "spec": {"schedule": "@daily", "jobTemplate": {key: inner[key] for key in ("metadata", "spec")}},
+    }
+    report = ptcompile.lint(cron, extensions=ptcompile.extensions(rules=[COST]))
+    own = [one.path for one in report.diagnostics if one.code == "ACME101"]
+    assert own == [("spec", "jobTemplate", "metadata", "labels")]
+
+
+def test_an_expression_that_cannot_be_evaluated_is_a_finding() -> None:
+    (one,) = ptcompile.lint(
+        JOB, extensions=ptcompile.extensions(rules=[{**COST, "path": "metadata.name", "expression": "self + 1 == 2"}])
+    ).diagnostics
+    assert (one.code, one.name, one.severity) == ("PTC903", "extension-failed", "error")
+    assert "ACME101 (cost-center)" in one.message
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"code": "PTC101"}, "code 'PTC101'"),
+        ({"code": "ACME1"}, "code 'ACME1'"),
+        ({"name": "Cost"}, "name 'Cost'"),
+        ({"name": "missing-shm"}, "missing-shm is taken already, by ptcompile"),
+        ({"path": "metadata["}, "path 'metadata['"),
+        ({"expression": "self ==="}, "expression: "),
+        ({"severity": "fatal"}, "severity 'fatal': one of error, warning, note"),
+        ({"stage": "later"}, "stage 'later': one of apply"),
+        ({"each": "node"}, "each 'node': one of object, pod, container"),
+        ({"kind": 3}, "kind: a kind or a list"),
+        ({"message": ""}, "message: a string that is not empty"),
+        ({"serverity": "error"}, "unknown key 'serverity'; did you mean severity?"),
+    ],
+)
+def test_a_wrong_table_is_a_sentence(changed: dict[str, Any], said: str) -> None:
+    with pytest.raises(ValueError, match="rule\\[0\\]: ") as raised:
+        ptcompile.extensions(rules=[{**COST, **changed}])
+    assert said in str(raised.value)
+
+
+def test_equal_codes_and_missing_keys() -> None:
+    with pytest.raises(ValueError, match=r"rule\[1\]: ACME101 is taken already, by rule\[0\]"):
+        ptcompile.extensions(rules=[COST, COST])
+    with pytest.raises(ValueError, match=r"rule\[0\]: code, name, path, expression, message: missing"):
+        ptcompile.extensions(rules=[{}])
+
+
+TOML = """
+ignore = ["ACME101"]
+[[rule]]
+code = "ACME101"
+name = "cost-center"
+path = "metadata.labels"
+expression = "'cost-center' in self"
+message = "every job has the label cost-center"
+[[rule]]
+code = "ACME102"
+name = "own-registry"
+each = "container"
+path = "image"
+expression = "self.startsWith('registry.acme.example/')"
+message = "images come from registry.acme.example"
+severity = "error"
+"""
+
+
+def test_the_configuration_declares_rules(tmp_path: Path) -> None:
+    (tmp_path / "ptcompile.toml").write_text(TOML, encoding="utf-8")
+    (tmp_path / "job.yaml").write_text(JOB, encoding="utf-8")
+    done = ran(None, tmp_path, "lint", "job.yaml", "--output-format", "json")
+    assert (done.returncode, [one["code"] for one in json.loads(done.stdout)["diagnostics"]]) == (1, ["ACME102"])
+    done = ran(None, tmp_path, "lint", "job.yaml", "--ignore", "own-registry")
+    assert (done.returncode, done.stdout) == (0, "")
+    commented = JOB.replace("command: [fetch]}", "command: [fetch]}  # ptcompile: ignore[ACME102] a mirror")
+    (tmp_path / "job.yaml").write_text(commented, encoding="utf-8")
+    done = ran(None, tmp_path, "lint", "job.yaml")
+    assert (done.returncode, "1 ignored by comments" in done.stderr) == (0, True)
+    assert "own-registry" in ran(None, tmp_path, "rules").stdout
+    assert "images come from" in ran(None, tmp_path, "explain", "ACME102").stdout
+    (tmp_path / "ptcompile.toml").write_text(TOML.replace("ACME101", "ACME9", 1), encoding="utf-8")
+    done = ran(None, tmp_path, "lint", "job.yaml")
+    assert (done.returncode, "ignore: no rule 'ACME9'" in done.stderr) == (2, True)
+
+
+def test_without_the_rule_its_comment_names_nothing(tmp_path: Path) -> None:
+    (tmp_path / "job.yaml").write_text(JOB + "# ptcompile: ignore[ACME102]\n", encoding="utf-8")
+    done = ran(None, tmp_path, "lint", "job.yaml", "--isolated", "--output-format", "concise")
+    assert "no rule 'ACME102'; the configuration names no plugin that has it" in done.stdout

@@ -1,0 +1,91 @@
+"""Node pools of a profile: which of them take a job's pods, and whether there is room for all of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests import making
+
+H100 = {"machine": "p5.48xlarge", "count": 4}
+TAINTED = {**H100, "taints": [{"key": "dedicated", "value": "ml"}]}
+OWN = {"allocatable": {"cpu": "94", "memory": "1800Gi", "nvidia.com/gpu": 8}, "labels": {"pool": "gold"}, "count": 2}
+CPU = {"allocatable": {"cpu": "15", "memory": "60Gi"}, "count": 10}
+ASK = "resources: {cpu: 64, memory: 512Gi, gpu: 8}\n"
+
+
+def told(body: str, pools: dict[str, Any], **profile: Any) -> list[tuple[str, str, str]]:
+    cluster = making.profile({"nodePools": pools, **profile})
+    found = making.compiled(making.smallest(body), "jobset", cluster).problems
+    return [(one.name, one.severity, one.message) for one in found]
+
+
+@pytest.mark.parametrize(
+    ("body", "pools"),
+    [
+        (ASK, {"h100": H100}),
+        (ASK + "nodes: 4", {"h100": H100}),
+        (ASK + "nodes: 2\nnodeSelector: {pool: gold}", {"own": OWN, "cpu": CPU}),
+        (ASK + "tolerations: [{key: dedicated, operator: Exists}]", {"h100": TAINTED}),
+        (ASK + "nodes: 400", {"h100": {"machine": "p5.48xlarge"}}),  # an autoscaler has no end
+        ("resources: {cpu: 4, memory: 8Gi}\nnodes: 30", {"cpu": CPU}),  # three a node
+        (ASK + "roles: {loader: {command: [serve], resources: {cpu: 12}}}", {"h100": H100, "cpu": CPU}),
+        ("accelerator: nvidia-h100\n" + ASK, {"h100": H100}),
+        ("resources: {gpu: 8}", {"unknown": {"machine": "x1.metal"}}),
+    ],
+)
+def test_what_fits(body: str, pools: dict[str, Any]) -> None:
+    assert told(body, pools) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "pools", "name", "message"),
+    [
+        ("resources: {gpu: 16}", {"h100": H100, "cpu": CPU}, "fits-no-machine",
+         "spec.resources.gpu: 16: no node pool that these pods may run on leaves them more than 8 (h100)"),
+        ("resources: {cpu: 95, gpu: 8}", {"own": OWN}, "fits-no-machine",
+         "spec.resources.cpu: 95: no node pool that these pods may run on leaves them more than 94 (own)"),
+        ("resources: {cpu: 16}", {"cpu": CPU}, "fits-no-machine",
+         "spec.resources.cpu: 16: no node pool that these pods may run on leaves them more than 15 (cpu)"),
+        (ASK, {"h100": TAINTED}, "fits-no-machine",
+         "spec: no node pool of the profile 'default' takes these pods: h100 has the taint dedicated=ml:NoSchedule"),
+        (ASK + "nodeSelector: {pool: silver}", {"own": OWN}, "fits-no-machine",
+         "spec: no node pool of the profile 'default' takes these pods: own has other labels"),
+        (ASK + "nodes: 5", {"h100": H100}, "larger-than-pools",
+         "spec.nodes: 5 nodes, and the node pools of the profile 'default' have room for 4 of them"),
+        (ASK + "elastic: {nnodes: '5:8', nprocPerNode: 8}", {"h100": H100}, "larger-than-pools",
+         "spec.elastic.nnodes: 5 nodes, and the node pools of the profile 'default' have room for 4 of them"),
+        ("roles: {loader: {command: [serve], resources: {cpu: 99}}}", {"cpu": CPU}, "fits-no-machine",
+         "spec.roles.loader.resources.cpu: 99: no node pool"),
+    ],
+)  # fmt: skip
+def test_what_does_not(body: str, pools: dict[str, Any], name: str, message: str) -> None:
+    (found,) = told(body, pools)
+    assert found[:2] == (name, "error")
+    assert found[2].startswith(message)
+
+
+def test_a_range_of_nodes_may_end_above_the_room() -> None:
+    (found,) = told(ASK + "elastic: {nnodes: '2:8', nprocPerNode: 8}", {"h100": H100})
+    assert found[:2] == ("larger-than-pools", "warning")
+    assert "up to 8 nodes" in found[2]
+
+
+def test_the_pools_are_the_truth_and_not_the_catalogue() -> None:
+    body = "accelerator: nvidia-h100\nresources: {gpu: 16}"
+    pools = {"own": {"allocatable": {"nvidia.com/gpu": 16}}}
+    assert told(body, pools, cloud="eks") == []
+    assert [name for name, _, _ in told(body, {}, cloud="eks")] == ["fits-no-machine"]
+
+
+def test_a_pool_of_another_machine_is_not_the_accelerator_s() -> None:
+    pools = {"a100": {"machine": "p4d.24xlarge"}, "h100": H100}
+    assert told("accelerator: nvidia-a100-40gb\n" + ASK, pools, cloud="eks") == []
+    (found,) = told("accelerator: nvidia-h200\n" + ASK, pools, cloud="eks")
+    assert "a100 has other labels; h100 has other labels" in found[2]
+
+
+def test_claimed_gpus_count() -> None:
+    (found,) = told("resources: {gpu: 9}", {"own": OWN}, gpu={"claim": {}})
+    assert "9: no node pool that these pods may run on leaves them more than 8 (own)" in found[2]

@@ -1,0 +1,124 @@
+"""ComputeDomain and resource.k8s.io as published manifests have them: accepted, held to the CRD, and linted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import ptcompile
+from ptcompile.documents.emit import emit_all
+
+Json = dict[str, Any]
+
+
+def domain(spec: Json | None = None, name: str = "llama", **metadata: str) -> Json:
+    wanted = {"numNodes": 0, "channel": {"resourceClaimTemplate": {"name": "llama-channel"}}}
+    meta = {"name": name, **metadata}
+    return {
+        "apiVersion": "resource.nvidia.com/v1beta1", "kind": "ComputeDomain", "metadata": meta,
+        "spec": {**wanted, **(spec or {})},
+    }  # fmt: skip
+
+
+def job(pods: int = 2, template: str = "llama-channel", claim: str | None = "channel", **metadata: str) -> Json:
+    claims = {"claims": [{"name": claim}]} if claim else {}
+    container = {
+        "name": "pytorch", "image": "ghcr.io/acme/train:1.0", "command": ["python", "train.py"],
+        "resources": {"requests": {"cpu": 8, "memory": "64Gi"}, "limits": {"cpu": 8, "memory": "64Gi"}, **claims},
+    }  # fmt: skip
+    spec = {
+        "restartPolicy": "Never", "containers": [container],
+        "resourceClaims": [{"name": "channel", "resourceClaimTemplateName": template}],
+    }  # fmt: skip
+    return {
+        "apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train", **metadata},
+        "spec": {"parallelism": pods, "completions": pods, "completionMode": "Indexed", "backoffLimit": 0,
+                 "template": {"spec": spec}},
+    }  # fmt: skip
+
+
+def claim_template(version: str = "v1", **request: Any) -> Json:
+    asked = request or {"exactly": {"deviceClassName": "mrdma.google.com", "allocationMode": "ExactCount", "count": 8}}
+    return {
+        "apiVersion": f"resource.k8s.io/{version}", "kind": "ResourceClaimTemplate", "metadata": {"name": "rdma"},
+        "spec": {"spec": {"devices": {"requests": [{"name": "nics", **asked}]}}},
+    }  # fmt: skip
+
+
+def told(*objects: Json) -> list[tuple[str, str]]:
+    report = ptcompile.lint(emit_all(objects))
+    assert not report.unchecked
+    return [(one.name, one.severity) for one in report.diagnostics]
+
+
+@pytest.mark.parametrize(
+    "objects",
+    [
+        (domain({"numNodes": 2}), job()),  # cluster-toolkit, examples/gke-a4x; gpu-recipes, training/a4x
+        (domain({"numNodes": 0}), job(18)),  # EKS user guide; Azure's NCCL chart; OCI's GB300
+        (domain({"channel": {"resourceClaimTemplate": {"name": "llama-channel"}, "allocationMode": "Single"}}), job()),
+        (domain({"channel": {"resourceClaimTemplate": {"name": "llama-channel"}, "allocationMode": "All"}}), job()),
+        (claim_template(),),  # gpu-recipes, training/a4x-max
+        (claim_template(exactly={"deviceClassName": "neuron.aws.com", "allocationMode": "All"}),),
+        (claim_template("v1beta2"),),
+        (claim_template("v1beta1", deviceClassName="gpu.nvidia.com"),),
+        (claim_template(firstAvailable=[{"name": "a", "deviceClassName": "gpu.nvidia.com", "count": 2}]),),
+    ],
+    ids=str,
+)
+def test_published_shapes_are_accepted_without_a_word(objects: tuple[Json, ...]) -> None:
+    assert told(*objects) == []
+
+
+@pytest.mark.parametrize(
+    ("bad", "message"),
+    [
+        (domain({"numNodes": -1}), "must be greater than or equal to 0"),
+        (domain({"channel": {"resourceClaimTemplate": {"name": "c"}, "allocationMode": "Two"}}), '"All", "Single"'),
+        (domain({"channel": None}), "spec.channel"),
+        (domain({"channel": {"resourceClaimTemplateName": "c"}}), "resourceClaimTemplate"),
+        (domain({"nodes": 2}), "unknown field"),
+        (claim_template(deviceClassName="gpu.nvidia.com"), "spec.spec.devices.requests[0]"),  # v1beta1's flat words
+        (claim_template(exactly={"deviceClassName": "neuron.aws.com", "allocationMode": "all"}), "allocationMode"),
+    ],
+)  # fmt: skip
+def test_what_the_server_refuses(bad: Json, message: str) -> None:
+    found = [one for one in ptcompile.lint(emit_all([bad])).diagnostics if one.severity == "error"]
+    assert found
+    assert any(message in one.message for one in found), [one.message for one in found]
+    assert {one.authority for one in found} == {"kube-apiserver"}
+
+
+@pytest.mark.parametrize(
+    ("objects", "name"),
+    [
+        ((domain({"numNodes": 18}), job()), "nodes-differ-from-domain"),
+        ((domain(), job(template="llama")), "unmade-claim"),
+        ((domain(namespace="default"), job(namespace="research")), "claim-in-other-namespace"),
+        ((domain(), job(claim=None)), "unused-claim"),
+    ],
+)
+def test_what_hangs_is_told(objects: tuple[Json, ...], name: str) -> None:
+    assert told(*objects) == [(name, "warning")]
+
+
+def test_a_domain_of_another_namespace_counts_no_pods_of_this_one() -> None:
+    others = job(namespace="research")
+    names = {name for name, _ in told(domain({"numNodes": 18}, namespace="default"), others)}
+    assert names == {"claim-in-other-namespace"}
+
+
+def test_a_claim_of_a_cluster_s_own_template_is_not_judged() -> None:
+    assert told(job(template="of-the-cluster")) == []
+
+
+def test_a_network_s_claim_needs_no_container() -> None:
+    """mrdma and netdev attach interfaces to the pod (GKE, DRANET)."""
+    assert told(claim_template(), job(template="rdma", claim=None)) == []
+
+
+def test_the_spec_may_not_change() -> None:
+    old, new = emit_all([domain()]), emit_all([domain({"numNodes": 4})])
+    (found,) = ptcompile.diff(old, new).diagnostics
+    assert "A computeDomain.spec is immutable" in found.message

@@ -1,0 +1,88 @@
+"""What starts the stand-in, for each launcher that a pod may have."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import ptcompile
+from ptcompile.rehearsal import RehearsalError, Settings, rehearse
+from ptcompile.rehearsal.actors import Cast, cast
+from ptcompile.rehearsal.judge import claimed
+from ptcompile.rehearsal.words import fault
+from ptcompile.simulation.job import Job
+from tests.making import text
+from tests.rehearsal.playing import Scripted, fake_python
+
+ACCELERATE = (
+    "[accelerate, launch, --num_machines=2, --num_processes=8, --machine_rank=$(RANK), "
+    "--main_process_ip=$(MASTER_ADDR), --main_process_port=$(MASTER_PORT), --mixed_precision=bf16%s, train.py, --lr=1]"
+)
+DEEPSPEED = "[sh, -c, 'exec deepspeed --hostfile=/job/hosts%s --node_rank=$RANK --master_addr=$MASTER_ADDR train.py']"
+
+
+def job(command: str, nodes: int = 2) -> Job:
+    world = ptcompile.simulate(text(f"image: i\nnodes: {nodes}\ncommand: {command}"), target="job")
+    assert world.ok, world.diagnostics
+    return world.jobs[0]
+
+
+def played(command: str, nodes: int = 2) -> Cast:
+    return cast(job(command, nodes), most=2)
+
+
+def test_accelerate_is_told_how_the_pods_meet_and_no_more() -> None:
+    found = played(ACCELERATE % "")
+    assert found.actors[1].argv == (
+        "accelerate", "--multi_gpu", "--num_processes=4", "--num_machines=2", "--machine_rank=1",
+        "--main_process_ip=train-0.train", "--main_process_port=23456", "stand_in.py",
+    )  # fmt: skip
+    assert [(actor.processes, actor.rank) for actor in found.actors] == [(2, "0"), (2, "1")]
+    assert "accelerate is told --multi_gpu, and only how the pods meet" in found.stand_ins
+    assert "accelerate's config file is not there" in played(ACCELERATE % ", --config_file=/etc/a.yaml").stand_ins
+
+
+def test_one_machine_starts_what_it_may() -> None:
+    assert played("[accelerate, launch, --num_processes=1, --num_machines=1, train.py]", nodes=1).actors[0].argv == (
+        "accelerate", "--multi_gpu", "--num_processes=2", "--num_machines=1", "stand_in.py",
+    )  # fmt: skip
+
+
+def test_machines_of_a_config_file_that_is_not_there_are_not_guessed() -> None:
+    with pytest.raises(RehearsalError, match="config file, which is not there"):
+        played("[accelerate, launch, --config_file=/etc/a.yaml, --machine_rank=$(RANK), train.py]")
+
+
+def test_deepspeed_gets_a_host_file_of_all_pods() -> None:
+    found = played(DEEPSPEED % " --no_ssh")
+    assert found.actors[1].argv == (
+        "deepspeed", "--hostfile=hostfile", "--no_ssh", "--node_rank=1", "--master_addr=train-0.train", "stand_in.py",
+    )  # fmt: skip
+    assert "a host file with all pods replaces deepspeed's" in found.stand_ins
+    assert played("[deepspeed, --num_gpus=8, train.py]", nodes=1).actors[0].argv == (
+        "deepspeed", "--num_gpus=2", "stand_in.py",
+    )  # fmt: skip
+
+
+def test_deepspeed_over_ssh_is_refused() -> None:
+    with pytest.raises(RehearsalError, match="by ssh, which nothing here answers: give it --no_ssh"):
+        played(DEEPSPEED % "")
+
+
+def test_a_launcher_that_is_not_installed_is_named(tmp_path: Path) -> None:
+    settings = Settings(fake_python(tmp_path), limit=10.0)
+    with pytest.raises(RehearsalError, match="has no accelerate, which starts the processes"):
+        rehearse(job(ACCELERATE % ""), settings=settings, opening=Scripted().opening())
+    stage = Scripted()
+    stage.launchers = ("accelerate",)
+    found = rehearse(job(ACCELERATE % ""), settings=settings, opening=stage.opening(), most=1)
+    assert found.verdict.passed, found.verdict
+
+
+def test_what_accelerate_s_pods_meet_by_is_torchrun_s() -> None:
+    meets = job(ACCELERATE % "")
+    assert claimed(meets, []).end == "all"
+    assert claimed(meets, [fault("kill", "1@3s,back=8s")]).end == "fail"
+    apart = job(ACCELERATE.replace("num_machines=2", "num_machines=3") % "")
+    assert claimed(apart, []).end == "fail"

@@ -1,0 +1,95 @@
+"""Texts with a cursor, and what is asked about them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from lsprotocol.types import CompletionItem, Position
+
+from ptcompile.server.completion import complete
+from ptcompile.server.document import Open
+from ptcompile.server.surroundings import Defined, File, Settings, defined
+
+CURSOR = "|"
+"""Stands for the cursor."""
+
+SPEC = """\
+apiVersion: ptcompile/v1
+kind: TrainingJob
+metadata: {name: train, namespace: research}
+spec:
+  image: ghcr.io/acme/llama:2.1
+  script: train.py
+  nodes: 4
+  elastic: {nprocPerNode: 8}
+  resources: {cpu: 32, memory: 256Gi, gpu: 8}
+  env:
+    NCCL_DEBUG: INFO
+  target: volcano
+"""
+
+POD = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: train}
+spec:
+  restartPolicy: Never
+  containers:
+  - name: main
+    image: registry.example.com/train:1
+    command: [python, train.py]
+    volumeMounts:
+    - {name: data, mountPath: /data}
+  volumes:
+  - name: data
+    emptyDir: {}
+"""
+
+
+def split(text: str) -> tuple[str, int]:
+    """The text without its cursor, and where that was."""
+    before, _, after = text.partition(CURSOR)
+    return before + after, len(before)
+
+
+def opened(text: str, **given: Any) -> Open:
+    """A text as it is open."""
+    return Open("file:///w/a.yaml", "/w/a.yaml", text, **given)
+
+
+def at_cursor(text: str, **given: Any) -> tuple[Open, Position]:
+    """A text as it is open, and its cursor for the protocol."""
+    whole, offset = split(text)
+    one = opened(whole, **given)
+    return one, one.lines.position(offset)
+
+
+def completions(text: str, **given: Any) -> dict[str, CompletionItem]:
+    """What is offered at the cursor, by its label, in order."""
+    one, position = at_cursor(text, **given)
+    return {item.label: item for item in complete(one, position).items}
+
+
+def accepted(text: str, label: str, **given: Any) -> str:
+    """The text after one of the offers was taken."""
+    one, position = at_cursor(text, **given)
+    item = next(item for item in complete(one, position).items if item.label == label)
+    assert item.text_edit is not None
+    assert not hasattr(item.text_edit, "insert")
+    where = item.text_edit.range
+    start, end = one.lines.offset(where.start), one.lines.offset(where.end)
+    return one.text[:start] + item.text_edit.new_text + one.text[end:]
+
+
+def elsewhere(text: str, path: str = "/w/other.yaml") -> tuple[Defined, ...]:
+    """What another file of the workspace defines."""
+    return defined(File(path, text))
+
+
+def with_profile(text: str) -> Settings:
+    """Settings with a profile."""
+    from ptcompile.verbs.compile import read_cluster
+
+    profile, found = read_cluster(text)
+    assert profile is not None, found
+    return Settings(profile, "/w/cluster.yaml", text.encode())

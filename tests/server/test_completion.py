@@ -1,0 +1,145 @@
+"""What is offered, also while the text cannot be parsed."""
+
+from __future__ import annotations
+
+import pytest
+
+from ptcompile.operators.targets import TARGETS
+from tests.server.making import POD, SPEC, accepted, completions, elsewhere, opened, with_profile
+
+PROFILE = """\
+apiVersion: ptcompile/v1
+kind: ClusterProfile
+metadata: {name: prod}
+spec:
+  accelerators: {big: {nodeLabels: {pool: big}}}
+  fabrics: {rails: {resources: {rdma/rails: 1}}}
+  topology: {levels: {rack: {nodeLabel: example.com/rack}}}
+  priorities: {high: 1000}
+  defaults: {queue: research}
+"""
+HEAD = "apiVersion: ptcompile/v1\nkind: TrainingJob\nmetadata: {name: train}\nspec:\n"
+
+
+def test_fields_of_a_spec_that_are_not_there_yet() -> None:
+    found = completions(SPEC + "  |")
+    assert {"args", "queue", "sharedMemory"} <= set(found)
+    assert not {"image", "nodes", "metadata"} & set(found)
+
+
+def test_fields_below_a_key() -> None:
+    assert {"nnodes", "maxRestarts"} <= set(completions(f"{HEAD}  elastic:\n    m|"))
+    assert {"nnodes", "maxRestarts"} <= set(completions(f"{HEAD}  elastic: {{nprocPerNode: 8, |"))
+    assert "nprocPerNode" not in completions(f"{HEAD}  elastic: {{nprocPerNode: 8, |")
+
+
+def test_a_field_is_said_with_its_description() -> None:
+    item = completions(f"{HEAD}  scr|")["script"]
+    assert "torchrun starts" in str(item.documentation)
+
+
+@pytest.mark.parametrize(
+    ("text", "label", "after"),
+    [
+        (f"{HEAD}  im|", "image", f"{HEAD}  image: "),
+        (f"{HEAD}  ela|", "elastic", f"{HEAD}  elastic:"),
+        (f"{HEAD}  im|: x", "image", f"{HEAD}  image: x"),
+        (f"{HEAD}  elastic: {{maxR|}}", "maxRestarts", f"{HEAD}  elastic: {{maxRestarts: }}"),
+        (f"{HEAD}  target: vo|", "volcano", f"{HEAD}  target: volcano"),
+        (f"{HEAD}  target:|", "volcano", f"{HEAD}  target: volcano"),
+        (f"{HEAD}  target: 'v|'", "volcano", f"{HEAD}  target: 'volcano'"),
+    ],
+)
+def test_what_is_typed_then(text: str, label: str, after: str) -> None:
+    assert accepted(text, label) == after
+
+
+def test_targets_enums_and_switches() -> None:
+    assert list(completions(f"{HEAD}  target: |")) == list(TARGETS)
+    assert set(completions(f"{HEAD}  imagePullPolicy: |")) == {"Always", "IfNotPresent", "Never"}
+    assert set(completions(f"{HEAD}  spot: |")) == {"true", "false"}
+
+
+def test_names_of_the_profile_stand_before_the_built_in_ones() -> None:
+    settings = with_profile(PROFILE)
+    assert next(iter(completions(f"{HEAD}  accelerator: |", settings=settings))) == "big"
+    assert {"rails", "efa"} <= set(completions(f"{HEAD}  fabric: |", settings=settings))
+    assert "research" in completions(f"{HEAD}  queue: |", settings=settings)
+    assert "rack" in completions(f"{HEAD}  topology: {{required: |", settings=settings)
+    assert "high" in completions(f"{HEAD}  priority: |", settings=settings)
+    assert "nvidia-h100" in completions(f"{HEAD}  accelerator: |")
+
+
+def test_names_of_the_workspace() -> None:
+    other = elsewhere(
+        "apiVersion: kueue.x-k8s.io/v1beta2\nkind: LocalQueue\nmetadata: {name: team-a}\n---\n"
+        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
+    )
+    assert "team-a" in completions(f"{HEAD}  queue: |", elsewhere=other)
+    assert set(completions(f"{HEAD}  envFrom:\n  - configMapRef:\n      name: |", elsewhere=other)) == {"settings"}
+
+
+def test_fields_in_kubernetes_words() -> None:
+    assert {"name", "emptyDir", "persistentVolumeClaim"} <= set(completions(f"{HEAD}  volumes:\n  - |"))
+    assert {"initContainers", "containers"} <= set(completions(f"{HEAD}  podTemplate: {{spec: {{|"))
+    assert {"tasks", "minAvailable"} <= set(completions(f"{HEAD}  manifest: {{volcano: {{spec: {{|"))
+
+
+def test_a_manifest() -> None:
+    assert {"env", "resources"} <= set(completions(POD.replace("    image:", "    |\n    image:")))
+    assert "containers" not in completions(POD + "  c|")
+    found = completions(
+        "apiVersion: kubeflow.org/v1\nkind: PyTorchJob\nspec:\n  pytorchReplicaSpecs:\n    Master:\n      |"
+    )
+    assert set(found) == {"replicas", "restartPolicy", "template"}
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (POD.replace("restartPolicy: Never", "restartPolicy: |"), {"Always", "OnFailure", "Never"}),
+        (POD.replace("restartPolicy: Never", "restartPolicy:|"), {"Always", "OnFailure", "Never"}),
+        (POD.replace("restartPolicy: Never", "dnsPolicy: C|"), {"ClusterFirst", "Default", "None"}),
+        (POD.replace("emptyDir: {}", "hostPath: {path: /a, type: |}"), {"Directory", "File"}),
+    ],
+)
+def test_a_closed_list_that_only_the_server_knows(text: str, words: set[str]) -> None:
+    assert words <= set(completions(text))
+
+
+def test_the_volumes_that_a_mount_may_name() -> None:
+    assert set(completions(POD.replace("{name: data, mount", "{name: |, mount"))) == {"data"}
+
+
+def test_host_names_that_pods_will_have() -> None:
+    found = completions(SPEC + "  args: [--server, |]")
+    assert list(found)[:2] == ["train-master-0.train", "train-worker-0.train"]
+
+
+def test_host_names_while_the_text_is_broken() -> None:
+    broken = SPEC + "  args: [--server, |"
+    assert not opened(broken.replace("|", "")).sound
+    assert "train-master-0.train" not in completions(broken)
+    assert "train-master-0.train" in completions(broken, before=opened(SPEC))
+
+
+def test_kinds_and_versions() -> None:
+    assert list(completions("|")) == ["apiVersion", "kind", "metadata", "spec"]
+    assert "PyTorchJob" in completions("apiVersion: kubeflow.org/v1\nkind: |")
+    assert "Pod" not in completions("apiVersion: kubeflow.org/v1\nkind: |")
+    assert "batch.volcano.sh/v1alpha1" in completions("kind: Job\napiVersion: |")
+
+
+def test_the_object_of_a_list() -> None:
+    found = completions("apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: Pod\n  spec:\n    |")
+    assert "containers" in found
+
+
+def test_the_codes_of_a_comment() -> None:
+    found = completions("apiVersion: v1 # ptcompile: ignore[PTC302,PTC3|\n")
+    assert found["PTC301"].detail
+    assert not completions("apiVersion: v1 # some other comment |\n")
+
+
+def test_in_a_block_of_text_nothing_is_offered() -> None:
+    assert not completions("apiVersion: v1\nkind: ConfigMap\ndata:\n  a: ^\n    text |".replace("^", ">"))

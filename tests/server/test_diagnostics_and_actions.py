@@ -1,0 +1,139 @@
+"""Findings, and what can be done about them."""
+
+from __future__ import annotations
+
+import pytest
+from lsprotocol.types import CodeAction, DiagnosticSeverity, Position, Range
+
+import ptcompile
+from ptcompile.linting import every_rule
+from ptcompile.linting.pages import page
+from ptcompile.linting.rule import Rule
+from ptcompile.server.actions import FIX_ALL, actions, text_edits
+from ptcompile.server.diagnostics import diagnostics
+from ptcompile.server.document import Open
+from ptcompile.server.surroundings import Settings
+from tests.server.making import POD, SPEC, elsewhere, opened
+
+EVERYWHERE = Range(Position(0, 0), Position(1000, 0))
+
+
+def applied(one: Open, action: CodeAction) -> str:
+    """The text after an action."""
+    assert action.edit is not None
+    assert action.edit.changes is not None
+    text = one.text
+    for edit in reversed(action.edit.changes[one.uri]):
+        start, end = one.lines.offset(edit.range.start), one.lines.offset(edit.range.end)
+        text = text[:start] + edit.new_text + text[end:]
+    return text
+
+
+def fix(one: Open, title: str) -> str:
+    (action,) = [action for action in actions(one, EVERYWHERE, None, None) if title in action.title]
+    return applied(one, action)
+
+
+def test_a_finding_has_its_code_its_link_and_its_help() -> None:
+    (found,) = diagnostics(opened(SPEC.replace("  nodes:", "  noodes:")))
+    assert (found.code, found.source, found.severity) == ("PTC021", "ptcompile", DiagnosticSeverity.Error)
+    assert found.message.endswith("\nhelp: did you mean nodes?")
+    assert found.code_description is not None
+    assert found.code_description.href.startswith("https://")
+    assert (found.range.start, found.range.end) == (Position(6, 2), Position(6, 8))
+
+
+def test_the_findings_are_those_of_lint() -> None:
+    for rule in every_rule()[:40]:
+        text = page(rule).bad
+        found = [(one.code, one.message) for one in diagnostics(opened(text))]
+        wanted = [
+            (d.code, f"{d.message}\nhelp: {d.help}" if d.help else d.message) for d in ptcompile.lint(text).diagnostics
+        ]
+        assert found == wanted
+
+
+def test_a_value_of_many_lines_is_marked_at_its_key() -> None:
+    text = POD.replace("    emptyDir: {}", "    emptyDir:\n      sizeLimit:\n        a: 1\n        b: 2\n")
+    for one in diagnostics(opened(text)):
+        assert one.range.start.line == one.range.end.line
+
+
+def test_several_documents() -> None:
+    wrong = POD.replace("restartPolicy: Never", "restartPolicy: Nver")
+    found = diagnostics(opened(f"{POD}---\n{wrong}---\n{SPEC}---\n{wrong}"))
+    assert len({one.range.start.line for one in found if one.code != "PTC109"}) >= 2
+
+
+def test_a_text_that_cannot_be_parsed() -> None:
+    (found,) = diagnostics(opened("apiVersion: v1\nkind: Pod\nspec: [a, b\n"))
+    assert found.severity == DiagnosticSeverity.Error
+
+
+def test_settings_decide_what_is_found() -> None:
+    wrong = SPEC.replace("  nodes:", "  noodes:")
+    assert not diagnostics(opened(wrong, settings=Settings(excluded=True)))
+    assert not diagnostics(opened(wrong, settings=Settings(ignore=("PTC021",))))
+    (found,) = diagnostics(opened(wrong, settings=Settings(wrong="the configuration is wrong")))
+    assert found.message == "the configuration is wrong"
+
+
+def test_objects_of_other_files_count() -> None:
+    quota = "apiVersion: v1\nkind: ResourceQuota\nmetadata: {name: q, namespace: default}\nspec: {hard: {pods: '0'}}\n"
+    assert len(diagnostics(opened(POD, elsewhere=elsewhere(quota)))) == len(diagnostics(opened(POD))) + 1
+
+
+def test_a_fix_changes_what_is_wrong_and_nothing_else() -> None:
+    text = SPEC.replace("  nodes: 4", "  noodes: 4  # as many as fit")
+    assert fix(opened(text), "PTC021: ") == SPEC.replace("  nodes: 4", "  nodes: 4  # as many as fit")
+
+
+def test_here_it_is_ignored() -> None:
+    text = SPEC.replace("script: train.py", "script: train.py\n  noodes: 4")
+    new = fix(opened(text), "ignore PTC021 here")
+    assert "noodes: 4  # ptcompile: ignore[PTC021]\n" in new
+
+
+@pytest.mark.parametrize("rule", every_rule()[::4], ids=lambda rule: str(rule.name))
+def test_a_fix_of_every_fourth_rule_is_what_fix_makes(rule: Rule) -> None:
+    text = page(rule).bad
+    one = opened(text)
+    fixes = [action for action in actions(one, EVERYWHERE, None, None) if action.edit and "ignore" not in action.title]
+    fixable = [found for found in one.report.diagnostics if found.fix is not None]
+    assert bool(fixes) <= bool(fixable)
+    for action in fixes:
+        assert applied(one, action) != text
+
+
+def test_all_safe_fixes_at_once_for_a_client_that_asks_for_them() -> None:
+    text = POD.replace("{name: train}", "{name: train, annotations: {a: 1}}")
+    text = text.replace("    image:", "    env: [{name: A, value: 2}]\n    image:")
+    one = opened(text)
+    assert FIX_ALL not in {action.kind for action in actions(one, EVERYWHERE, None, None)}
+    (action,) = actions(one, Range(Position(0, 0), Position(0, 0)), {"source.fixAll"}, None)
+    assert '{a: "1"}' in applied(one, action)
+    assert applied(one, action) == ptcompile.fix(text).content.decode()
+
+
+def test_only_what_is_asked_for() -> None:
+    one = opened(SPEC.replace("  nodes:", "  noodes:"))
+    assert actions(one, EVERYWHERE, {"refactor"}, None) == []
+    assert {action.kind for action in actions(one, EVERYWHERE, {"quickfix"}, None)} == {"quickfix"}
+    assert actions(one, Range(Position(0, 0), Position(1, 0)), None, None) == []
+
+
+def test_an_edit_is_of_a_version_where_the_client_can() -> None:
+    action = actions(opened(SPEC.replace("  nodes:", "  noodes:")), EVERYWHERE, None, 7)[0]
+    assert action.edit is not None
+    (change,) = action.edit.document_changes or ()
+    assert change.text_document.version == 7  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("new", ["", "a: 1\nb: 2\nc: 3\n", "b: 2\n", "a: 1\r\nx\u2028y: 2\n", "z\na: 1\nb: 2"])
+def test_edits_lead_from_one_text_to_the_other(new: str) -> None:
+    one = opened("a: 1\nb: 😀2\n")
+    text = one.text
+    for edit in reversed(list(text_edits(one, new))):
+        start, end = one.lines.offset(edit.range.start), one.lines.offset(edit.range.end)
+        text = text[:start] + edit.new_text + text[end:]
+    assert text == new

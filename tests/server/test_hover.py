@@ -1,0 +1,89 @@
+"""What is said of a place."""
+
+from __future__ import annotations
+
+from ptcompile.server.hover import hover
+from tests.server.making import SPEC, at_cursor
+
+MANIFEST = """\
+apiVersion: batch/v1
+kind: Job
+metadata: {name: train}
+spec:
+  completionMode: Indexed
+  completions: 2
+  parallelism: 2
+  template:
+    spec:
+      restartPolicy: Never
+      containers:
+      - name: main
+        image: registry.example.com/train:1
+        command: [torchrun, --nnodes=2, --nproc-per-node=8, "--node-rank=$(RANK_OF_NODE)", train.py]
+        env:
+        - name: RANK_OF_NODE
+          valueFrom: {fieldRef: {fieldPath: "metadata.annotations['batch.kubernetes.io/job-completion-index']"}}
+        - {name: DB_PASSWORD, value: hunter2-and-more}
+"""
+
+
+def said(text: str) -> str:
+    one, position = at_cursor(text)
+    found = hover(one, position)
+    return "" if found is None else found.contents.value  # type: ignore[union-attr]  # Markdown, always
+
+
+def test_a_field_with_its_description_default_and_use() -> None:
+    found = said(SPEC.replace("  script:", "  scr|ipt:"))
+    assert "Python file that torchrun starts" in found
+    assert "the pass **rendezvous**" in found
+    assert "for `volcano`" in found
+    assert "Default: `5`" in said(SPEC.replace("nprocPerNode: 8", "monitor|Interval: 5"))
+
+
+def test_a_line_that_decides_nothing_here_says_nothing_of_it() -> None:
+    assert "decides" not in said("apiVersion: ptcompile/v1\nki|nd: TrainingJob\n")
+
+
+def test_a_field_of_kubernetes() -> None:
+    assert "list of mapping" in said(MANIFEST.replace("containers:", "cont|ainers:"))
+
+
+def test_what_each_pod_sees_of_a_reference() -> None:
+    found = said(MANIFEST.replace("$(RANK_OF", "$(RANK|_OF"))
+    assert "| `train-0-*****` | `0` |" in found
+    assert "| `train-1-*****` | `1` |" in found
+
+
+def test_what_each_pod_sees_of_a_variable() -> None:
+    assert "| `train-1-*****` | `1` |" in said(MANIFEST.replace("name: RANK_OF_NODE", "name: RANK|_OF_NODE"))
+    assert "**NCCL_DEBUG** is `INFO` in all 4 pods" in said(SPEC.replace("NCCL_DEBUG", "NCCL|_DEBUG"))
+
+
+def test_what_torchrun_sets_for_each_process() -> None:
+    found = said(MANIFEST.replace("DB_PASSWORD", "RA|NK"))
+    assert "| `train-1-*****` | `8 to 15` |" in found
+    assert "**WORLD_SIZE** is `16` in both pods" in said(MANIFEST.replace("DB_PASSWORD", "WORLD|_SIZE"))
+
+
+def test_no_secret_is_shown() -> None:
+    found = said(MANIFEST.replace("DB_PASSWORD", "DB|_PASSWORD"))
+    assert "DB_PASSWORD" in found
+    assert "hunter2" not in found
+
+
+def test_the_page_of_what_was_found() -> None:
+    found = said(SPEC.replace("  script:", "  scr|pt:"))
+    assert "PTC021 unknown-spec-field" in found or "**PTC021" in found
+
+
+def test_the_page_of_a_code_in_a_comment() -> None:
+    found = said("apiVersion: v1 # ptcompile: ignore[PTC|302] fine\nkind: Pod\n")
+    assert found.startswith("**PTC302 ")
+    assert "**Fix**" in found
+
+
+def test_nothing_to_say() -> None:
+    assert said("|") == ""
+    assert "PTC001" in said("a: [|")
+    assert said("a: te|xt\n") == ""

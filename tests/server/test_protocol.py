@@ -1,0 +1,113 @@
+"""The server as an editor meets it: a process, and the protocol on its standard input and output."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import GOLDEN
+from tests.server.client import Client
+from tests.server.making import POD, SPEC
+
+WRONG = SPEC.replace("  nodes:", "  noodes:")
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[Client]:
+    (tmp_path / "ptcompile.toml").write_text('cluster = "cluster.yaml"\nignore = ["PTC109"]\n', encoding="utf-8")
+    (tmp_path / "cluster.yaml").write_text((GOLDEN / "queue-volcano" / "cluster.yaml").read_text(encoding="utf-8"))
+    (tmp_path / "settings.yaml").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n")
+    with Client(tmp_path) as found:
+        found.replies["window/showDocument"] = {"success": True}
+        yield found
+    assert found.status == 0
+
+
+def test_an_editor_at_work(client: Client) -> None:
+    """Typing, in one go: a start of the server takes longer than all of it."""
+    (found,) = client.open("spec.yaml", WRONG)
+    assert (found["code"], found["range"]["start"]) == ("PTC021", {"line": 6, "character": 2})
+    client.change("spec.yaml", SPEC, 2)
+    assert client.diagnostics("spec.yaml", 2) == []
+    document = {"textDocument": {"uri": client.uri("spec.yaml")}}
+    whole = {"start": {"line": 0, "character": 0}, "end": {"line": 99, "character": 0}}
+    (hint,) = client.call("textDocument/inlayHint", **document, range=whole)
+    assert hint["label"] == "4 pods, 32 processes, 32 GPUs"
+    lenses = client.call("textDocument/codeLens", **document)
+    assert next(one["command"]["title"] for one in lenses) == "show manifests for volcano"
+    assert "torchrun" in client.call("textDocument/hover", **client.at("spec.yaml", 5, 4))["contents"]["value"]
+    assert client.call("textDocument/documentSymbol", **document)[0]["name"] == "TrainingJob/train"
+    typed = SPEC + "  envFrom: [{configMapRef: {name: "
+    client.change("spec.yaml", typed, 3)
+    items = client.call("textDocument/completion", **client.at("spec.yaml", 12, 34))["items"]
+    assert [item["label"] for item in items] == ["settings"]
+    client.change("spec.yaml", typed + "settings}}]\n", 4)
+    (place,) = client.call("textDocument/definition", **client.at("spec.yaml", 12, 36))
+    assert place["uri"] == client.uri("settings.yaml")
+    client.change("spec.yaml", WRONG, 5)
+    context: dict[str, list[str]] = {"diagnostics": []}
+    fix, ignore = client.call("textDocument/codeAction", **document, range=whole, context=context)
+    assert fix["edit"]["changes"][client.uri("spec.yaml")][0]["newText"] == "  nodes: 4\n"
+    assert ignore["title"] == "ignore PTC021 here"
+
+
+def test_texts_that_are_shown(client: Client) -> None:
+    client.open("spec.yaml", SPEC)
+    lens = {"command": "ptcompile.showManifests", "arguments": [client.uri("spec.yaml"), 0, "jobset"]}
+    assert "kind: JobSet" in client.call("workspace/executeCommand", **lens)["text"]
+    asked = client.asked.get(timeout=60)
+    shown = Path(asked["params"]["uri"].removeprefix("file://"))
+    assert "kind: JobSet" in shown.read_text(encoding="utf-8")
+    assert shown.parent.stat().st_mode & 0o077 == 0
+    client.replies["window/showMessageRequest"] = {"title": "volcano"}
+    choose = {"command": "ptcompile.chooseTarget", "arguments": [client.uri("spec.yaml"), 0]}
+    assert client.call("workspace/executeCommand", **choose)["name"] == "train-volcano.yaml"
+    pods = {"command": "ptcompile.showPods", "arguments": [client.uri("spec.yaml"), 0]}
+    assert "train-master-0" in client.call("workspace/executeCommand", **pods)["text"]
+    page = {"command": "ptcompile.explainPage", "arguments": [client.uri("spec.yaml")]}
+    assert client.call("workspace/executeCommand", **page)["text"].startswith("<!DOCTYPE html>")
+
+
+def test_the_configuration_is_that_of_lint(client: Client, tmp_path: Path) -> None:
+    config = tmp_path / "ptcompile.toml"
+    assert client.open("spec.yaml", WRONG)
+    config.write_text('ignore = ["PTC021"]\n', encoding="utf-8")
+    client.tell("workspace/didChangeWatchedFiles", changes=[{"uri": config.as_uri(), "type": 2}])
+    assert client.diagnostics("spec.yaml") == []
+    config.write_text('ignroe = ["PTC021"]\n', encoding="utf-8")
+    client.tell("workspace/didChangeWatchedFiles", changes=[{"uri": config.as_uri(), "type": 2}])
+    (found,) = client.diagnostics("spec.yaml")
+    assert "did you mean ignore?" in found["message"]
+    config.unlink()
+    client.tell("workspace/didChangeConfiguration", settings={"ptcompile": {"ignore": ["PTC021"]}})
+    assert client.diagnostics("spec.yaml") == []
+
+
+def test_a_request_that_is_cancelled_stops(client: Client) -> None:
+    stream = "---\n".join([POD] * 2_000)
+    document = {"uri": client.uri("many.yaml"), "languageId": "yaml", "version": 1, "text": stream}
+    client.open("small.yaml", SPEC)
+    client.tell("textDocument/didOpen", textDocument=document)
+    number = client.ask("textDocument/codeLens", textDocument={"uri": client.uri("many.yaml")})
+    client.tell("$/cancelRequest", id=number)
+    assert client.answer(number)["error"]["code"] == -32800
+    before = client.cpu()
+    client.change("many.yaml", POD, 2)
+    client.diagnostics("many.yaml", 2)
+    client.call("textDocument/documentSymbol", textDocument={"uri": client.uri("small.yaml")})
+    assert client.cpu() - before < 2, "the findings of the text before are still looked for"
+
+
+def test_what_is_closed_has_no_findings(client: Client) -> None:
+    assert client.open("spec.yaml", WRONG)
+    client.tell("textDocument/didClose", textDocument={"uri": client.uri("spec.yaml")})
+    assert client.diagnostics("spec.yaml") == []
+
+
+def test_the_connection_ends_while_a_question_is_open(client: Client) -> None:
+    client.open("spec.yaml", SPEC)
+    client.silent.add("window/showMessageRequest")
+    client.ask("workspace/executeCommand", command="ptcompile.chooseTarget", arguments=[client.uri("spec.yaml"), 0])
+    client.asked.get(timeout=60)

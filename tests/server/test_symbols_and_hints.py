@@ -1,0 +1,108 @@
+"""The outline of a text, and what stands behind and above its jobs."""
+
+from __future__ import annotations
+
+from lsprotocol.types import DocumentSymbol, Position, Range
+
+from ptcompile.server.commands import manifests, page, pods
+from ptcompile.server.hints import code_lenses, inlay_hints
+from ptcompile.server.symbols import symbols
+from tests.server.making import POD, SPEC, opened
+
+EVERYWHERE = Range(Position(0, 0), Position(1000, 0))
+
+
+def _names(found: list[DocumentSymbol]) -> dict[str, object]:
+    return {one.name: _names(list(one.children or [])) for one in found}
+
+
+def test_a_tree_for_each_object() -> None:
+    found = symbols(opened(f"{SPEC}---\n{POD}"))
+    assert [one.name for one in found] == ["TrainingJob/train", "Pod/train"]
+    pod = _names(found)["Pod/train"]
+    assert isinstance(pod, dict)
+    assert pod["spec"] == {
+        "restartPolicy": {},
+        "containers": {
+            "main": {"name": {}, "image": {}, "command": {}, "volumeMounts": {"data": {"name": {}, "mountPath": {}}}}
+        },
+        "volumes": {"data": {"name": {}, "emptyDir": {}}},
+    }
+
+
+def test_a_symbol_is_within_its_parent() -> None:
+    def check(one: DocumentSymbol) -> None:
+        assert _at(one.range.start) <= _at(one.selection_range.start)
+        assert _at(one.selection_range.end) <= _at(one.range.end)
+        for inner in one.children or ():
+            assert _at(one.range.start) <= _at(inner.range.start) <= _at(inner.range.end) <= _at(one.range.end)
+            check(inner)
+
+    text = POD.replace("{name: data, mountPath: /data}", "&m {name: data, mountPath: /data}\n    - *m")
+    for one in symbols(opened(text)):
+        check(one)
+
+
+def _at(position: Position) -> tuple[int, int]:
+    return position.line, position.character
+
+
+def test_the_objects_of_a_list() -> None:
+    text = "apiVersion: v1\nkind: List\nitems:\n" + "".join(
+        f"- {POD}".replace("\n", "\n  ").rstrip(" ") for _ in range(2)
+    )
+    assert [one.name for one in symbols(opened(text))] == ["Pod/train", "Pod/train"]
+
+
+def test_secrets_are_not_in_the_outline() -> None:
+    found = symbols(opened(SPEC.replace("NCCL_DEBUG: INFO", "HF_TOKEN: hunter2")))
+    assert "hunter2" not in str(found)
+
+
+def test_how_large_a_job_will_be() -> None:
+    (hint,) = inlay_hints(opened(SPEC), EVERYWHERE)
+    assert hint.label == "4 pods, 32 processes, 32 GPUs"
+    assert (hint.position.line, hint.position.character) == (1, 17)
+    assert not inlay_hints(opened(SPEC), Range(Position(5, 0), Position(9, 0)))
+    assert [one.label for one in inlay_hints(opened(POD), EVERYWHERE)] == ["1 pod, 1 process"]
+
+
+def test_a_spec_that_does_not_compile_has_no_size() -> None:
+    assert not inlay_hints(opened(SPEC.replace("nodes: 4", "nodes: many")), EVERYWHERE)
+
+
+def test_what_can_be_asked() -> None:
+    titles = [one.command.title for one in code_lenses(opened(SPEC)) if one.command is not None]
+    assert titles == ["show manifests for volcano", "show manifests for ...", "what each pod sees"]
+    titles = [one.command.title for one in code_lenses(opened(POD)) if one.command is not None]
+    assert titles == ["what each pod sees"]
+    assert not code_lenses(opened("apiVersion: v1\nkind: ConfigMap\n"))
+
+
+def test_the_manifests() -> None:
+    shown = manifests(opened(SPEC), 0, "jobset")
+    assert shown is not None
+    assert shown.name == "train-jobset.yaml"
+    assert "kind: JobSet\n" in shown.text
+
+
+def test_why_there_are_no_manifests() -> None:
+    shown = manifests(opened(SPEC.replace("nodes: 4", "nodes: many")), 0, None)
+    assert shown is not None
+    assert shown.text.startswith("# There are no manifests for ")
+    assert "spec.nodes" in shown.text
+    assert all(line.startswith("#") for line in shown.text.splitlines())
+
+
+def test_what_each_pod_sees() -> None:
+    shown = pods(opened(SPEC), 0)
+    assert shown is not None
+    assert "train-master-0" in shown.text
+    assert pods(opened("a: 1\n"), 0) is None
+    assert manifests(opened(SPEC), 5, None) is None
+
+
+def test_the_page() -> None:
+    shown = page(opened(SPEC))
+    assert shown.language == "html"
+    assert "<title>train" in shown.text

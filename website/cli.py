@@ -1,0 +1,53 @@
+"""The page of the command line, made from the parser."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from collections.abc import Iterator
+
+from ptcompile.cli import _parser
+
+
+def page() -> str:
+    """Every command with its usage, its options and the text below them."""
+    os.environ["COLUMNS"] = "84"  # argparse wraps usage lines to it
+    parser = _parser("")
+    head = (
+        "# Command line\n\nThe first word may be a command; without one it is `compile`. Results go to standard "
+        "output, everything for people to standard error.\n\n"
+        "| Exit status | Meaning |\n|---|---|\n| 0 | clean |\n| 1 | findings, or a spec that does not compile |\n"
+        "| 2 | wrong usage, unreadable input, or a fault of ptcompile |"
+    )
+    return "\n\n".join([head, *(_command(name, one, text) for name, one, text in _commands(parser))]) + "\n"
+
+
+def _commands(parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser, str]]:
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            helps = {one.dest: one.help or "" for one in action._choices_actions}
+            for name, one in action.choices.items():
+                yield name, one, helps[name]
+
+
+def _command(name: str, parser: argparse.ArgumentParser, text: str) -> str:
+    usage = parser.format_usage().removeprefix("usage: ")
+    parts = [f"## ptcompile {name}", _first_upper(text) + ".", f"```text\n{usage}```"]
+    rows = [_row(action) for action in parser._actions if action.dest != "help"]
+    if rows:
+        parts.append("\n".join(["| Argument | Meaning |", "|---|---|", *rows]))
+    if parser.epilog:
+        parts.append(f"```text\n{parser.epilog.strip()}\n```")
+    return "\n\n".join(parts)
+
+
+def _row(action: argparse.Action) -> str:
+    choices = "{" + ",".join(map(str, action.choices)) + "}" if action.choices else None
+    value = "" if action.nargs == 0 else str(action.metavar or choices or action.dest.upper())
+    names = [f"`{name} {value}`".replace(" `", "`") for name in action.option_strings] or [f"`{value}`"]
+    meaning = (action.help or "").replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
+    return f"| {', '.join(names)} | {_first_upper(meaning)} |"
+
+
+def _first_upper(text: str) -> str:
+    return text[:1].upper() + text[1:]

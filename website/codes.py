@@ -1,0 +1,112 @@
+"""A page for each code, and the index of all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from ptcompile.findings.codes import CODES
+from ptcompile.linting import every_rule
+from ptcompile.linting.answers import ANSWERS
+from ptcompile.linting.pages import Page, page
+from ptcompile.linting.rule import Rule
+from website.facts import cited
+
+FAMILIES: Final = {
+    "0": "Files, specs and profiles",
+    "1": "Resources and devices",
+    "2": "Scheduling, queues and the network",
+    "3": "Storage and shared memory",
+    "4": "Environment, launch and rendezvous",
+    "5": "What the API server and the webhooks reject",
+    "6": "Import, conversion and Flyte",
+    "7": "Restarts and ends",
+    "8": "Images, commands and style",
+    "9": "Comments in your files",
+}
+_STAGES: Final = {
+    "apply": "the object is rejected when it is created or changed",
+    "pod": "the object is accepted, its pods are rejected",
+    "run": "the pods start, and the job hangs, crashes or wastes what it asked for",
+    "style": "it works",
+}
+_SEVERITIES: Final = {
+    "error": "could not run on any cluster as written",
+    "warning": "depends on something outside the files",
+    "note": "information; never changes the exit status",
+}
+
+
+def pages() -> dict[str, str]:
+    """The page of every code, and `codes/index.md`."""
+    rules = {str(rule.name): rule for rule in every_rule()}
+    found = {f"codes/{code}.md": _page(code, name, rules.get(name)) for name, code in CODES.items()}
+    return {**found, "codes/index.md": _index(rules)}
+
+
+def _page(code: str, name: str, rule: Rule | None) -> str:
+    return "\n\n".join([f"# {code} {name}", *(_of_answer(name) if rule is None else _of_rule(rule)), _ways(code, name)])
+
+
+def _of_answer(name: str) -> Iterator[str]:
+    answer = ANSWERS[name]
+    yield _prose(answer.title)
+    yield f"## Fix\n\n{_sentence(answer.fix)}"
+
+
+def _of_rule(rule: Rule) -> Iterator[str]:
+    text: Page = page(rule)
+    yield _prose(text.title)
+    yield "\n".join(
+        [
+            f"- Severity **{rule.severity}**: {_SEVERITIES[rule.severity]}",
+            f"- Stage **{rule.stage}**: {_STAGES[rule.stage]}",
+            f"- Authority: **{rule.authority}**",
+        ]
+    )
+    yield f"## What\n\n{_sentence(text.what)}"
+    yield f"## Why\n\n{_sentence(text.why)}"
+    yield f"## Example\n\nFound:\n\n```yaml\n{text.bad}```\n\nInstead:\n\n```yaml\n{text.good}```"
+    yield f"## Fix\n\n{_sentence(text.fix)}"
+    yield f"## Source\n\n{_sentence(text.source)}{cited(text.source)}"
+
+
+def _ways(code: str, name: str) -> str:
+    offline = f"`ptcompile explain {code}` prints this page offline."
+    return f"---\n\n{offline} `# ptcompile: ignore[{code}]` or `ignore[{name}]` ignores a finding that is intended."
+
+
+def _index(rules: dict[str, Rule]) -> str:
+    parts = [
+        "# Codes\n\nEvery finding has a code and a name, neither of which is ever renumbered or reused. "
+        "[Lint](../guide/lint.md) explains severity, stage and how to choose rules."
+    ]
+    for digit, title in FAMILIES.items():
+        named = sorted((code, name) for name, code in CODES.items() if code.startswith(f"PTC{digit}"))
+        rows = [_row(code, name, rules.get(name)) for code, name in named]
+        head = "| Code | Name | What |\n|---|---|---|"
+        parts.append(f"## PTC{digit}: {title}\n\n{head}\n" + "\n".join(rows))
+    return "\n\n".join(parts) + "\n"
+
+
+def _row(code: str, name: str, rule: Rule | None) -> str:
+    title = _prose(page(rule).title if rule else ANSWERS[name].title).replace("|", "\\|").replace("\n", " ")
+    verdict = f" ({rule.severity}, {rule.stage})" if rule else ""
+    return f"| [{code}]({code}.md) | `{name}` | {title}{verdict} |"
+
+
+def _prose(text: str) -> str:
+    """Plain text as Markdown: what looks like markup is not, except code between backticks."""
+    parts = text.split("`")
+    return "`".join(_escaped(part) if at % 2 == 0 else part for at, part in enumerate(parts))
+
+
+def _escaped(text: str) -> str:
+    for sign in "\\*_<[#":
+        text = text.replace(sign, f"\\{sign}")
+    return text
+
+
+def _sentence(text: str) -> str:
+    text = _prose(text.strip())
+    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")

@@ -1,0 +1,37 @@
+"""The repository's own documents as pages of the site, with links that lead somewhere on both."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from typing import Final
+
+from website.blocks import ROOT
+
+REPOSITORY: Final = "https://github.com/ptcompile/ptcompile/blob/main/"
+_PAGES: Final = {
+    "CHANGELOG.md": "project/changelog.md",
+    "CONTRIBUTING.md": "project/contributing.md",
+    "SECURITY.md": "project/security.md",
+}
+_LINK: Final = re.compile(r"(?<=\]\()(?![a-z]+:|#)([^)#\s]+)")
+
+
+def pages() -> dict[str, str]:
+    """Each document under the path of its page."""
+    return {page: (ROOT / name).read_text(encoding="utf-8") for name, page in _PAGES.items()}
+
+
+def relinked(markdown: str, page: str) -> str:
+    """The text of a page; its links to files of the repository lead to their page, or to the repository."""
+    name = next((one for one, path in _PAGES.items() if path == page), f"docs/{page}")
+    return _LINK.sub(lambda found: _target(found[1], name, page), markdown)
+
+
+def _target(link: str, name: str, page: str) -> str:
+    """Where a link of the document `name`, shown as `page`, leads on the site."""
+    path = posixpath.normpath(posixpath.join(posixpath.dirname(name), link))
+    found = _PAGES.get(path) or (path.removeprefix("docs/") if path.startswith("docs/") else None)
+    if found is None:
+        return REPOSITORY + path
+    return posixpath.relpath(found, posixpath.dirname(page) or ".")
