@@ -15,6 +15,8 @@ from ptcompile.server.document import Open
 from ptcompile.server.place import place_at
 
 _ENCODINGS = ("utf-16", "utf-8", "utf-32")
+_LONG = 4_000
+"""Characters of a text whose fixes are asked for on one line alone: each reads the text several times."""
 
 
 def server(data: bytes) -> None:
@@ -40,7 +42,8 @@ def server(data: bytes) -> None:
         assert found.range.start.line <= found.range.end.line < len(one.lines)
     converter.unstructure(symbols.symbols(one))
     converter.unstructure([*hints.inlay_hints(one, everywhere), *hints.code_lenses(one)])
-    for action in actions.actions(one, everywhere, None, None):
+    line = Range(one.lines.position(cut), one.lines.position(cut))
+    for action in actions.actions(one, everywhere if len(one.text) < _LONG else line, None, None):
         for edits in (action.edit.changes or {}).values() if action.edit is not None else ():
             _applied(one, list(edits))
     if one.objects:

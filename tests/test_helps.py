@@ -15,7 +15,7 @@ from ptcompile.linting.pages import page
 from tests.conftest import ALL, Case, pair_name
 
 SOURCES = Path(ptcompile.__file__).parent
-NO_FINDINGS = {"cli", "diffing", "explaining", "flyte", "page"}
+NO_FINDINGS = {"cli", "diffing", "explaining", "flyte", "page", "server"}
 """What writes prose for people."""
 PROSE = {
     "linting/answers.py", "linting/catalogue.py", "report/schema.py", "verbs/import_manifests.py",

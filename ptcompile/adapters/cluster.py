@@ -66,21 +66,21 @@ def submit(api: Any, result: Result, namespace: str) -> Json:
     """Create the objects of one compiled job in their order, and return the live job.
 
     The objects beside it are then owned by the job, so that deleting it deletes them. `namespace` is for objects that
-    name none. Where one of them cannot be created, those before it are deleted again. Raises `CompileError` for a
+    name none. Where the server refuses one step, what was created is deleted again. Raises `CompileError` for a
     result with errors.
     """
     made: list[tuple[Reference, Json]] = []
-    for manifest, one in zip(result.unwrap(), result.handle.objects, strict=True):
-        where = one if one.namespace else one._replace(namespace=namespace)
-        try:
+    try:
+        for manifest, one in zip(result.unwrap(), result.handle.objects, strict=True):
+            where = one if one.namespace else one._replace(namespace=namespace)
             made.append((where, _json(_ask(api, "POST", _path(where, name=False), body=manifest))))
-        except Exception:
-            for before, _ in reversed(made):
-                delete(api, before)
-            raise
-    *beside, (_, job) = made
-    for one, _ in beside:
-        _ask(api, "PATCH", _path(one), body={"metadata": {"ownerReferences": [_owner(job)]}}, content=_MERGE)
+        *beside, (_, job) = made
+        for one, _ in beside:
+            _ask(api, "PATCH", _path(one), body={"metadata": {"ownerReferences": [_owner(job)]}}, content=_MERGE)
+    except Exception:
+        for one, _ in reversed(made):
+            delete(api, one)
+        raise
     return job
 
 

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from ptcompile.kubernetes.accelerators import is_accelerator
+from ptcompile.kubernetes.placement import pinned
 from ptcompile.kubernetes.untyped import Json, at, items, mapping, text
 
 Path = tuple[str | int, ...]
@@ -21,6 +22,9 @@ _VERBS = ("rdma/", "nvidia.com/hostdev", "mellanox.com/", "nvidia.com/rdma")
 _IB_ENV = ("NCCL_IB_HCA", "NCCL_IB_GID_INDEX")
 _INTERFACE = "NCCL_SOCKET_IFNAME"
 _MNNVL = "NCCL_MNNVL_ENABLE"
+_TUNER = "NCCL_TUNER_CONFIG_PATH"
+_FORK_SAFE = "RDMAV_FORK_SAFE"
+_TYPE = "node.kubernetes.io/instance-type"
 
 
 class Gap(NamedTuple):
@@ -68,9 +72,12 @@ def gaps(template: Json) -> Iterator[Gap]:
         yield from _interface(container)
         yield from _direct(container, template)
         yield from _multi_node_nvlink(container)
+        yield from _part_of_the_network(container, one, spec)
+        yield from _tuner(container, spec)
 
 
-_SAID = ("FI_EFA_", "FI_PROVIDER", "NCCL_IB_", "NCCL_NET", _INTERFACE, "NCCL_GPUDIRECTTCPX_", "NCCL_FASTRAK_", _MNNVL)
+_SAID = ("FI_EFA_", "FI_PROVIDER", "NCCL_IB_", "NCCL_NET", _INTERFACE, "NCCL_GPUDIRECTTCPX_", "NCCL_FASTRAK_", _MNNVL,
+         _TUNER, _FORK_SAFE)  # fmt: skip
 """What the names of all variables begin with that are asked for here."""
 
 
@@ -78,7 +85,7 @@ def concerns(env: Iterable[Json], resources: Iterable[str]) -> bool:
     """Whether a container has a variable or an RDMA device without which nothing here can be wrong."""
     if any(text(entry.get("name")).startswith(_SAID) for entry in env):
         return True
-    return any(str(name).startswith(_VERBS) for name in resources)
+    return any(str(name).startswith(_VERBS) or name == EFA for name in resources)
 
 
 def _read(container: Json, path: Path, host: bool, networks: bool) -> _Container:
@@ -104,6 +111,9 @@ def _efa(one: _Container) -> Iterator[Gap]:
     if wanted and EFA not in one.devices and not one.hidden:
         message = f"{wanted} is for EFA, and the container requests no {EFA}: NCCL falls back to TCP or stops"
         yield Gap(one.env_path(wanted), message, f"request {EFA}, or remove {wanted}")
+    if EFA in one.devices and one.env.get(_FORK_SAFE) == "1":
+        message = f"{_FORK_SAFE} is 1, which AWS advises against with EFA"
+        yield Gap(one.env_path(_FORK_SAFE), message, f"remove {_FORK_SAFE}")
     pages = "FI_EFA_USE_HUGE_PAGE"
     if one.env.get(pages) == "1" and not any(name.startswith("hugepages-") for name in one.devices):
         message = f"{pages} is on, and the container requests no huge pages: libfabric runs without them"
@@ -187,5 +197,42 @@ def _direct(one: _Container, template: Json) -> Iterator[Gap]:
 def _multi_node_nvlink(one: _Container) -> Iterator[Gap]:
     """NVLink between nodes goes by an IMEX channel, which a claim or the container runtime brings."""
     if one.env.get(_MNNVL) == "1" and not one.hidden and "NVIDIA_IMEX_CHANNELS" not in one.env:
-        message = f"{_MNNVL} is 1, and the container claims no channel of a ComputeDomain: NCCL stops"
+        message = f"{_MNNVL} is 1, but the container claims no channel of a ComputeDomain: NCCL fails"
         yield Gap(one.env_path(_MNNVL), message, f"claim a channel by resources.claims, or remove {_MNNVL}")
+
+
+_OF_CLOUD = {"eks": ("efa", EFA), "aks": ("infiniband", "rdma/ib")}
+"""By cloud, the fabric of which each machine has a number of devices, and their resource."""
+
+
+def _part_of_the_network(one: _Container, container: Json, spec: Json) -> Iterator[Gap]:
+    """All accelerators of a machine that the pod selects, with some of its network devices."""
+    from ptcompile.catalogue.fit import by_name
+
+    for _, values in pinned(spec, _TYPE):
+        known = [by_name().get(value) for value in values]
+        machine, _, cloud = known[0] if len(known) == 1 and known[0] is not None else (None, "", "")
+        fabric, resource = _OF_CLOUD.get(cloud, ("", ""))
+        half = one.devices.get(resource)
+        if machine is None or half is None:
+            continue
+        amounts = at(container, "resources", half)
+        asked, there = text(amounts.get(resource)) or str(amounts.get(resource)), machine.fabrics.get(fabric, 0)
+        devices = [str(amounts[name]) for name in amounts if is_accelerator(str(name))]
+        if devices == [str(machine.devices)] and asked.isdigit() and int(asked) < there:
+            message = f"{asked} of the {there} {resource} of {machine.name}, with all of its accelerators"
+            path = (*one.path, "resources", half, resource)
+            yield Gap(path, f"{message}: collectives run at part of its bandwidth", f"request {there}")
+
+
+_TUNERS = {"tuner_config_a3u.txtpb": "nvidia-h200-141gb", "tuner_config_a4.txtpb": "nvidia-b200"}
+"""gIB's configurations of NCCL's tuner, and the machines' accelerator that each is for."""
+
+
+def _tuner(one: _Container, spec: Json) -> Iterator[Gap]:
+    """A tuner configuration of another machine than the pod selects."""
+    wanted = _TUNERS.get(one.env.get(_TUNER, "").rpartition("/")[2])
+    for _, values in pinned(spec, "cloud.google.com/gke-accelerator") if wanted is not None else ():
+        if wanted not in values:
+            message = f"{_TUNER} is for {wanted}, but the pod selects {', '.join(values)}"
+            yield Gap(one.env_path(_TUNER), message, "use the configuration of that machine")

@@ -1,6 +1,6 @@
 """The options of a rendezvous, as `--rdzv-conf` gives them: who reads which, and what they read it as.
 
-Source: PyTorch 2.13, torch/distributed/elastic/rendezvous. An option that a backend does not read is ignored by it.
+Source: PyTorch 2.15, torch/distributed/elastic/rendezvous. An option that a backend does not read is ignored by it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,13 @@ def _integer(value: str) -> str | None:
 
 def _positive(value: str) -> str | None:
     return _integer(value) or (None if int(value) > 0 else "must be above 0")
+
+
+def _delay(value: str) -> str | None:
+    try:
+        return None if 0 <= float(value) < float("inf") else "must be finite and not negative"
+    except ValueError:
+        return "must be a number"
 
 
 def _boolean(value: str) -> str | None:
@@ -42,6 +49,7 @@ _DYNAMIC: Final = {
     "keep_alive_interval": _integer,
     "keep_alive_max_attempt": _integer,
     "read_timeout": _positive,
+    "cas_backoff_max_seconds": _delay,
 }
 """Of the backends that DynamicRendezvousHandler drives."""
 

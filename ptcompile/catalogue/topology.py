@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from ptcompile.catalogue.vendors import ANYWHERE
+_ANYWHERE: Final = ""  # vendors.ANYWHERE: rules of Kueue read the words below, and not the vendors
 
 HOST = "kubernetes.io/hostname"
 CLIQUE = "nvidia.com/gpu.clique"
@@ -41,7 +41,7 @@ LEVELS: Mapping[str, Mapping[str, str]] = {
         "nvlink-domain": CLIQUE,
         "host": HOST,
     },
-    ANYWHERE: {"nvlink-domain": CLIQUE, "host": HOST},
+    _ANYWHERE: {"nvlink-domain": CLIQUE, "host": HOST},
 }
 """By cloud, from the widest level to one node. A profile's own level of a name wins."""
 
@@ -77,4 +77,4 @@ def volcano(tier: int | None) -> dict[str, str | int]:
 
 def levels_of(cloud: str | None) -> Mapping[str, str]:
     """The labels of the levels that are known of a cloud, or anywhere, by their names."""
-    return LEVELS[cloud or ANYWHERE]
+    return LEVELS[cloud or _ANYWHERE]

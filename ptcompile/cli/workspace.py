@@ -19,7 +19,8 @@ _MOST: Final = 5_000
 _LARGEST: Final = 1 << 20
 """A file with more bytes than this is not looked into."""
 _WORDS: Final = tuple(kind.encode() for kind in sorted(NAMED))
-_OPTIONS: Final = ("cluster", "config", "ignore", "kubernetesVersion", "select")
+_OPTIONS: Final = {"cluster": str, "config": str, "ignore": list, "kubernetesVersion": str, "select": list}
+"""What a client may configure, and of which type it is; anything else is left alone."""
 
 
 class Workspace:
@@ -27,7 +28,7 @@ class Workspace:
 
     def __init__(self, folders: list[str], given: Mapping[str, Any]) -> None:
         self._folders = [os.path.abspath(folder) for folder in folders]
-        self._given = {name: given[name] for name in _OPTIONS if given.get(name) not in (None, "", [])}
+        self._given = {name: given[name] for name, kind in _OPTIONS.items() if isinstance(given.get(name), kind)}
         self._settings: dict[str, tuple[Config, Settings, Callable[[str], bool]]] = {}
         self._found: tuple[File, ...] | None = None
         self._read: dict[str, tuple[tuple[int, int], bytes | None]] = {}
@@ -50,7 +51,9 @@ class Workspace:
     def _configured(self, start: str) -> tuple[Config, Settings]:
         """The settings of a folder; of one whose configuration cannot be used, why."""
         try:
-            config = self._with_given(configuration.load(self._given.get("config"), start=start), start)
+            named = self._given.get("config")
+            found = configuration.load(os.path.join(start, named) if named else None, start=start)
+            config = self._with_given(found, start)
             if config.kubernetes_version is not None:
                 parse_version(config.kubernetes_version)
             if config.schemas:
@@ -72,14 +75,14 @@ class Workspace:
         """The configuration with the editor's settings laid over it, as the command line's options are."""
         from ptcompile.findings.selection import named
 
-        select, ignore = (tuple(map(str, _list(self._given.get(name)))) for name in ("select", "ignore"))
+        select, ignore = (tuple(map(str, self._given.get(name, ()))) for name in ("select", "ignore"))
         named([*select, *ignore])
         cluster = self._given.get("cluster")
         return config._replace(
             select=select or config.select,
             ignore=(*config.ignore, *ignore),
-            cluster=os.path.join(start, str(cluster)) if cluster else config.cluster,
-            kubernetes_version=str(self._given.get("kubernetesVersion") or config.kubernetes_version or "") or None,
+            cluster=os.path.join(start, cluster) if cluster else config.cluster,
+            kubernetes_version=self._given.get("kubernetesVersion") or config.kubernetes_version,
         )
 
     def files(self) -> tuple[File, ...]:
@@ -117,12 +120,8 @@ class Workspace:
         return self._read[path][1]
 
 
-def _list(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [] if value is None else [value]
-
-
 def _within(path: str, folder: str) -> bool:
-    return os.path.commonpath([os.path.abspath(path), folder]) == folder if os.path.isabs(path) else False
+    return path.startswith(os.path.join(folder, ""))
 
 
 def _with_profile(config: Config) -> Settings:

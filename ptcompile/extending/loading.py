@@ -59,7 +59,7 @@ class _Made:
             return
         points = sorted((one for one in found.entry_points if one.group in GROUPS), key=lambda one: one.name)
         if not points:
-            self.wrong.append(f"plugin {name!r} {found.version} is no plugin: it has no entry points {_any(GROUPS)}")
+            self.wrong.append(f"plugin {name!r} {found.version} is not a plugin: it has no entry points {_any(GROUPS)}")
             return
         self.loaded.append(Loaded(found.metadata["Name"], found.version))
         for point in points:
@@ -96,7 +96,7 @@ class _Made:
 
     def _own(self, name: str, owner: str) -> None:
         if name in self._owners:
-            raise ValueError(f"{name} is taken already, by {self._owners[name]}")
+            raise ValueError(f"{name} is already used by {self._owners[name]}")
         self._owners[name] = owner
 
 

@@ -59,24 +59,26 @@ def _domain(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: Clust
         return
     entry, at = hardware.accelerator(cluster, job.accelerator), ("spec", "fabric")
     if entry is None:
-        message = "which machines an NVLink domain joins is told by their accelerator, and none is named"
+        message = "an NVLink domain needs an accelerator, and none is named"
         yield _run(at, message, "add accelerator, such as nvidia-gb200")
         return
     (_, most), rack = job.node_range(), entry.nodes_per_domain
     if rack is None:
-        message = f"NVLink of {job.accelerator} ends at the node: no ComputeDomain joins several"
+        message = f"NVLink of {job.accelerator} does not reach beyond the node, so there is no domain to join"
         yield _run(at, message, "use the fabric between the nodes, such as efa or infiniband")
     elif most > rack:
-        message = f"{most} nodes, and an NVLink domain has {rack}: between two of them data takes the other network"
-        help = "or say with topology how near they are" if job.topology is None else "or count on both networks"
+        message = (
+            f"{most} nodes, but an NVLink domain has at most {rack}: traffic between domains uses the other network"
+        )
+        help = "or set topology to place them" if job.topology is None else "or expect both networks to be used"
         yield _run(at, message, f"use at most {rack} nodes, {help}")
     for path, fields in pods:
         asked, whole = gpus_per_node(job, fields, cluster), entry.devices_per_node
         if whole and 0 < asked < whole:
             message = (
-                f"{asked} of a machine's {whole} GPUs, and a node has one channel: a second pod there waits for it"
+                f"{asked} of a machine's {whole} GPUs, but a node has one channel: a second pod on it stays Pending"
             )
-            yield _run((*path, "resources"), message, f"ask for {whole} GPUs a node, and for fewer nodes")
+            yield _run((*path, "resources"), message, f"request {whole} GPUs per node, on fewer nodes")
             return
 
 

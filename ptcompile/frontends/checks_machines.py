@@ -62,7 +62,7 @@ def _of_block(
     found = list(misfits([one.ask for one in said], machines, cloud))
     for one in found:
         yield _told(one, next(each for each in said if each.ask is one.ask), job.accelerator or "", cloud)
-    if not found:
+    if not found and "/" not in (job.accelerator or ""):  # a slice says itself how much of a machine it is
         yield from _part(said, machines, job, cloud)
     yield from _disk(path, job, fields, machines, cluster)
 
@@ -139,7 +139,7 @@ def _part(said: Sequence[_Said], machines: Machines, job: JobSpec, cloud: str | 
     message = f"{asked} of the {found.devices} accelerators of {found.machine}, and {rest} are left to other pods"
     if fill < found.devices and here == found.pods:
         message = (
-            f"{found.machine} has room for {here} such pods and {found.devices - fill} accelerators that none uses"
+            f"{found.machine} fits {here} of these pods, which leaves {found.devices - fill} accelerators unusable"
         )
     help = f"request {found.devices} per node, on fewer nodes"
     text = f"{field_path(devices.path)}: {message}"

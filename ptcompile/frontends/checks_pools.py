@@ -132,8 +132,8 @@ def _of_role(
         most = max(rest, key=lambda one: amounts[one.name] or 0)
         has = Quantity(amounts[most.name] or 0, asks[name].format)
         at = _path(role, name, data)
-        message = f"{asks[name]}: no node pool that these pods may run on leaves them more than {has} ({most.name})"
-        yield _error("fits-no-machine", at, message, f"ask for at most {has} a node")
+        message = f"{asks[name]}: no node pool open to these pods has more than {has} allocatable ({most.name})"
+        yield _error("fits-no-machine", at, message, f"request at most {has} per node")
         return
 
 
@@ -154,9 +154,9 @@ def _all_nodes(job: Job, room: int, data: Mapping[str, Any], cluster: ClusterPro
     least = job.min_nodes > room
     path: Path = ("spec", "elastic", "nnodes") if job.elastic else ("spec", "nodes")
     many = f"{job.min_nodes} nodes" if least else f"up to {job.most_nodes} nodes"
-    message = f"{many}, and the node pools of the profile {cluster.metadata.name!r} have room for {room} of them"
+    message = f"{many}, but the node pools of the profile {cluster.metadata.name!r} have room for only {room}"
     text = f"{field_path(path)}: {message}"
-    help = f"ask for at most {room} nodes, or for less a node"
+    help = f"use at most {room} nodes, or request less per node"
     severity = "error" if least else "warning"
     found = problem("larger-than-pools", path, text, help, severity=severity, stage="run")  # type: ignore[arg-type]
     yield settle(found, data)

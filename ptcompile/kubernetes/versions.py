@@ -19,7 +19,7 @@ class Versions(NamedTuple):
     mpi_operator: Version = (0, 8)
     nvidia_dra: Version = (25, 12)
     """NVIDIA's DRA driver for GPUs. Its releases after 25.12 are numbered 0.x: `no_dns_names` tells them from older."""
-    torch: Version = (2, 13)
+    torch: Version = (2, 15)
     """PyTorch, of the images that train; `torch_of` asks an image's tag first."""
 
 
@@ -47,6 +47,12 @@ def closes_when_told_to_end(torch: Version) -> bool:
     """Whether SIGTERM to one torchrun ends the rendezvous of all."""
     first, after = CLOSED_BY_SIGTERM
     return first <= torch < after
+
+
+def same_torchrun(one: Version, other: Version) -> bool:
+    """Whether the torchrun of two versions of PyTorch does the same, as far as it was measured."""
+    changes = (*CLOSED_BY_SIGTERM, SHARED_STORE, FIRST_STORE)
+    return all((one >= change) == (other >= change) for change in changes)
 
 
 def torch_of(image: str | None, versions: Versions) -> Version:

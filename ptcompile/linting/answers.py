@@ -186,7 +186,7 @@ ANSWERS: Final[dict[str, Answer]] = {
         "mount a volume, or have the nodes made with a larger root volume or their local disks as ephemeral storage",
     ),
     "larger-than-pools": Answer(
-        "The node pools that the profile names have no room for all nodes of the job, which then waits for ever.",
+        "The node pools that the profile names have no room for all nodes of the job, which then waits forever.",
         "use fewer nodes, ask for less of each, or correct spec.nodePools in the profile",
     ),
     "queued-differently": Answer(

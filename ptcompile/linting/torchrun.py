@@ -1,4 +1,4 @@
-"""What torchrun's own parsers take and refuse (PyTorch 2.13, torch/distributed/run.py and its rendezvous)."""
+"""What torchrun's own parsers take and refuse (PyTorch 2.15, torch/distributed/run.py and its rendezvous)."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ OPTIONS: Final = frozenset(
         "run-path", "log-dir", "redirects", "tee", "local-ranks-filter", "node-rank", "master-addr", "master-port",
         "local-addr", "logs-specs", "numa-binding", "signals-to-handle", "virtual-local-rank", "shutdown-timeout",
         "duplicate-stdout-filters", "duplicate-stderr-filters", "use-env", "help",
+        "log-line-prefix-template", "print-completion",
     }
 )  # fmt: skip
 """All options of torchrun and torch.distributed.launch, by their dashed names."""

@@ -65,8 +65,8 @@ def ground(folder: str, settings: Settings, images: Sequence[str]) -> Iterator[G
             return
     engine = find_engine()
     if engine is None:
-        neither = "neither docker nor podman answers" + (f", and {why}" if why else "")
-        raise RehearsalError(f"{neither}: a rehearsal needs one of them, or Linux namespaces")
+        lacking = "an image needs docker or podman, and neither answers"
+        raise RehearsalError(f"{why}; neither docker nor podman answers in its place" if why else lacking)
     with _in_containers(folder, settings, images, engine) as found:
         yield found
 

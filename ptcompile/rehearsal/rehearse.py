@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from ptcompile.kubernetes.versions import parse_version, torch_of
+from ptcompile.kubernetes.versions import parse_version, same_torchrun, torch_of
 from ptcompile.rehearsal.actors import Actor, cast
 from ptcompile.rehearsal.course import Course, Progress
 from ptcompile.rehearsal.errors import RehearsalError
@@ -89,10 +89,10 @@ def _surroundings(image: str, on: Ground, settings: Settings) -> Iterator[str]:
 
 def _others(job: Job, image: str, on: Ground, settings: Settings) -> Iterator[str]:
     meant, found = torch_of(image, job.versions), parse_version(on.torch)
-    if meant != found:
+    if not same_torchrun(meant, found):
         yield (
-            f"PyTorch {found[0]}.{found[1]} replaces {meant[0]}.{meant[1]}, which the image or the profile's "
-            "versions.torch says"
+            f"PyTorch {found[0]}.{found[1]} replaces {meant[0]}.{meant[1]} (the image's tag, else the profile's "
+            "versions.torch, else the newest known)"
         )
     if settings.scale != 1:
         yield f"torchrun's waits and the times of the faults are {settings.scale:g} times shorter"

@@ -23,7 +23,7 @@ from ptcompile.server.diagnostics import as_diagnostic
 from ptcompile.server.document import Open
 
 FIX_ALL: Final = "source.fixAll.ptcompile"
-_MOST: Final = 8
+_MOST: Final = 4
 """Findings for which something is offered at once."""
 _NEAR: Final = 200
 """Lines of which the fewest that change are looked for: that takes the square of their number."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-_RULES: Final = "https://github.com/ptcompile/ptcompile#rules"
+_CODES: Final = "https://ptcompile.github.io/ptcompile/codes"
 
 
 def page_of(code: str) -> str:
-    """The address of the page that explains a code."""
-    return f"{_RULES}-{code.lower()}" if not code.startswith("PTC") else _RULES
+    """The address of the page of a code such as `PTC302`."""
+    return f"{_CODES}/{code}/"

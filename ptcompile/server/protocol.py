@@ -133,6 +133,8 @@ class Server:
         uri = params.text_document.uri
         if (task := self._publishing.pop(uri, None)) is not None:
             task.cancel()
+        if (texts := self._texts) is not None:
+            asyncio.ensure_future(self._worker.run(lambda _: texts.close(uri)))  # noqa: RUF006 - the worker holds it
         self.pygls.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, []))
 
     def _saved(self, params: lsp.DidSaveTextDocumentParams) -> None:

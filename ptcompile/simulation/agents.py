@@ -6,7 +6,14 @@ from typing import NamedTuple
 
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.untyped import text
-from ptcompile.kubernetes.versions import OWN_STORE, SHARED_STORE, Version, closes_when_told_to_end, torch_of
+from ptcompile.kubernetes.versions import (
+    FIRST_STORE,
+    OWN_STORE,
+    SHARED_STORE,
+    Version,
+    closes_when_told_to_end,
+    torch_of,
+)
 from ptcompile.simulation.meeting import Lead, Meeting, names, training
 from ptcompile.simulation.pod import Pod, Workload
 from ptcompile.torchrun import conf_of
@@ -38,6 +45,8 @@ class Agents(NamedTuple):
     """Whether a pod that is told to end, as a node that is drained tells it, closes the rendezvous for all."""
     known_at_start: bool
     """Whether node 0 recognizes the endpoint as its own without DNS: by its bare host name, or from /etc/hosts."""
+    first_store: bool = True
+    """Whether agents that share a store share that of the first meeting, and not the rendezvous' own."""
 
     @property
     def elastic(self) -> bool:
@@ -69,6 +78,7 @@ def agents_of(job: Workload, found: Meeting | None, torch: Version | None = None
         wait_for_others=_seconds(conf, "timeout", _STATIC) if static else _seconds(conf, "join_timeout", _JOIN),
         closes=not static and any(closes_when_told_to_end(torch or _torch(lead, job)) for lead in leads),
         known_at_start=static or _known(leads[0][1], seen.host),
+        first_store=all((torch or _torch(lead, job)) >= FIRST_STORE for lead in leads),
     )
 
 

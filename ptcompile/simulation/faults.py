@@ -1,7 +1,7 @@
 """What a fault does to a job that torchrun started: pods that come late, go, or come back, and processes that fail.
 
-Measured with torchrun of PyTorch 2.2 and 2.13 on gloo, a network namespace a pod (tests/recorded/torchrun). What the
-operator does with a pod that has failed is told elsewhere; here a pod comes back only where the fault says so.
+Measured with torchrun of PyTorch 2.2, 2.5, 2.13 and 2.15 on gloo, a network namespace a pod (tests/recorded/torchrun).
+What the operator does with a pod that has failed is told elsewhere; here a pod comes back only where the fault says so.
 """
 
 from __future__ import annotations
@@ -22,6 +22,10 @@ STALE = 60
 START = 5
 """Seconds of torchrun's start after which it looks for its own name, at most, on a machine that is not busy."""
 
+_STALE_ADDRESSES = (
+    "the agents of PyTorch 2.4 and 2.5 share the store of the rendezvous, which keeps stale addresses: each attempt "
+    "may fail and use up a restart"
+)
 _CLOSES = (
     "torchrun of PyTorch 2.3 to 2.7 closes the rendezvous when it receives SIGTERM, so the others exit with status 1 "
     "when they meet again"
@@ -86,6 +90,8 @@ def _joins(agents: Agents) -> Claim:
         )
     if agents.own_store:
         return Claim("all", "each rendezvous has its own store, so a new agent can join")
+    if not agents.first_store:
+        return Claim(None, _STALE_ADDRESSES)
     return Claim("fail", f"the agents keep the store of the first rendezvous and give up after {STALE} seconds")
 
 
@@ -137,17 +143,21 @@ def sentences(agents: Agents) -> Iterator[str]:
         yield f"torchrun, a recreated or late pod: it joins within {GROW[0]} to {GROW[1]} seconds"
     elif agents.elastic and not agents.restarts and agents.own_store:
         yield f"torchrun, a late pod: either outcome, by chance, as {_joins(agents).why}"
+    elif agents.backend == "c10d" and not agents.first_store and not agents.own_store:
+        yield (
+            f"torchrun, a recreated or late pod: either outcome, by chance, as {_STALE_ADDRESSES} "
+            "(TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 prevents it)"
+        )
     elif agents.backend == "c10d" and not agents.own_store and (agents.restarts or agents.elastic):
         yield (
             "torchrun, a pod that is recreated or joins a later rendezvous: all pods exit with status 1 after "
-            f"{STALE} seconds, as their agents keep the store of the first one (PyTorch 2.4 and newer, measured on "
-            "2.13; "
-            "TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 prevents it)"
+            f"{STALE} seconds, as their agents keep the store of the first one (PyTorch 2.6 and newer, measured on "
+            "2.13 and 2.15; TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1 prevents it)"
         )
     if agents.backend == "c10d" and agents.restarts:
         yield (
             "torchrun, a lost node 0: it hosts the store, so the others exit with status 1 within 3 seconds, and "
-            "each of their {agents.pods - 1} pods has failed; they meet again only if all of them are recreated"
+            f"each of those {agents.pods - 1} pods has failed; they meet again only if all of them are recreated"
         )
     first, others = agents.wait_for_first, agents.wait_for_others
     yield (

@@ -20,8 +20,11 @@ def extensions(plugins: Iterable[str] = (), rules: Iterable[Mapping[str, Any]] =
     """What plugins and declared rules add: the argument `extensions` of `compile`, `lint` and others.
 
     `plugins` are names of installed packages, which are imported; `rules` are tables as `[[tool.ptcompile.rule]]` has
-    them. Raises ValueError with a sentence for each plugin that is missing or broken and each table that is wrong.
+    them. Raises ValueError with a sentence for each plugin that is missing or broken and each table that is wrong, and
+    TypeError for one text in place of a list.
     """
+    if isinstance(plugins, str):
+        raise TypeError("plugins: a list of names, and not one text")
     from ptcompile.extending.loading import load
 
     return load(plugins, rules)

@@ -9,6 +9,7 @@ from ptcompile.verbs import compile as compiling
 from ptcompile.verbs.simulate import simulate
 
 if TYPE_CHECKING:
+    from ptcompile.extending import Extensions
     from ptcompile.rehearsal import Rehearsal
     from ptcompile.simulation import World
     from ptcompile.simulation.faults import Kind
@@ -24,6 +25,7 @@ def rehearse(
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
     filename: str | None = None,
     others: Iterable[str | bytes | Mapping[str, Any]] = (),
+    extensions: Extensions | None = None,
     faults: Iterable[str] = (),
     python: str | None = None,
     image: str | None = None,
@@ -54,7 +56,7 @@ def rehearse(
     """
     from ptcompile import rehearsal
 
-    world = simulate(source, target=target, cluster=cluster, filename=filename, others=others)
+    world = simulate(source, target=target, cluster=cluster, filename=filename, others=others, extensions=extensions)
     if not world.jobs and not world.ok:
         raise compiling.CompileError(world.diagnostics)
     job = the_job(world, source, cluster)

@@ -58,6 +58,8 @@ class FakeApi:
         self.url = ""
         self.ends: bool | None = None
         """How jobs end that are asked for a second time: well or not; None leaves them running."""
+        self.forbidden: frozenset[str] = frozenset()
+        """Methods that the client may not use."""
         self._lock = threading.Lock()
         self._uid = 0
 
@@ -114,6 +116,8 @@ class FakeApi:
         query, found = dict(parse_qsl(url.query)), PATH.match(url.path)
         with self._lock:
             self.asked.append((method, target))
+            if method in self.forbidden:
+                return 403, {"kind": "Status", "reason": "Forbidden", "message": f"no {method} for you"}
             if found is None:
                 return 404, {"message": "no such path"}
             version, plural, space = found["core"] or found["group"], found["plural"], found["space"] or ""

@@ -89,6 +89,16 @@ def test_what_cannot_be_created_leaves_nothing(fake: FakeApi, api: Any) -> None:
     assert fake.names("services") == []
 
 
+def test_a_client_that_may_not_patch_leaves_nothing(fake: FakeApi, api: Any) -> None:
+    from kubernetes.client import ApiException
+
+    fake.forbidden = frozenset({"PATCH"})
+    with pytest.raises(ApiException) as raised:
+        _submitted(api, "job")
+    assert raised.value.status == 403
+    assert fake.objects == {}
+
+
 def test_of_a_pod_that_was_made_again_the_newest_counts(fake: FakeApi, api: Any) -> None:
     _, live = _submitted(api, "job")
     (key, first), *_ = [one for one in fake.objects.items() if one[0][1] == "pods"]

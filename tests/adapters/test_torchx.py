@@ -16,7 +16,7 @@ pytest.importorskip("torchx")
 
 from torchx.components.dist import ddp
 from torchx.runner import get_runner
-from torchx.schedulers import get_default_scheduler_name, get_scheduler_factories
+from torchx.schedulers import get_scheduler_factories
 from torchx.schedulers.api import Stream
 from torchx.specs import AppState
 
@@ -43,7 +43,13 @@ def test_the_entry_point_and_torchx_s_own_schedulers() -> None:
     assert set(factories) == {"ptcompile", *DEFAULT_SCHEDULER_MODULES}
     assert isinstance(factories["ptcompile"]("session"), PtcompileScheduler)
     assert factories["local_cwd"]("session").backend == "local"
-    assert get_default_scheduler_name() == next(iter(DEFAULT_SCHEDULER_MODULES))
+
+
+def test_ptcompile_alone_leaves_torchx_as_it_is() -> None:
+    from importlib.metadata import distribution
+
+    assert {point.group for point in distribution("ptcompile").entry_points} == {"console_scripts"}
+    assert distribution("ptcompile").version == distribution("ptcompile-torchx").version
 
 
 def test_the_command_line_compiles_without_a_cluster(tmp_path: Path) -> None:

@@ -61,15 +61,16 @@ def test_an_entry_is_well_formed(name: str, cloud: str) -> None:
 @pytest.mark.parametrize(("name", "cloud"), PLACES)
 def test_it_compiles_for_every_target_with_no_findings(name: str, cloud: str) -> None:
     profile = {"kind": "ClusterProfile", "apiVersion": "ptcompile/v1", "spec": {"cloud": cloud or None}}
-    most = max((one.devices for one in accelerators.machines_of(name, cloud)), default=8)
-    devices = {name: min(most, 8), **{f"{name}/{part}": _chips(part) for part in ROWS[name].slices[:1]}}
+    every = [one for where in (cloud, *CLOUDS) for one in accelerators.machines_of(name, where)]
+    most = every[0].devices if every else 8
+    devices = {name: most, **{f"{name}/{part}": _chips(part) for part in ROWS[name].slices[:1]}}
     for one, count in devices.items():
         for target in TARGETS:
             nodes = 1 if target == "pod" else 2
             amounts = f"{{cpu: 16, memory: 32Gi, gpu: {count}}}"
             body = f"accelerator: {one}\nelastic: {{nnodes: {nodes}, nprocPerNode: auto}}\nresources: {amounts}"
             result = compile(making.smallest(body), target=target, cluster=profile)
-            assert result.diagnostics == (), (one, target)
+            assert [found for found in result.diagnostics if found.severity != "note"] == [], (one, target)
             assert result.manifests
 
 

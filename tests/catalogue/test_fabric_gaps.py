@@ -115,3 +115,42 @@ ANY = st.recursive(
 def test_it_reads_anything(data: Any) -> None:
     list(gaps({"spec": data}))
     list(gaps({"spec": {"containers": [data]}, "metadata": data}))
+
+
+def _pinned(limits: dict[str, Any], selector: dict[str, str], **env: str) -> dict[str, Any]:
+    container = {
+        "name": "a",
+        "resources": {"limits": limits},
+        "env": [{"name": key, "value": value} for key, value in env.items()],
+        "securityContext": {"capabilities": {"add": ["IPC_LOCK"]}},
+    }
+    return {"spec": {"nodeSelector": selector, "containers": [container]}}
+
+
+TYPE = "node.kubernetes.io/instance-type"
+GKE = "cloud.google.com/gke-accelerator"
+TUNER = "/usr/local/gib/configs/tuner_config_a4.txtpb"
+
+
+@pytest.mark.parametrize(
+    ("template", "message"),
+    [
+        (_pinned({"nvidia.com/gpu": 8, "vpc.amazonaws.com/efa": 32}, {TYPE: "p5.48xlarge"}), None),
+        (_pinned({"nvidia.com/gpu": 8, "vpc.amazonaws.com/efa": 1}, {TYPE: "p5.48xlarge"}),
+         "1 of the 32 vpc.amazonaws.com/efa of p5.48xlarge"),
+        (_pinned({"nvidia.com/gpu": 1, "vpc.amazonaws.com/efa": 4}, {TYPE: "p5.48xlarge"}), None),
+        (_pinned({"nvidia.com/gpu": 8, "rdma/ib": "1"}, {TYPE: "Standard_ND96isr_H100_v5"}), "1 of the 8 rdma/ib"),
+        (_pinned({"nvidia.com/gpu": 8, "rdma/ib": 1}, {TYPE: "gd-8xh100ib-i128"}), None),  # CoreWeave: one is all
+        (_pinned({"vpc.amazonaws.com/efa": 1}, {}, RDMAV_FORK_SAFE="1"), "RDMAV_FORK_SAFE"),
+        (_pinned({"nvidia.com/gpu": 8}, {GKE: "nvidia-b200"}, NCCL_TUNER_CONFIG_PATH=TUNER), None),
+        (_pinned({"nvidia.com/gpu": 8}, {GKE: "nvidia-h200-141gb"}, NCCL_TUNER_CONFIG_PATH=TUNER),
+         "NCCL_TUNER_CONFIG_PATH is for nvidia-b200, but the pod selects nvidia-h200-141gb"),
+        (_pinned({"nvidia.com/gpu": 4}, {}, NCCL_MNNVL_ENABLE="1"), "NCCL_MNNVL_ENABLE is 1"),
+        (_pinned({"nvidia.com/gpu": 4}, {}, NCCL_MNNVL_ENABLE="1", NVIDIA_IMEX_CHANNELS="0"), None),
+        (_pinned({"nvidia.com/gpu": 4}, {}, NCCL_MNNVL_ENABLE="2"), None),
+    ],
+)  # fmt: skip
+def test_what_the_selected_machine_has(template: dict[str, Any], message: str | None) -> None:
+    found = [gap.message for gap in gaps(template)]
+    assert len(found) == bool(message)
+    assert message is None or found[0].startswith(message)

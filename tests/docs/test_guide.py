@@ -6,10 +6,13 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from ptcompile.catalogue.fabrics import FABRICS
 from ptcompile.catalogue.rows import ROWS
 from ptcompile.cli import COMMANDS
 from ptcompile.cli.config import load
+from ptcompile.operators.common.changes import Change, changes
 from ptcompile.passes import PASSES
 from ptcompile.vocabulary.cluster.model import ProfileSpec
 from ptcompile.vocabulary.spec import RunPolicy
@@ -51,7 +54,15 @@ def test_the_words_for_ends_are_told() -> None:
 
 def test_every_command_is_shown_somewhere() -> None:
     shown = "".join(path.read_text(encoding="utf-8") for path in PAGES)
-    assert [command for command in COMMANDS if command != "compile" and f"ptcompile {command} " not in shown] == []
+    named = set(re.findall(r"ptcompile ([a-z]+)\b", shown))
+    assert [command for command in COMMANDS if command not in named] == []
+
+
+@pytest.mark.parametrize("change", changes().values(), ids=list(changes()))
+def test_a_page_of_facts_that_a_change_cites_names_the_release(change: Change) -> None:
+    for name in re.findall(r"facts/([\w-]+)", change.source):
+        page = (ROOT / "docs" / "facts" / f"{name}.md").read_text(encoding="utf-8")
+        assert re.search(rf"\b{re.escape('.'.join(map(str, change.since)))}\b", page)
 
 
 def test_the_configuration_is_taken(tmp_path: Path) -> None:

@@ -145,7 +145,7 @@ def test_an_expression_that_cannot_be_evaluated_is_a_finding() -> None:
         ({"code": "PTC101"}, "code 'PTC101'"),
         ({"code": "ACME1"}, "code 'ACME1'"),
         ({"name": "Cost"}, "name 'Cost'"),
-        ({"name": "missing-shm"}, "missing-shm is taken already, by ptcompile"),
+        ({"name": "missing-shm"}, "missing-shm is already used by ptcompile"),
         ({"path": "metadata["}, "path 'metadata['"),
         ({"expression": "self ==="}, "expression: "),
         ({"severity": "fatal"}, "severity 'fatal': one of error, warning, note"),
@@ -163,10 +163,15 @@ def test_a_wrong_table_is_a_sentence(changed: dict[str, Any], said: str) -> None
 
 
 def test_equal_codes_and_missing_keys() -> None:
-    with pytest.raises(ValueError, match=r"rule\[1\]: ACME101 is taken already, by rule\[0\]"):
+    with pytest.raises(ValueError, match=r"rule\[1\]: ACME101 is already used by rule\[0\]"):
         ptcompile.extensions(rules=[COST, COST])
     with pytest.raises(ValueError, match=r"rule\[0\]: code, name, path, expression, message: missing"):
         ptcompile.extensions(rules=[{}])
+
+
+def test_one_text_is_no_list_of_plugins() -> None:
+    with pytest.raises(TypeError, match="plugins: a list of names"):
+        ptcompile.extensions("acme")
 
 
 TOML = """

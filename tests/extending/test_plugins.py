@@ -145,7 +145,7 @@ def test_code_of_the_repository_is_never_loaded(place: Path) -> None:
     [
         (RULE.format(code="OTHER001", name="a-b"), "the entry point says that its codes begin with ACME"),
         (RULE.format(code="ACME1", name="a-b"), "two to eight capital letters"),
-        (RULE.format(code="ACME001", name="missing-shm"), "missing-shm is taken already, by ptcompile"),
+        (RULE.format(code="ACME001", name="missing-shm"), "missing-shm is already used by ptcompile"),
         ("1", "rules are a tuple of ptcompile.extending.Rule"),
         ("1/0", "ZeroDivisionError: division by zero"),
         ("exit(3)", "SystemExit: 3"),
@@ -170,7 +170,7 @@ def test_a_missing_one_and_one_that_is_none(place: Path) -> None:
     done = ran(place / "packages", place / "repo", "lint", "spec.yaml")
     assert done.returncode == 2
     assert "plugin 'acm' is not installed; did you mean acme?" in done.stderr
-    assert "plugin 'other' 1.0 is no plugin" in done.stderr
+    assert "plugin 'other' 1.0 is not a plugin" in done.stderr
 
 
 def test_two_plugins_cannot_have_one_name(example: Path) -> None:
@@ -180,7 +180,7 @@ def test_two_plugins_cannot_have_one_name(example: Path) -> None:
     _named(example, "acme-ptcompile", "zeta")
     done = ran(example / "packages", example / "repo", "spec.yaml")
     assert done.returncode == 2
-    assert "pass cost_center is taken already, by acme-ptcompile 1.0.0" in done.stderr
+    assert "pass cost_center is already used by acme-ptcompile 1.0.0" in done.stderr
 
 
 @pytest.mark.parametrize(

@@ -97,10 +97,13 @@ GB200 = "accelerator: nvidia-gb200\nfabric: nvlink-domain\nresources: {cpu: 8, m
     ("body", "message"),
     [
         (GB200 % (4, 18), None),
-        (GB200 % (4, 19), "spec.fabric: 19 nodes, and an NVLink domain has 18"),
-        (GB200 % (2, 4), "spec.resources: 2 of a machine's 4 GPUs, and a node has one channel"),
-        (GB200.replace("nvidia-gb200", "nvidia-h100") % (8, 2), "spec.fabric: NVLink of nvidia-h100 ends at the node"),
-        ("fabric: nvlink-domain\nresources: {cpu: 8, gpu: 4}", "spec.fabric: which machines an NVLink domain joins"),
+        (GB200 % (4, 19), "spec.fabric: 19 nodes, but an NVLink domain has at most 18"),
+        (GB200 % (2, 4), "spec.resources: 2 of a machine's 4 GPUs, but a node has one channel"),
+        (
+            GB200.replace("nvidia-gb200", "nvidia-h100") % (8, 2),
+            "spec.fabric: NVLink of nvidia-h100 does not reach beyond the node",
+        ),
+        ("fabric: nvlink-domain\nresources: {cpu: 8, gpu: 4}", "spec.fabric: an NVLink domain needs an accelerator"),
     ],
 )
 def test_an_nvlink_domain_is_of_whole_nodes_of_one_rack(body: str, message: str | None) -> None:

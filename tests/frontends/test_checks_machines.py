@@ -125,7 +125,7 @@ def notes(body: str, cloud: str | None, name: str) -> list[str]:
          "note spec.resources.gpu: 4 of the 8 accelerators of p5.48xlarge, and 4 are left to other pods"),
         (H100 + "{gpu: 4}\nnodes: 2", "eks", None),  # both fit one machine
         (H100 + "{gpu: 4, cpu: 180}\nnodes: 2", "eks",
-         "note spec.resources.gpu: p5.48xlarge has room for 1 such pods and 4 accelerators that none uses"),
+         "note spec.resources.gpu: p5.48xlarge fits 1 of these pods, which leaves 4 accelerators unusable"),
         ("accelerator: nvidia-l4\nresources: {gpu: 4}", "eks", None),  # g6.12xlarge
         ("accelerator: nvidia-a100-40gb/1g.5gb\nresources: {gpu: 1}", "eks", None),
     ],

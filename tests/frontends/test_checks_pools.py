@@ -43,19 +43,19 @@ def test_what_fits(body: str, pools: dict[str, Any]) -> None:
     ("body", "pools", "name", "message"),
     [
         ("resources: {gpu: 16}", {"h100": H100, "cpu": CPU}, "fits-no-machine",
-         "spec.resources.gpu: 16: no node pool that these pods may run on leaves them more than 8 (h100)"),
+         "spec.resources.gpu: 16: no node pool open to these pods has more than 8 allocatable (h100)"),
         ("resources: {cpu: 95, gpu: 8}", {"own": OWN}, "fits-no-machine",
-         "spec.resources.cpu: 95: no node pool that these pods may run on leaves them more than 94 (own)"),
+         "spec.resources.cpu: 95: no node pool open to these pods has more than 94 allocatable (own)"),
         ("resources: {cpu: 16}", {"cpu": CPU}, "fits-no-machine",
-         "spec.resources.cpu: 16: no node pool that these pods may run on leaves them more than 15 (cpu)"),
+         "spec.resources.cpu: 16: no node pool open to these pods has more than 15 allocatable (cpu)"),
         (ASK, {"h100": TAINTED}, "fits-no-machine",
          "spec: no node pool of the profile 'default' takes these pods: h100 has the taint dedicated=ml:NoSchedule"),
         (ASK + "nodeSelector: {pool: silver}", {"own": OWN}, "fits-no-machine",
          "spec: no node pool of the profile 'default' takes these pods: own has other labels"),
         (ASK + "nodes: 5", {"h100": H100}, "larger-than-pools",
-         "spec.nodes: 5 nodes, and the node pools of the profile 'default' have room for 4 of them"),
+         "spec.nodes: 5 nodes, but the node pools of the profile 'default' have room for only 4"),
         (ASK + "elastic: {nnodes: '5:8', nprocPerNode: 8}", {"h100": H100}, "larger-than-pools",
-         "spec.elastic.nnodes: 5 nodes, and the node pools of the profile 'default' have room for 4 of them"),
+         "spec.elastic.nnodes: 5 nodes, but the node pools of the profile 'default' have room for only 4"),
         ("roles: {loader: {command: [serve], resources: {cpu: 99}}}", {"cpu": CPU}, "fits-no-machine",
          "spec.roles.loader.resources.cpu: 99: no node pool"),
     ],
@@ -88,4 +88,4 @@ def test_a_pool_of_another_machine_is_not_the_accelerator_s() -> None:
 
 def test_claimed_gpus_count() -> None:
     (found,) = told("resources: {gpu: 9}", {"own": OWN}, gpu={"claim": {}})
-    assert "9: no node pool that these pods may run on leaves them more than 8 (own)" in found[2]
+    assert "9: no node pool open to these pods has more than 8 allocatable (own)" in found[2]

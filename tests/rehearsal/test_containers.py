@@ -183,8 +183,17 @@ def test_without_namespaces_pods_are_containers_of_their_own_image(docker: Path,
 def test_with_neither_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
     with (
-        pytest.raises(RehearsalError, match=r"neither docker nor podman answers, and this machine lets nobody .*: no"),
+        pytest.raises(RehearsalError, match=r"this machine .*: no; neither docker nor podman answers in its place"),
         ground(str(tmp_path), Settings(), [IMAGE]),
+    ):
+        pass
+
+
+def test_an_image_needs_an_engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    with (
+        pytest.raises(RehearsalError, match="an image needs docker or podman, and neither answers"),
+        ground(str(tmp_path), Settings(image=IMAGE), [IMAGE]),
     ):
         pass
 

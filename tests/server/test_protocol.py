@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from fuzz.mutate import mutate
 from tests.conftest import GOLDEN
 from tests.server.client import Client
 from tests.server.making import POD, SPEC
@@ -111,3 +113,28 @@ def test_the_connection_ends_while_a_question_is_open(client: Client) -> None:
     client.silent.add("window/showMessageRequest")
     client.ask("workspace/executeCommand", command="ptcompile.chooseTarget", arguments=[client.uri("spec.yaml"), 0])
     client.asked.get(timeout=60)
+
+
+def test_random_edits_never_kill_the_server(client: Client) -> None:
+    """A few here; `python -m fuzz server` makes as many as there is time for."""
+    dice = random.Random(25)  # noqa: S311 - the same edits each time
+    text = f"{SPEC}---\n{POD}".encode()
+    client.open("spec.yaml", text.decode())
+    place = client.at("spec.yaml", 0, 0)
+    document = {"textDocument": place["textDocument"]}
+    whole = {"start": {"line": 0, "character": 0}, "end": {"line": 999, "character": 0}}
+    for version in range(2, 62):
+        typed = mutate(text, dice, [POD.encode()]).decode("utf-8", "replace")
+        client.change("spec.yaml", typed, version)
+        line = dice.randrange(typed.count("\n") + 1)
+        asked = [
+            client.ask("textDocument/completion", **client.at("spec.yaml", line, dice.randrange(40))),
+            client.ask("textDocument/hover", **client.at("spec.yaml", line, dice.randrange(40))),
+            client.ask("textDocument/codeAction", **document, range=whole, context={"diagnostics": []}),
+            client.ask("textDocument/documentSymbol", **document),
+        ]
+        for number in asked:
+            found = client.answer(number)
+            assert "error" not in found, (found, typed)
+    client.change("spec.yaml", WRONG, 99)
+    assert [one["code"] for one in client.diagnostics("spec.yaml", 99)] == ["PTC021"]

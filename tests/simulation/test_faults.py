@@ -19,6 +19,7 @@ FIXED = RANGE._replace(low=3)
 STATIC = FIXED._replace(backend="static", known_at_start=True, restarts=0)
 SHARED = RANGE._replace(own_store=False)
 FRAGILE = RANGE._replace(restarts=0)
+STALE = SHARED._replace(first_store=False)
 CLOSING = RANGE._replace(closes=True)
 
 
@@ -27,6 +28,9 @@ CLOSING = RANGE._replace(closes=True)
     [
         (RANGE, Fault("kill", 1, back=8), "all"),
         (RANGE, Fault("drain", 1, back=8), "all"),
+        (STALE, Fault("kill", 1, back=8), None),
+        (STALE, Fault("late", 1, 50), None),
+        (STALE, Fault("late", 1, 10), "all"),
         (CLOSING, Fault("drain", 1, back=8), "fail"),
         (CLOSING, Fault("drain", 1), "fail"),
         (CLOSING, Fault("kill", 1, back=8), "all"),
@@ -126,6 +130,14 @@ def test_a_drain_closes_the_rendezvous_of_some_versions(torch: str, closes: bool
         (
             SHARED,
             "torchrun, a pod that is recreated or joins a later rendezvous: all pods exit with status 1 after 60",
+            True,
+        ),
+        (STALE, "torchrun, a recreated or late pod: either outcome, by chance, as the agents of PyTorch 2.4", True),
+        (STALE, "torchrun, a pod that is recreated or joins a later rendezvous", False),
+        (
+            RANGE,
+            "torchrun, a lost node 0: it hosts the store, so the others exit with status 1 within 3 seconds, and "
+            "each of those 2 pods has failed",
             True,
         ),
         (CLOSING, "torchrun, a drained or deleted pod: the job fails: torchrun of PyTorch 2.3 to 2.7", True),

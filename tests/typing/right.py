@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import ptcompile
@@ -14,6 +15,7 @@ from ptcompile import (
     Diagnostic,
     Elastic,
     EnvSource,
+    Extensions,
     Fabric,
     Gpu,
     Handle,
@@ -21,6 +23,7 @@ from ptcompile import (
     Metadata,
     NodeRequirement,
     OperatorVersions,
+    Plugin,
     ProfileMetadata,
     ProfileSpec,
     ResourceList,
@@ -37,6 +40,7 @@ from ptcompile import (
     TopologyLevel,
     Volcano,
 )
+from ptcompile.extending import Context, Edit, Fix, Found, Job, Rule, found_at
 
 common: dict[str, str] = {"NCCL_DEBUG": "INFO"}
 cards: dict[str, int] = {"rdma/hca": 1}
@@ -105,8 +109,42 @@ def compiled(spec: Spec) -> list[dict[str, Any]]:
     return list(result.unwrap())
 
 
+def no_default_namespace(manifest: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> Iterator[Found]:
+    """A rule of a plugin's."""
+    if manifest["metadata"].get("namespace") == "default":
+        fix = Fix("name a team's", (Edit("set", ("metadata", "namespace"), "team-a"),), safe=False)
+        yield found_at(("metadata", "namespace"), "there is no quota", "name a team's", fix)
+
+
+def labelled(job: Job, context: Context) -> Job:
+    """A pass of a plugin's."""
+    return job._replace(labels={**job.labels, "target": context.target.name})
+
+
+RULES: tuple[Rule, ...] = (Rule("ACME002", "no-default-namespace", no_default_namespace, kinds=("Job",)),)
+SIMPLE: dict[str, str] = {
+    "code": "ACME101",
+    "name": "cost-center",
+    "path": "metadata.labels",
+    "expression": "'cost-center' in self",
+    "message": "every job has the label cost-center",
+}
+
+
+def extended(spec: Spec) -> None:
+    """With rules that plugins or a configuration add."""
+    extensions: Extensions = ptcompile.extensions(rules=[SIMPLE])
+    more = extensions._replace(rules=(*extensions.rules, *RULES), passes=(("labelled", labelled),))
+    result = ptcompile.compile(spec, cluster=profile, extensions=more)
+    codes: list[str] = [one.code for one in result.diagnostics]
+    assert "ACME101" in codes, codes
+    listed: tuple[Plugin, ...] = ptcompile.plugins()
+    assert all(one.version for one in listed)
+
+
 def main() -> None:
     """What a program does with what it made."""
+    extended(elastic)
     for spec in (elastic, roles, sides):
         manifests = compiled(spec)
         report = ptcompile.lint(ptcompile.compile(spec, cluster=profile).yaml(), cluster=profile)

@@ -28,3 +28,5 @@ ptcompile.compile(spec, target=3)  # wrong
 ptcompile.compile(spec, "volcano")  # wrong
 ptcompile.compile(spec).text()  # wrong
 ptcompile.lint(spec.document(), webhooks="no")  # wrong
+ptcompile.compile(spec, extensions=["acme"])  # wrong
+ptcompile.extensions("acme", rules="x")  # wrong

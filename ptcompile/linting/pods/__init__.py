@@ -48,7 +48,7 @@ RULES: Final[dict[str, str]] = {
     "read_only_checkpoint": f"{TRAINS} checkpoint/checkpoints/ckpt/ckpts/snapshot/snapshots/save",
     "spot_without_retries": "spot/preemptible/scalesetpriority/capacityType/capacity",
     "missing_toleration": "nodeSelector scalesetpriority/master/control/kubelet",
-    "partial_fabric": "rdma/hostdev/mellanox/FI/IB/NET/IFNAME/GPUDIRECTTCPX/FASTRAK/MNNVL",
+    "partial_fabric": "rdma/hostdev/mellanox/FI/IB/NET/IFNAME/GPUDIRECTTCPX/FASTRAK/MNNVL/TUNER/RDMAV/efa",
     "affinity_to_nobody": "podAffinity",
     "misspelt_reference": "@PersistentVolumeClaim/@ConfigMap/@Secret",
     "unmade_claim": "resourceClaims @ComputeDomain/@ResourceClaimTemplate/@ResourceClaim",

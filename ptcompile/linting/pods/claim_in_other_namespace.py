@@ -55,7 +55,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 continue
             yield found_at(
                 one.path,
-                f"{one.kind} {one.source} is in the namespace {other.namespace}, and the pods are in {space}",
+                f"{one.kind} {one.source} is in namespace {other.namespace}, but the pods are in {space}",
                 "put both into the same namespace",
             )
 

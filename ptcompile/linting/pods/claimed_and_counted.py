@@ -1,4 +1,4 @@
-"""A container asks for GPUs by a claim and by their resource name.
+"""A container requests GPUs both by a claim and by their resource name.
 
 What: the claim of a container is made from a template of the stream for gpu.nvidia.com or mig.nvidia.com, and its
 limits have nvidia.com/gpu or nvidia.com/mig-*.
@@ -62,7 +62,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 path = (*container.path, "resources", "limits", counted)
                 yield found_at(
                     path,
-                    f"the claim {min(used)} is for GPUs too: a cluster hands them out in one way",
+                    f"the claim {min(used)} is for GPUs too, but a cluster allocates GPUs in one way only",
                     "remove it, or remove the claim",
                     on_key=True,
                 )

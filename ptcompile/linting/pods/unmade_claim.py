@@ -1,4 +1,4 @@
-"""A pod claims devices from a template that the stream does not make, beside others that it does.
+"""A pod claims devices from a template that the stream does not create, though it creates others.
 
 What: resourceClaims names a ResourceClaimTemplate or ResourceClaim, and the ComputeDomains, templates and claims of the
 stream have other names.
@@ -59,9 +59,9 @@ def _check(subject: Subject) -> Iterator[Found]:
             only = next(iter(here)) if len(here) == 1 else None
             yield found_at(
                 one.path,
-                f"no {one.kind} {one.source} is made in this stream, which makes {', '.join(dict.fromkeys(known))}",
-                f"write {only}" if only else "write the name of the one that is meant",
-                Fix(f"write {only}", (Edit("set", one.path, only),), safe=False) if only else None,
+                f"nothing in the stream creates the {one.kind} {one.source}; it has {', '.join(dict.fromkeys(known))}",
+                f"use {only}" if only else "use the name of an existing one",
+                Fix(f"use {only}", (Edit("set", one.path, only),), safe=False) if only else None,
             )
 
 

@@ -1,4 +1,4 @@
-"""A pod claims GPUs or a channel of a ComputeDomain, and no container uses the claim.
+"""A pod claims GPUs or a channel of a ComputeDomain, but no container uses the claim.
 
 What: an entry of resourceClaims, made from a template of the stream for NVIDIA's DRA driver, that is named in no
 container's resources.claims.
@@ -58,7 +58,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 continue
             yield found_at(
                 one.path,
-                f"no container names the claim {one.name} in resources.claims: none gets its devices",
+                f"no container lists the claim {one.name} in resources.claims, so none gets its devices",
                 f"add {{name: {one.name}}} to resources.claims of the container that trains",
             )
 

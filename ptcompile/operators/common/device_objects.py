@@ -70,9 +70,9 @@ def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         return
     release = f"{have[0]}.{have[1]}"
     if have < _FIRST:
-        yield cannot(path, f"pods claim devices since Kubernetes 1.32, and this is {release}", "use Kubernetes 1.34")
+        yield cannot(path, f"claims of devices need Kubernetes 1.32, and this is {release}", "use Kubernetes 1.34")
         return
-    message = f"Kubernetes {release} drops claims of devices, unless its feature gate DynamicResourceAllocation is on"
+    message = f"Kubernetes {release} drops claims of devices unless the feature gate DynamicResourceAllocation is on"
     text = f"{field_path(path)}: {message}"
     help = "turn the gate on, or use Kubernetes 1.34"
     yield Problem("kubernetes-too-old", path, text, help, severity="warning", stage="run", authority="kube-apiserver")

@@ -59,7 +59,7 @@ def test_before_1_32_there_are_no_claims() -> None:
     profile = {"versions": {"kubernetes": "1.31"}, "cloud": "eks"}
     (problem,) = making.compiled(making.smallest(GB200), "job", making.profile(profile)).problems
     assert (problem.name, problem.path, problem.severity) == ("unsupported-by-target", ("spec", "fabric"), "error")
-    assert "since Kubernetes 1.32" in problem.message
+    assert "need Kubernetes 1.32" in problem.message
 
 
 def test_each_number_of_gpus_has_its_template() -> None:

@@ -73,6 +73,15 @@ spec:
       restartPolicy: Never
       containers: [{name: main, image: "img:1", command: [torchrun, train.py]}]
 """
+_ACCELERATE = """\
+nodes: 2
+command: [accelerate, launch, --num_machines=2, --num_processes=4, --machine_rank=$(RANK),
+  --main_process_ip=$(MASTER_ADDR), --main_process_port=$(MASTER_PORT), train.py]
+"""
+_DEEPSPEED = """\
+nodes: 2
+command: [sh, -c, 'exec deepspeed --hostfile=/job/hosts --no_ssh --node_rank=$RANK --master_addr=$MASTER_ADDR train.py']
+"""
 
 SHAPES: tuple[Case, ...] = (
     *(Case(f"static@{target}", STATIC, target) for target in TARGETS),
@@ -85,6 +94,8 @@ SHAPES: tuple[Case, ...] = (
     Case("one-three", "script: train.py\nelastic: {nnodes: '1:3', rdzvId: my id=1}", "jobset"),
     Case("own-subdomain", _SUBDOMAIN, None, limit=120),
     Case("worlds-apart", _ALONE, None, limit=60),
+    Case("accelerate", _ACCELERATE, "job"),
+    Case("deepspeed", _DEEPSPEED, "job"),
 )
 """No fault: whether all meet."""
 

@@ -1,4 +1,4 @@
-"""A ComputeDomain waits for another number of nodes than its job has.
+"""A ComputeDomain expects a different number of nodes than its job has.
 
 What: numNodes is neither 0 nor the number of pods of the stream that claim a channel of the domain.
 
@@ -58,8 +58,8 @@ def _check(subject: Subject) -> Iterator[Found]:
     if pods and pods != nodes:
         yield found_at(
             ("spec", "numNodes"),
-            f"waits for {nodes} nodes, and {pods} {'pod claims' if pods == 1 else 'pods claim'} its channels",
-            f"write {pods}, or 0 with a driver of 25.8 or newer",
+            f"waits for {nodes} nodes, but {pods} {'pod claims' if pods == 1 else 'pods claim'} its channels",
+            f"use {pods}, or 0 with driver 25.8 or newer",
         )
 
 

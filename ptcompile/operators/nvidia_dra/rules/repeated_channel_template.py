@@ -1,4 +1,4 @@
-"""A ResourceClaimTemplate has the name of the one that a ComputeDomain makes.
+"""A ResourceClaimTemplate has the same name as the one that a ComputeDomain creates.
 
 What: the stream has a ResourceClaimTemplate of the name in spec.channel.resourceClaimTemplate, in the same namespace.
 
@@ -41,7 +41,9 @@ def _check(subject: Subject) -> Iterator[Found]:
     for version in ("v1", "v1beta2", "v1beta1"):
         if name and subject.neighbours.named((f"resource.k8s.io/{version}", "ResourceClaimTemplate"), name):
             path = ("spec", "channel", "resourceClaimTemplate", "name")
-            message = f"the domain makes the ResourceClaimTemplate {name} itself, and the stream has one of that name"
+            message = (
+                f"the domain creates the ResourceClaimTemplate {name} itself, but the stream has one with that name"
+            )
             yield found_at(path, message, "remove the ResourceClaimTemplate")
 
 

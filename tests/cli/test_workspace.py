@@ -1,0 +1,104 @@
+"""What the language server is told of the disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from ptcompile.cli.workspace import Workspace
+
+PROFILE = "apiVersion: ptcompile/v1\nkind: ClusterProfile\nmetadata: {name: prod}\nspec: {}\n"
+CONFIG_MAP = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: settings}\n"
+
+
+def written(folder: Path, files: dict[str, str], **given: Any) -> Workspace:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return Workspace([str(folder)], given)
+
+
+def test_without_a_configuration_everything_is_asked(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[tool.ptcompile]\n", encoding="utf-8")
+    found = written(tmp_path, {}).settings(str(tmp_path / "a.yaml"))
+    assert found == type(found)()
+
+
+def test_the_configuration_of_the_folder(tmp_path: Path) -> None:
+    config = (
+        'cluster = "prod.yaml"\nselect = ["PTC3"]\nextend-select = ["PTC021"]\nignore = ["PTC302"]\n'
+        'kubernetes-version = "1.34"\nexclude = ["charts/"]\n[per-file-ignores]\n"old/*" = ["PTC4"]\n'
+    )
+    workspace = written(tmp_path, {"ptcompile.toml": config, "prod.yaml": PROFILE})
+    found = workspace.settings(str(tmp_path / "old" / "a.yaml"))
+    assert found.profile is not None
+    assert found.profile.metadata.name == "prod"
+    assert found.profile_path == str(tmp_path / "prod.yaml")
+    assert (found.select, found.kubernetes) == (("PTC3", "PTC021"), "1.34")
+    assert found.ignore == ("PTC302", "PTC4")
+    assert not found.excluded
+    assert workspace.settings(str(tmp_path / "charts" / "a.yaml")).excluded
+
+
+def test_the_folder_counts_and_not_what_is_deeper(tmp_path: Path) -> None:
+    """As lint finds it, run in the folder; a file of no folder has that nearest to itself."""
+    files = {"ptcompile.toml": 'ignore = ["PTC302"]\n', "deep/ptcompile.toml": 'ignore = ["PTC303"]\n'}
+    workspace = written(tmp_path, files)
+    path = str(tmp_path / "deep" / "a.yaml")
+    assert workspace.settings(path).ignore == ("PTC302",)
+    assert Workspace([], {}).settings(path).ignore == ("PTC303",)
+    assert Workspace([str(tmp_path / "de")], {}).settings(path).ignore == ("PTC303",)
+
+
+def test_what_the_editor_configures_wins(tmp_path: Path) -> None:
+    files = {"ptcompile.toml": 'ignore = ["PTC302"]\nselect = ["PTC3"]\n', "other.yaml": PROFILE, "o.toml": ""}
+    given = {"cluster": "other.yaml", "ignore": ["PTC303"], "select": ["PTC4"], "kubernetesVersion": "1.35"}
+    found = written(tmp_path, files, **given).settings(str(tmp_path / "a.yaml"))
+    assert found.profile is not None
+    assert (found.ignore, found.select, found.kubernetes) == (("PTC302", "PTC303"), ("PTC4",), "1.35")
+    assert Workspace([str(tmp_path)], {"config": "o.toml"}).settings(str(tmp_path / "a.yaml")).ignore == ()
+
+
+@pytest.mark.parametrize("given", [{"cluster": 5}, {"ignore": "PTC302"}, {"config": []}, {"select": None}, {"x": 1}])
+def test_settings_of_another_type_are_left_alone(tmp_path: Path, given: dict[str, Any]) -> None:
+    (tmp_path / "ptcompile.toml").touch()
+    found = written(tmp_path, {}, **given).settings(str(tmp_path / "a.yaml"))
+    assert found == type(found)()
+
+
+@pytest.mark.parametrize(
+    ("files", "given", "why"),
+    [
+        ({"ptcompile.toml": "ignroe = []"}, {}, "did you mean ignore?"),
+        ({"ptcompile.toml": "= 5"}, {}, "ptcompile.toml"),
+        ({"ptcompile.toml": 'cluster = "none.yaml"'}, {}, "none.yaml: no such file"),
+        ({"ptcompile.toml": 'cluster = "p.yaml"', "p.yaml": "a: 1\n"}, {}, "p.yaml: the profile is wrong"),
+        ({"ptcompile.toml": 'schemas = ["none"]'}, {}, "none"),
+        ({"ptcompile.toml": ""}, {"ignore": ["PTC9999"]}, "PTC9999"),
+        ({"ptcompile.toml": ""}, {"kubernetesVersion": "new"}, "new"),
+    ],
+)
+def test_what_cannot_be_used_is_said(tmp_path: Path, files: dict[str, str], given: dict[str, Any], why: str) -> None:
+    assert why in written(tmp_path, files, **given).settings(str(tmp_path / "a.yaml")).wrong
+
+
+def test_the_files_that_define_something(tmp_path: Path) -> None:
+    files = {
+        "ptcompile.toml": 'exclude = ["charts/"]\n',
+        "a.yaml": CONFIG_MAP,
+        "sub/b.yaml": CONFIG_MAP,
+        "charts/c.yaml": CONFIG_MAP,
+        ".hidden/d.yaml": CONFIG_MAP,
+        "e.yaml": "kind: Pod\n",
+        "f.txt": CONFIG_MAP,
+        "large.yaml": CONFIG_MAP + "#" * (1 << 20),
+    }
+    workspace = written(tmp_path, files)
+    assert [Path(one.path).name for one in workspace.files()] == ["a.yaml", "b.yaml"]
+    (tmp_path / "new.yaml").write_text(CONFIG_MAP, encoding="utf-8")
+    (tmp_path / "a.yaml").unlink()
+    assert len(workspace.files()) == 2, "the folder is not read again for every question"
+    workspace.changed()
+    assert [Path(one.path).name for one in workspace.files()] == ["new.yaml", "b.yaml"]
