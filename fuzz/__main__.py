@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import importlib
 import importlib.util
+import os
 import pkgutil
 import platform
 import sys
 import time
 from contextlib import suppress
+from mmap import mmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-NAMES = ("reader", "lint", "compile", "server")
+NAMES = ("reader", "lint", "compile", "server", "verbs", "secrets", "files")
 
 
 def main() -> int:
@@ -48,7 +50,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m fuzz", description="Look for inputs that break a promise.")
     parser.add_argument("harness", nargs="*", choices=[*NAMES, []], help=f"of {', '.join(NAMES)} (all)")
     parser.add_argument("--engine", choices=("blind", "atheris"), default="blind")
-    parser.add_argument("--runs", type=int, default=10_000, metavar="N", help="executions of each harness (10000)")
+    parser.add_argument("--runs", type=int, default=60_000, metavar="N", help="executions, in fixed shares (60000)")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="the same number, the same inputs (1)")
     parser.add_argument("--seeds", type=Path, action="append", default=[], metavar="DIR", help="more to begin with")
     parser.add_argument("--crashes", type=Path, default=Path("crashes"), metavar="DIR", help="kept there (crashes)")
@@ -57,23 +59,48 @@ def _options() -> argparse.Namespace:
 
 
 def _run(name: str, options: argparse.Namespace) -> int:
+    """One harness in a process of its own, under a memory limit; an input that ends the process is a crash too."""
     from fuzz import engine
-    from fuzz.guard import Guard
-    from fuzz.harness import HARNESSES
+    from fuzz.guard import last_of, shared
+
+    if options.engine == "atheris":
+        return _share(name, options)
+    current = shared()
+    child = os.fork()
+    if child == 0:
+        status = 3
+        try:
+            status = min(2, _share(name, options, current))
+        finally:
+            sys.stdout.flush()
+            os._exit(status)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if status in (0, 1, 2):
+        return status
+    _tell(name, f"the process ended with {status}\n  {engine.save(last_of(current), options.crashes)}")
+    return 1
+
+
+def _share(name: str, options: argparse.Namespace, current: mmap | None = None) -> int:
+    from fuzz import engine
+    from fuzz.guard import Guard, limit_memory
+    from fuzz.harnesses import HARNESSES, SHARES
     from fuzz.seeds import seeds
 
+    runs = round(options.runs * SHARES[name] / sum(SHARES[one] for one in options.harness or NAMES))
     start = seeds(name, options.seeds)
     for data in start[:200]:  # what is loaded late is loaded before memory is counted
         with suppress(Exception):
             HARNESSES[name](data)
-    guard = Guard(HARNESSES[name])
+    limit_memory()
+    guard = Guard(HARNESSES[name], current)
     began = time.process_time()
     if options.engine == "atheris":
         with TemporaryDirectory() as folder:
             corpus = options.corpus or Path(folder)
-            engine.guided(guard, start, runs=options.runs, seed=options.seed, crashes=options.crashes, corpus=corpus)
+            engine.guided(guard, start, runs=runs, seed=options.seed, crashes=options.crashes, corpus=corpus)
     crashed = engine.blind(
-        guard, start, runs=options.runs, seed=options.seed, crashes=options.crashes, tell=lambda line: _tell(name, line)
+        guard, start, runs=runs, seed=options.seed, crashes=options.crashes, tell=lambda line: _tell(name, line)
     )
     spent = time.process_time() - began
     _tell(

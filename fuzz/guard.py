@@ -6,13 +6,18 @@ import resource
 import signal
 import sys
 import time
+from mmap import mmap
+from pathlib import Path
 from types import FrameType
 from typing import Final
 
 from fuzz.harness import Harness
+from fuzz.mutate import MAX_SIZE
 
 MAX_SECONDS: Final = 1.0
 """Processor time of one execution: a machine that others use too makes nothing of it slower."""
+MAX_SPACE: Final = 1 << 30
+"""Bytes of address space above the start: what would take more raises MemoryError, and is a crash that is kept."""
 MAX_MEMORY: Final = 200 * 1024 * 1024
 """Bytes: the peak of the process, above what it was when all was loaded."""
 
@@ -26,10 +31,14 @@ class MemoryHogError(Exception):
 
 
 class Guard:
-    """Runs inputs one by one, and knows the slowest and the largest."""
+    """Runs inputs one by one, and knows the slowest and the largest.
 
-    def __init__(self, harness: Harness) -> None:
+    `current` is memory that another process sees too: the input that this one died of.
+    """
+
+    def __init__(self, harness: Harness, current: mmap | None = None) -> None:
         self._harness = harness
+        self._current = current
         self._base = peak()
         self.executions = 0
         self.slowest = 0.0
@@ -38,6 +47,9 @@ class Guard:
     def __call__(self, data: bytes) -> None:
         """Run one input. Raises what the harness raises, `HangError`, `MemoryHogError`."""
         self.executions += 1
+        if self._current is not None:
+            self._current[:8] = len(data).to_bytes(8, "big")
+            self._current[8 : 8 + len(data)] = data
         started = time.process_time()
         signal.setitimer(signal.ITIMER_VIRTUAL, MAX_SECONDS)
         try:
@@ -52,6 +64,23 @@ class Guard:
     def grown(self) -> int:
         """Bytes that the peak is above what it was at the start."""
         return peak() - self._base
+
+
+def shared() -> mmap:
+    """Memory for `current`."""
+    return mmap(-1, 8 + 16 * MAX_SIZE)
+
+
+def last_of(current: mmap) -> bytes:
+    """The input that was run last."""
+    return current[8 : 8 + int.from_bytes(current[:8], "big")]
+
+
+def limit_memory(more: int = MAX_SPACE) -> None:
+    """Let this process have so many bytes more of address space than it has (Linux)."""
+    if sys.platform == "linux":
+        now = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (now + more, now + more))
 
 
 def peak() -> int:

@@ -65,7 +65,7 @@ def lint(data: bytes) -> None:
         kubernetes=_VERSIONS[dice >> 2 & 3],
         unknown_kinds="error" if dice & 16 else "count",
     )
-    _findings((*report.diagnostics, *report.meant), data)
+    findings((*report.diagnostics, *report.meant), data)
     if dice % 5 == 0:
         suppression.add_ignores(_text(data), report.diagnostics)
     if dice % 3 == 0:
@@ -78,7 +78,7 @@ def compile(data: bytes) -> None:
     target = _TARGETS[dice % len(_TARGETS)]
     cluster = data if b"ClusterProfile" in data and dice & 64 else None
     result = ptcompile.compile(data, filename=NAME, target=target, cluster=cluster)
-    _findings(result.diagnostics, data)
+    findings(result.diagnostics, data)
     assert result.ok or result.diagnostics
     assert result.manifests or not result.ok
     written = result.yaml()
@@ -89,7 +89,7 @@ def compile(data: bytes) -> None:
         assert ptcompile.compile(data, filename=NAME, target=target, cluster=cluster).yaml() == written
         world(ptcompile.simulate(data, filename=NAME))
     if cluster is not None:
-        _findings(tuple(api.read_cluster(data, filename=NAME)[1]), data)
+        findings(tuple(api.read_cluster(data, filename=NAME)[1]), data)
 
 
 def server(data: bytes) -> None:
@@ -97,9 +97,6 @@ def server(data: bytes) -> None:
     from fuzz.server import server as asked
 
     asked(data)
-
-
-HARNESSES: dict[str, Harness] = {"reader": reader, "lint": lint, "compile": compile, "server": server}
 
 
 def emit_and_read(data: object) -> object:
@@ -110,19 +107,20 @@ def emit_and_read(data: object) -> object:
 
 def world(made: World) -> None:
     """Every form of a simulation's result."""
-    _harmless(overview(made))
+    harmless(overview(made))
     some = list(islice(made.pods.folded(), 30))
     if len(some) < 30:  # wide worlds are written at length: that takes time, and shows nothing new
         json.dumps(made.to_dict(), allow_nan=False)
         for draw in GRAPHS.values():
-            _harmless(draw(made))
+            harmless(draw(made))
     for pod in some[:2]:
-        _harmless(in_full(pod))
+        harmless(in_full(pod))
         env_file(pod)
         json.dumps(pod_to_dict(pod))
 
 
-def _findings(found: Sequence[Diagnostic], data: bytes) -> None:
+def findings(found: Sequence[Diagnostic], data: bytes) -> None:
+    """Findings have a message and stand in the text; their report, in one of the formats, is harmless."""
     text = _text(data)
     lines = text.removeprefix("\ufeff").split("\n")
     for one in found:
@@ -135,7 +133,7 @@ def _findings(found: Sequence[Diagnostic], data: bytes) -> None:
 
 
 def _report(name: str, report: str) -> None:
-    _harmless(report)
+    harmless(report)
     if name in ("json", "sarif"):
         json.loads(report)
     elif name == "junit":
@@ -155,7 +153,7 @@ def _within(span: Span, lines: Sequence[str]) -> None:
     assert 1 <= span.column <= len(lines[span.line - 1]) + 2, span
 
 
-def _harmless(text: str) -> None:
+def harmless(text: str) -> None:
     """No control character but line ends, no direction marks, and text that can be encoded."""
     if text.isascii() and text.replace("\n", "").isprintable():
         return

@@ -142,8 +142,42 @@ def _document(text: str, dice: random.Random) -> str:
     )
 
 
+def _chain(text: str, dice: random.Random) -> str:
+    """Variables that each name the one before twice: of a pod, or of a script."""
+    count, first = dice.choice((3, 12, 40)), "x" * dice.choice((1, 10, 200))
+    if dice.random() < 0.5:
+        entries = [f"{{name: A0, value: {first}}}"]
+        entries += [f"{{name: A{i}, value: $(A{i - 1})$(A{i - 1})}}" for i in range(1, count)]
+        value = f"env: [{', '.join(entries)}]"
+    else:
+        script = [
+            f"A0={first}",
+            *(f"A{i}=$A{i - 1}$A{i - 1}" for i in range(1, count)),
+            f"torchrun --rdzv-id=$A{count - 1}",
+        ]
+        value = "command: [bash, -c, " + json.dumps("\n".join(script)) + "]"
+    lines = text.split("\n")
+    at = max((i for i, line in enumerate(lines) if re.search(r"\b(image|script):", line)), default=0)
+    indent = re.match(r"[ -]*", lines[at])
+    lines.insert(at + 1, " " * len(indent[0] if indent else "") + value)
+    return "\n".join(lines)
+
+
+def _stream(text: str, dice: random.Random) -> str:
+    """The documents as a stream of JSON, each perhaps many times."""
+    data = text.encode("utf-8", "replace")[: MAX_SIZE // 2]
+    return "".join((one + dice.choice(("\n", " ", ""))) * dice.choice((1, 1, 3, 100)) for one in _decoded(data)) or text
+
+
+def _anchors(text: str, dice: random.Random) -> str:
+    """An alias for a value that is there, twice over, again and again."""
+    count = dice.choice((2, 5, 12))
+    rows = [f"x{i}: &x{i} [" + (f"*x{i - 1}, *x{i - 1}" if i else "lol") + "]" for i in range(count)]
+    return "\n".join([*rows, text])
+
+
 _TEXT: tuple[Callable[[str, random.Random], str], ...] = (
-    _word, _word, _word, _key, _insert, _cut, _line, _line, _block, _many, _document,
+    _word, _word, _word, _key, _insert, _cut, _line, _line, _block, _many, _document, _chain, _stream, _anchors,
 )  # fmt: skip
 
 

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from ptcompile import arguments
 from ptcompile.documents import source
 from ptcompile.findings.diagnostics import Diagnostic, Fix, Path, Problem, code_of
-
-if TYPE_CHECKING:
-    from ptcompile.vocabulary.spec import Spec
+from ptcompile.limits import limits
 
 
-def read(given: str | bytes | Mapping[str, Any] | Spec, filename: str | None) -> source.Source:
-    """Whatever form a stream was given in, as documents; without positions where it was no text."""
+def read(given: Any, filename: str | None, parameter: str = "source") -> source.Source:
+    """Whatever form a stream was given in, as documents; without positions where it was no text.
+
+    Raises TypeError, which names the parameter, for what is none of these forms.
+    """
+    given = arguments.source(given, parameter)
+    if isinstance(given, list):
+        return source.from_data(given)
     if isinstance(given, str | bytes):
         return source.read(given, filename)
     if isinstance(given, Mapping):
@@ -53,6 +58,20 @@ def nothing() -> Problem:
     return Problem("no-documents", (), "the file has no document", "write one", authority="ptcompile")
 
 
+def capped(found: Iterable[Diagnostic], filename: str | None) -> list[Diagnostic]:
+    """As many findings as are reported of one file; behind them one that says so, if there are more."""
+    most = limits().findings
+    out: list[Diagnostic] = []
+    for one in found:
+        if len(out) == most:
+            message = f"the file has more than {most} findings, and the others are not listed"
+            cure = "fix or ignore those above first"
+            problem = Problem("too-large", (), message, cure, authority="ptcompile", span=one.span)
+            return [*out, stamp(problem, None, filename)]
+        out.append(one)
+    return out
+
+
 def stamp(
     problem: Problem,
     document: source.Document | None,
@@ -61,11 +80,12 @@ def stamp(
     manifest: Mapping[str, Any] | None = None,
 ) -> Diagnostic:
     """A problem as a diagnostic: with its code, its position and the object it is about."""
-    path = (*under, *problem.path)
+    path = shown = (*under, *problem.path)
+    told = problem
     if document is not None:
         from ptcompile.secrets.masking import masked_problem
 
-        problem = masked_problem(problem, document, path)
+        told, shown = masked_problem(problem, document, path)
     span = problem.span
     if span is None and document is not None:
         span = document.span(path, on_key=problem.on_key)
@@ -73,17 +93,18 @@ def stamp(
         code=problem.code or code_of(problem.name),
         name=problem.name,
         severity=problem.severity,
-        message=problem.message,
-        help=problem.help,
-        path=path,
+        message=told.message,
+        help=told.help,
+        path=shown,
         span=span,
         stage=problem.stage,
         authority=problem.authority,
         filename=filename,
         document=document.index if document is not None else 0,
         resource=resource(manifest if manifest is not None else document.data if document is not None else {}),
-        fix=_under(problem.fix, under),
+        fix=_under(told.fix, under),
         template=document.template if document is not None else None,
+        masked=(told.message, told.help, shown) != (problem.message, problem.help, path),
     )
 
 

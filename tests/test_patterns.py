@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
+from ptcompile.kubernetes.goregex import in_python
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.validate.structure_bounds import in_python
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "ptcompile"

@@ -12,10 +12,11 @@ import yaml
 
 from ptcompile.about import __version__
 from ptcompile.documents.reader.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES
-from ptcompile.documents.source import MAX_DOCUMENTS, MAX_STREAM
 from ptcompile.findings.codes import CODES
 from ptcompile.kubernetes.versions import Version, Versions
+from ptcompile.limits import TRUSTED, UNTRUSTED
 from ptcompile.rehearsal.actors import MOST_PODS
+from ptcompile.simulation.budget import EXPANDED
 from tests.conftest import ROOT
 
 GITHUB = ROOT / ".github"
@@ -144,15 +145,24 @@ def test_every_page_of_facts_that_is_named_exists() -> None:
 
 
 def test_security_tells_the_limits_of_the_code() -> None:
-    limits = {row[0]: row[1] for row in _rows("SECURITY.md", "limits")}
-    assert limits == {
-        "a file": f"{MAX_STREAM >> 20} MiB",
-        "documents in a file": f"{MAX_DOCUMENTS:,}",
+    told = {row[0]: (row[1], row[2]) for row in _rows("SECURITY.md", "limits")}
+    usual, strangers = TRUSTED, UNTRUSTED
+    lowered = {
+        "a file": tuple(f"{one.characters >> 20} MiB" for one in (usual, strangers)),
+        "lines of a file": tuple(f"{one.lines:,}" for one in (usual, strangers)),
+        "documents in a file, empty ones included": tuple(f"{one.documents:,}" for one in (usual, strangers)),
+        "findings reported of a file": tuple(f"{one.findings:,}" for one in (usual, strangers)),
+        "names in ignore comments of a file": tuple(f"{one.comments:,}" for one in (usual, strangers)),
+        "roles of a spec, tasks of a Volcano Job with svc": tuple(str(one.roles) for one in (usual, strangers)),
+    }
+    same = {
         "a document": f"{MAX_DOCUMENT >> 20} MiB",
         "values in a document, aliases expanded": f"{MAX_VALUES:,}",
         "nesting": f"{MAX_DEPTH} levels",
+        "what references put into variables, command line and script": f"{EXPANDED >> 10} KiB each",
         "pods of a rehearsal": str(MOST_PODS),
     }
+    assert told == lowered | {what: (most, "the same") for what, most in same.items()}
 
 
 @pytest.mark.parametrize(

@@ -84,6 +84,10 @@ def main(argv: Sequence[str] | None = None) -> int:
             return 2
         words.insert(0, "compile")
     options = _parser(words[0]).parse_args(words)
+    if getattr(options, "untrusted", False):
+        from ptcompile.cli.trust import distrust
+
+        distrust()
     command: Callable[[argparse.Namespace], int] = options.run
     return command(options)
 

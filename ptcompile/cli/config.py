@@ -1,6 +1,7 @@
 """`ptcompile.toml`, or `[tool.ptcompile]` of `pyproject.toml`: what a project has decided for `lint`.
 
-The nearest file counts, from the current directory upwards, and nothing is merged with it but the command line.
+The nearest file counts, from the current directory up to the root of the repository, and nothing is merged with it but
+the command line. It names no file outside of the repository.
 """
 
 import os
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ptcompile.cli import files
 from ptcompile.cli.files import UsageError
+from ptcompile.cli.trust import inside, root_of
 from ptcompile.findings.selection import NO_CODES, named
 from ptcompile.kubernetes.names import suggest
 
@@ -69,7 +71,7 @@ def load(path: str | None, *, isolated: bool = False, start: str | None = None) 
     """
     if isolated and path is None:
         return Config()
-    found = path or _nearest(os.path.abspath(start or os.getcwd()))
+    found = path or _nearest(start)
     if found is None:
         return Config()
     table = _table(found)
@@ -81,16 +83,21 @@ def extensions() -> "Extensions | None":
     return load(None).extensions
 
 
-def _nearest(folder: str) -> str | None:
+def _nearest(start: str | None) -> str | None:
+    """The nearest file up to the root of the repository; outside of one that of the folder alone."""
+    try:
+        folder = os.path.abspath(start or os.getcwd())
+    except OSError:  # it was deleted
+        return None
+    root = root_of(folder) or folder
     while True:
         for name in FILES:
             path = os.path.join(folder, name)
             if os.path.isfile(path) and (name == FILES[0] or b"[tool.ptcompile" in files.read(path)):
                 return path
-        above = os.path.dirname(folder)
-        if above == folder:
+        if folder == root:
             return None
-        folder = above
+        folder = os.path.dirname(folder)
 
 
 def _table(path: str) -> Mapping[str, Any] | None:
@@ -121,6 +128,12 @@ def _config(table: Mapping[str, Any], path: str) -> Config:
             given[key.replace("-", "_")] = _READ[key](value, codes) if key in _BY_CODE else _READ[key](value)
         except ValueError as error:
             wrong.append(f"{key}: {error}")
+    root = root_of(given["folder"]) or given["folder"]
+    for key in ("cluster", "schemas"):
+        told = given.get(key, ())
+        for one in (told,) if isinstance(told, str) else told:
+            if not inside(os.path.join(given["folder"], one), root):
+                wrong.append(f"{key}: {one} leads out of {root}; name such a file on the command line")
     if wrong:
         raise UsageError("\n  ".join([f"{path}: invalid ptcompile configuration", *wrong]))
     config = Config(**given)

@@ -3,13 +3,19 @@
 import os
 import stat
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import NamedTuple, TextIO
 
-from ptcompile.documents.source import MAX_STREAM
+from ptcompile.cli.trust import leads_out, untrusted
+from ptcompile.limits import limits
 
 SUFFIXES = (".yaml", ".yml", ".json")
+_TEMPORARY = ".ptcompile-"
+_OLD = 3600
+"""Seconds after which nobody is still writing a temporary file."""
 _STDIN = frozenset({"-", "/dev/stdin"})
 
 
@@ -28,11 +34,20 @@ class File(NamedTuple):
 def read_all(paths: Sequence[str], exclude: Callable[[str], bool] | None = None) -> tuple[list[File], list[str]]:
     """The files behind the paths, and a sentence for each that cannot be read.
 
-    `exclude` says of a file or a folder that is found, not named, whether it is left out.
+    `exclude` says of a file or a folder that is found, not named, whether it is left out. A file in two spellings is
+    read once. A link out of the tree is read only if it is named.
     """
     found: list[File] = []
     unreadable: list[str] = []
+    seen: set[str] = set()
     for path, named in _expand(paths, exclude or (lambda _: False)):
+        if path not in _STDIN and (place := os.path.realpath(path)) in seen:
+            continue  # the same file in another spelling
+        if path not in _STDIN:
+            seen.add(place)
+        if (not named or untrusted()) and path not in _STDIN and (tree := leads_out(path)):
+            unreadable.append(f"{path}: a link that leads out of {tree}" + ("" if named else "; name it to read it"))
+            continue
         try:
             content = _read(path)
         except OSError as error:
@@ -80,13 +95,13 @@ def _read(path: str) -> bytes:
     with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
             raise OSError("not a regular file")
-        return file.read(MAX_STREAM + 1)
+        return file.read(limits().characters + 1)
 
 
 def _stdin() -> bytes:
     if sys.stdin is None:
         raise OSError("standard input is closed")
-    return sys.stdin.buffer.read(MAX_STREAM + 1)
+    return sys.stdin.buffer.read(limits().characters + 1)
 
 
 def _reason(error: OSError) -> str:
@@ -96,7 +111,8 @@ def _reason(error: OSError) -> str:
 def write_files(contents: dict[str, str]) -> None:
     """Every file or none: all are written beside their places first, then moved. Raises `UsageError`.
 
-    A link is followed. What is there and is no file, such as a device or a pipe, is written to and never replaced.
+    A link is followed within its tree (`trust.leads_out`). What is there and is no file, such as a device or a pipe, is
+    written to and never replaced.
     """
     ready: list[tuple[str, str]] = []
     streams = {path: text for path, text in contents.items() if _is_stream(path)}
@@ -128,11 +144,14 @@ def _beside(path: str, text: str) -> tuple[str, str]:
 
     Its name cannot be foreseen and nothing of that name is opened: in a shared folder a link may lie in wait there.
     """
+    if path and (tree := leads_out(path)):
+        raise OSError(0, f"a link that leads out of {tree}, where nothing is written")
     place = os.path.realpath(path) if path else path
     if os.path.isdir(place) or not path:
         raise IsADirectoryError(0, "is a directory" if path else "no file name")
     os.makedirs(os.path.dirname(place) or ".", exist_ok=True)
-    temporary = os.path.join(os.path.dirname(place), f".ptcompile-{os.urandom(8).hex()}.tmp")
+    _remove_old(os.path.dirname(place))
+    temporary = os.path.join(os.path.dirname(place), f"{_TEMPORARY}{os.urandom(8).hex()}.tmp")
     file = open(temporary, "x", encoding="utf-8", newline="\n")  # noqa: SIM115 - what was not made is not removed
     try:
         with file:
@@ -145,6 +164,21 @@ def _beside(path: str, text: str) -> tuple[str, str]:
         os.unlink(temporary)
         raise
     return temporary, place
+
+
+@cache
+def _remove_old(folder: str) -> None:
+    """Remove what a run left that was killed (SIGKILL) an hour ago or earlier; asked once for each folder."""
+    with suppress(OSError), os.scandir(folder or ".") as entries:
+        for entry in entries:
+            if (
+                entry.name.startswith(_TEMPORARY)
+                and entry.name.endswith(".tmp")
+                and entry.is_file(follow_symlinks=False)
+            ):
+                old = time.time() - entry.stat(follow_symlinks=False).st_mtime > _OLD
+                with suppress(OSError):
+                    os.unlink(entry.path) if old else None
 
 
 def _like(place: str, temporary: str) -> None:

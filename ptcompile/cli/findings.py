@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from ptcompile.about import SITE, page_address
 from ptcompile.cli import files
 from ptcompile.cli.files import File
+from ptcompile.cli.trust import hidden
 from ptcompile.findings.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
@@ -86,7 +87,7 @@ class Findings:
         self._documents += documents
         self._unchecked += unchecked
         self._diagnostics += found
-        if found:
+        if found and not hidden(file.name):
             self._texts[file.name] = file.content.decode("utf-8-sig", errors="replace")
 
     def compiled(self, file: File, result: compile.Result) -> bool:

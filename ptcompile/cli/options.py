@@ -19,6 +19,9 @@ def add_output_format(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--output-format", choices=FORMATS, default="full", help="how to print findings (default: full)"
     )
+    parser.add_argument(
+        "--untrusted", action="store_true", help="for input of strangers: lower limits, no lines of files outside"
+    )
 
 
 def check_target(name: str | None, *, beside: tuple[str, ...] = (), extensions: Extensions | None = None) -> None:

@@ -57,7 +57,7 @@ def _place(text: str, option: str) -> tuple[Path, int]:
 
 
 def _shown(text: str, path: Path, start: int) -> str:
-    return text[:start] + masked(str(path[-1]), text[start:])
+    return text[:start] + str(masked(str(path[-1]), text[start:]))
 
 
 def _usage(option: str, text: str, at: int, message: str) -> UsageError:

@@ -101,13 +101,12 @@ def _shown(world: World, options: argparse.Namespace) -> str:
 
 def _one(pod: Pod, options: argparse.Namespace) -> str:
     from ptcompile.simulation.as_json import pod_to_dict
-    from ptcompile.simulation.hidden import hiding_of, without
     from ptcompile.simulation.podtext import env_file, in_full
 
     if options.env_file:
         return env_file(pod)
     if options.format == "json":
-        return json.dumps(without(pod_to_dict(pod), hiding_of([pod])), indent=2) + "\n"
+        return json.dumps(pod_to_dict(pod), indent=2) + "\n"
     return in_full(pod)
 
 

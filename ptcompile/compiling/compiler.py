@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import passes
@@ -119,6 +119,11 @@ def _for_target(
     problems += needed(job, emitted, cluster, target)
     manifests = patches.applied(emitted, spec.spec.manifest.get(target.name))
     problems += _refusals(manifests, data, cluster, record)
+    if level := job.pod_security or cluster.spec.pod_security:
+        from ptcompile.compiling.pod_security import violations
+
+        at_lines = partial(_at_lines, data=data, record=record)
+        problems += violations(level, job, manifests, cluster.versions().kubernetes, at_lines)
     if job.launch is None and job.nodes > 1:
         from ptcompile.compiling.launcher import alone
 

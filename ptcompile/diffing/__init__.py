@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from ptcompile.diffing.difference import Difference
-from ptcompile.diffing.hiding import without_secrets
+from ptcompile.diffing.hiding import Marks, shown, shown_text
 from ptcompile.diffing.pairing import Pair, makes_pods, pairs
 from ptcompile.diffing.paths import changes
 from ptcompile.diffing.values import Apply, Change, Fact, ObjectDifference
@@ -15,6 +15,7 @@ from ptcompile.diffing.world import Found, compared
 from ptcompile.kubernetes.untyped import Json, kind_of, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.simulation import simulate
+from ptcompile.simulation.hidden import shown_jobs
 from ptcompile.simulation.job import Job
 
 __all__ = ["Change", "Difference", "Fact", "ObjectDifference", "Side", "compare"]
@@ -27,9 +28,10 @@ class Side(NamedTuple):
     versions: Versions = Versions()
     """Of Kubernetes and the operators that run the manifests."""
 
-    def jobs(self) -> dict[int, Job]:
-        """The jobs by the identity of their manifests."""
-        return {id(job.manifest): job for job in simulate(self.manifests, versions=self.versions).jobs}
+    def jobs(self, marks: Marks) -> dict[int, Job]:
+        """The jobs with their secrets masked, by the identity of their manifests."""
+        jobs = simulate(self.manifests, versions=self.versions).jobs
+        return {id(job.manifest): one for job, one in zip(jobs, shown_jobs(jobs, marks), strict=True)}
 
 
 def compare(
@@ -39,7 +41,8 @@ def compare(
 
     `verdicts` say what an apply does, by the identity of the object of the second side.
     """
-    one, other = before.jobs(), after.jobs()
+    marks = Marks()
+    one, other = before.jobs(marks), after.jobs(marks)
     found = pairs(before.manifests, after.manifests)
     return tuple(_object(pair, one, other)._replace(apply=verdicts.get(id(pair[1]))) for pair in found)
 
@@ -49,14 +52,14 @@ def _object(pair: Pair, one: dict[int, Job], other: dict[int, Job]) -> ObjectDif
     if before is None or after is None:
         return ObjectDifference(_title(before), _title(after))
     found = Found((), ())
-    if makes_pods(before) and makes_pods(after):
+    if id(before) in one and id(after) in other and makes_pods(before) and makes_pods(after):
         found = compared(one[id(before)], other[id(after)])
     note = None
     if kind_of(before)[1] != kind_of(after)[1] or _group(before) != _group(after):
         note = "the manifests belong to two operators and share no fields to compare: compare the worlds"
     told = () if note else changes(before, after)
-    facts, told = without_secrets(found.facts, told, (before, after))
-    return ObjectDifference(_title(before), _title(after), found.same, facts, told, note)
+    facts, same = tuple(map(shown, found.facts)), tuple(map(shown_text, found.same))
+    return ObjectDifference(_title(before), _title(after), same, facts, told, note)
 
 
 def _group(manifest: Json) -> str:

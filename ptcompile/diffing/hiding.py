@@ -1,39 +1,41 @@
-"""Manifests with their secrets hidden (`masking` says what is one)."""
+"""Both sides of a difference with their secrets masked, so that different secrets still differ."""
 
 from __future__ import annotations
 
-import copy
-from typing import Any
+import re
+from typing import Final
 
-from ptcompile.diffing.values import Change, Fact
-from ptcompile.kubernetes.untyped import Json
-from ptcompile.secrets.masking import hide_of, places
+from ptcompile.diffing.values import Fact
 from ptcompile.secrets.names import HIDDEN
-from ptcompile.simulation.hidden import without
+from ptcompile.secrets.structure import without_secrets
+
+hidden = without_secrets
+
+_FIRST: Final = 0x100000
+_MOST: Final = 0xFFFD
+_MARKED: Final = re.compile(rf"{re.escape(HIDDEN)}[\U00100000-\U0010FFFD]")
 
 
-def hidden(manifest: Json) -> Json:
-    """The object with its secrets hidden; itself where it has none."""
-    found = [secret.path for secret in places(manifest)]
-    if not found:
-        return manifest
-    out = copy.deepcopy(manifest)
-    for *path, last in found:
-        box: Any = out
-        for part in path:
-            box = box[part]
-        box[last] = HIDDEN
-    return out
+class Marks:
+    """`***` and a character of its own for each secret: the same for the same, another for another.
+
+    The character is of Unicode's private use and never shown (`shown`).
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[str, int] = {}
+
+    def __call__(self, secret: str) -> str:
+        """What stands for a secret."""
+        return HIDDEN + chr(_FIRST + self._known.setdefault(secret, len(self._known)) % _MOST)
 
 
-def without_secrets(
-    facts: tuple[Fact, ...], changes: tuple[Change, ...], objects: tuple[Json, Json]
-) -> tuple[tuple[Fact, ...], tuple[Change, ...]]:
-    """What differs between two objects without their secrets, wherever they turn up: in a command line, say."""
-    hide = hide_of(objects)
-    if hide is None:
-        return facts, changes
-    return (
-        tuple(one._replace(before=without(one.before, hide), after=without(one.after, hide)) for one in facts),
-        tuple(one._replace(before=without(one.before, hide), after=without(one.after, hide)) for one in changes),
-    )
+def shown(fact: Fact) -> Fact:
+    """A fact about masked sides as people read it."""
+    before, after = (side and _MARKED.sub(HIDDEN, side) for side in (fact.before, fact.after))
+    return fact._replace(before=before, after=after, masked=(before, after) != (fact.before, fact.after))
+
+
+def shown_text(text: str) -> str:
+    """A text about masked sides as people read it."""
+    return _MARKED.sub(HIDDEN, text)

@@ -14,6 +14,9 @@ from ptcompile.kubernetes.untyped import Json
 _ORDERED = frozenset({"containers", "initContainers", "replicatedJobs", "tasks"})
 """Lists of named items whose order means something. That of env does where a value names an earlier one."""
 
+PLACES = 4000
+"""Values of parts that differ: with more, whole fields are shown. Aliases make such an object of a few lines."""
+
 LONG = 1000
 """Of two lists with more items those with one index are compared: to find what was put in costs their product."""
 
@@ -48,12 +51,72 @@ def _alike(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
+def _leaves(value: Any, most: int) -> int:
+    """How many values there are, as far as `most`."""
+    if not isinstance(value, dict | list):
+        return 1
+    count = 1
+    for inner in value.values() if isinstance(value, dict) else value:
+        if count > most:
+            break
+        count += _leaves(inner, most - count)
+    return count
+
+
+def _differing(one: Any, other: Any) -> int:
+    """How many values of the parts that differ there are, as far as `PLACES`."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        keys = dict.fromkeys((*one, *other))
+        parts = [(one.get(key), other.get(key)) for key in keys]
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        parts = list(zip(one, other, strict=True))
+    else:
+        return max(_leaves(one, PLACES), _leaves(other, PLACES))
+    count = 0
+    for left, right in parts:
+        if count > PLACES:
+            break
+        if not _alike(left, right):
+            count += _differing(left, right)
+    return count
+
+
+def _pruned(one: Any, other: Any) -> tuple[Any, Any]:
+    """Both sides without what they have in common: deepdiff takes its time for equal values too."""
+    if isinstance(one, dict) and isinstance(other, dict):
+        both = {key: _pruned(one[key], other[key]) for key in one if key in other and not _alike(one[key], other[key])}
+        sides = []
+        for index, side, beside in ((0, one, other), (1, other, one)):
+            sides.append(
+                type(side)(
+                    {k: both[k][index] if k in both else v for k, v in side.items() if k in both or k not in beside}
+                )
+            )
+        return sides[0], sides[1]
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        pairs = [(None, None) if _alike(x, y) else _pruned(x, y) for x, y in zip(one, other, strict=True)]
+        return [x for x, _ in pairs], [y for _, y in pairs]
+    return one, other
+
+
+def _wide(one: Json, other: Json, before: Json, after: Json) -> list[Change]:
+    """Where too much differs to be compared value by value: the fields of the object that differ, as a whole."""
+    shown = normal(hidden(before)), normal(hidden(after))
+    out: list[Change] = []
+    for key in dict.fromkeys((*one, *other)):
+        if not _alike(one.get(key), other.get(key)):
+            kind: Kind = "added" if key not in one else "removed" if key not in other else "changed"
+            out += _change(kind, [key], one, other, shown)
+    return out
+
+
 def _found(one: Json, other: Json, before: Json, after: Json) -> list[Change]:
+    if _differing(one, other) > PLACES:
+        return _wide(one, other, before, after)
     from deepdiff import DeepDiff  # a fifth of a second: only where something differs
 
     found = DeepDiff(
-        one,
-        other,
+        *_pruned(one, other),
         view="tree",
         ignore_private_variables=False,  # else it passes over names that begin with two underscores
         threshold_to_diff_deeper=0,  # else it takes mappings that share little for one change
@@ -96,7 +159,11 @@ def _change(kind: Kind, keys: list[Any], one: Json, other: Json, shown: tuple[Js
             return
         if before is None and after is None:
             return
-    yield Change(path, kind, before, after)
+    real = (
+        None if kind == "added" else plain(_value(keys, one)),
+        None if kind == "removed" else plain(_value(keys, other)),
+    )
+    yield Change(path, kind, before, after, masked=(before, after) != real)
 
 
 def _path(keys: list[Any], root: Any) -> Path:

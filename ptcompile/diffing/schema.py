@@ -5,20 +5,24 @@ from __future__ import annotations
 from typing import get_args
 
 from ptcompile.diffing.values import VERSION, Kind, Outcome
-from ptcompile.report.schema import TEXT, TEXT_OR_NULL, Schema, closed, diagnostic
+from ptcompile.report.schema import BOOLEAN, TEXT, TEXT_OR_NULL, Schema, closed, diagnostic
 
 _SIDES: Schema = {"from": TEXT_OR_NULL, "to": TEXT_OR_NULL}
+_MASKED: Schema = {"masked": {**BOOLEAN, "description": "Whether `***` stands for a secret on a side."}}
 
 
 def _fact() -> Schema:
     who = {**TEXT, "description": "`job`, `rank 0`, `workers`, `rank 0 and workers`, or `role NAME`."}
-    return closed("Something of the world that differs; null: not there.", {"subject": who, "what": TEXT, **_SIDES})
+    return closed(
+        "Something of the world that differs; null: not there.", {"subject": who, "what": TEXT, **_SIDES, **_MASKED}
+    )
 
 
 def _change() -> Schema:
     path = {"description": "`[name]` is an item of a list.", "type": "array", "items": TEXT, "minItems": 1}
     kind = {"enum": list(get_args(Kind))}
-    return closed("A place of a manifest that differs.", {"path": path, "kind": kind, "from": True, "to": True})
+    sides = {"from": True, "to": True}
+    return closed("A place of a manifest that differs.", {"path": path, "kind": kind, **sides, **_MASKED})
 
 
 def _object() -> Schema:

@@ -24,10 +24,13 @@ class Fact(NamedTuple):
     """Such as `pods`, `env NCCL_DEBUG`, `limits cpu`."""
     before: str | None
     after: str | None
+    masked: bool = False
+    """Whether `***` stands for a secret on a side."""
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
-        return {"subject": self.subject, "what": self.what, "from": self.before, "to": self.after}
+        sides = {"from": self.before, "to": self.after}
+        return {"subject": self.subject, "what": self.what, **sides, "masked": self.masked}
 
 
 class Change(NamedTuple):
@@ -37,10 +40,13 @@ class Change(NamedTuple):
     kind: Kind
     before: Any = None
     after: Any = None
+    masked: bool = False
+    """Whether `***` stands for a secret on a side."""
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
-        return {"path": list(self.path), "kind": self.kind, "from": self.before, "to": self.after}
+        sides = {"from": self.before, "to": self.after}
+        return {"path": list(self.path), "kind": self.kind, **sides, "masked": self.masked}
 
 
 Outcome = Literal["unchanged", "in-place", "refused", "restarts", "ignored"]

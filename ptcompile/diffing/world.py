@@ -12,7 +12,6 @@ from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.simulation import amounts
 from ptcompile.simulation.amounts import is_accelerator
 from ptcompile.simulation.as_json import env_from, node_requirements
-from ptcompile.simulation.hidden import shown_env
 from ptcompile.simulation.job import Job
 from ptcompile.simulation.launch import entry_words
 from ptcompile.simulation.layout import quoted
@@ -140,7 +139,8 @@ def _others(a: dict[str, Pod], b: dict[str, Pod]) -> Iterator[Fact]:
         if name in a and name in b:
             yield from _pod(f"role {name}", a[name], b[name])
         else:
-            yield Fact(f"role {name}", "pods", *("there" if name in side else None for side in (a, b)))
+            before, after = ("there" if name in side else None for side in (a, b))
+            yield Fact(f"role {name}", "pods", before, after)
 
 
 def _pod(subject: str, one: Pod, other: Pod) -> Iterator[Fact]:
@@ -207,7 +207,6 @@ def _torchrun(pod: Pod) -> tuple[object, ...] | None:
 
 def _env(subject: str, one: Pod, other: Pod) -> Iterator[Fact]:
     x, y = one.env, other.env
-    before, after = shown_env(one), shown_env(other)
     for name in dict.fromkeys((*x, *y)):
         if x.get(name) != y.get(name):
-            yield Fact(subject, f"env {name}", before.get(name), after.get(name))
+            yield Fact(subject, f"env {name}", x.get(name), y.get(name))

@@ -8,28 +8,27 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from ptcompile.documents.reader.documents import Document, Source, document_at
 from ptcompile.documents.reader.fast import read_document
 from ptcompile.documents.reader.nodes import Finding, Parsed
 from ptcompile.findings.diagnostics import Problem, Span
 from ptcompile.findings.value_fixes import DEDUPLICATED
+from ptcompile.limits import limits
 
-__all__ = ["MAX_DOCUMENTS", "MAX_STREAM", "Document", "Source", "from_data", "read"]
-
-MAX_STREAM: Final = 64 * 1024 * 1024
-"""Characters (or bytes) in one file."""
-MAX_DOCUMENTS: Final = 10_000
-"""Documents in one file."""
+__all__ = ["Document", "Source", "from_data", "read"]
 
 _separator = re.compile(r"^---([^\n]*)(?:\n|\Z)", re.MULTILINE)
 
 
 def read(source: str | bytes, filename: str | None = None) -> Source:
     """Read a YAML or JSON stream as kubectl does. Never raises on its content: what is wrong becomes a problem."""
-    if len(source) > MAX_STREAM:
-        return _unread(filename, "too-large", f"the file is larger than {MAX_STREAM >> 20} MiB", "split the file")
+    allowed = limits()
+    if len(source) > allowed.characters:
+        message = f"the file is larger than {allowed.characters >> 20} MiB"
+        return _unread(filename, "too-large", message, "split the file")
+    if (source.count("\n") if isinstance(source, str) else source.count(b"\n")) > allowed.lines:
+        return _unread(filename, "too-large", f"the file has more than {allowed.lines} lines", "split the file")
     problems: list[Problem] = []
     if not isinstance(source, str):
         if source[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -116,10 +115,6 @@ def _read_stream(result: Source, problems: list[Problem]) -> None:
     documents: list[Document] = []
     index = 0
     for start, end, first_line in _split(result, problems):
-        if index >= MAX_DOCUMENTS:
-            finding = Finding("too-large", f"the file has more than {MAX_DOCUMENTS} documents", "split it", 0, 1)
-            problems.append(_problem(result, start, finding))
-            break
         parsed = read_document(result.text[start:end])
         problems.extend(_problem(result, start, finding) for finding in parsed.findings)
         data = parsed.data
@@ -134,9 +129,13 @@ def _read_stream(result: Source, problems: list[Problem]) -> None:
 def _split(source: Source, problems: list[Problem]) -> Iterator[tuple[int, int, int]]:
     """Start, end and first line of every document. kubectl splits at lines `---`, before it looks at any YAML."""
     text = source.text
-    start, line = 0, 1
+    start, line, most = 0, 1, limits().documents
     if "---" in text:
-        for match in _separator.finditer(text):
+        for number, match in enumerate(_separator.finditer(text)):
+            if number >= most:
+                finding = Finding("too-large", f"the file has more than {most} documents", "split it", 0, 1)
+                problems.append(_problem(source, match.start(), finding))
+                return
             rest = match[1].strip()
             if rest and rest[0] != "#":
                 message = "kubectl accepts only a comment after '---'"

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from ptcompile.documents.source import Source, read
 from ptcompile.findings.diagnostics import Diagnostic, Problem, Span
 from ptcompile.findings.selection import Selection, named
+from ptcompile.limits import limits
 
 _COMMENT = re.compile(r"(?:^|(?<=\s))#[ \t]*ptcompile:[ \t]*(ignore-file|ignore)\b(?:\[([^\]\n]*)\])?")
 
@@ -47,15 +48,19 @@ def suppress(source: Source, found: Sequence[Diagnostic], selection: Selection) 
     for ignore in ignores:
         for name in ignore.names if ignore.last > ignore.first else ():
             wide.setdefault(name, []).append(ignore)
-    narrow = [ignore for ignore in ignores if ignore.last == ignore.first]  # in the order of their lines
+    narrow = _by_name(ignores)
     used: set[_Ignore] = set()
     left: list[Diagnostic] = []
     meant: list[Diagnostic] = []
+    hits: dict[str, set[tuple[int, int]]] = {}
     for one in found:
-        covering = [ignore for ignore in _near(narrow, one.span) if one.name in ignore.names] if one.span else []
-        used.update(covering)
-        covered = bool(covering) or (one.span is not None and one.name in wide)
+        near = _near(narrow.get(one.name, ()), one.span) if one.span else (0, 0)
+        if near[0] < near[1]:
+            hits.setdefault(one.name, set()).add(near)
+        covered = near[0] < near[1] or (one.span is not None and one.name in wide)
         (meant if covered else left).append(one)
+    for name, ranges in hits.items():
+        used.update(_covering(narrow[name], ranges))
     for name in {one.name for one in meant if one.span is not None}:
         used.update(wide.get(name, ()))
     for ignore in ignores:
@@ -64,10 +69,27 @@ def suppress(source: Source, found: Sequence[Diagnostic], selection: Selection) 
     return Suppressed(tuple(left), tuple(meant), tuple(p for p in problems if selection.tells(p.name, p.stage)))
 
 
-def _near(ignores: Sequence[_Ignore], span: Span) -> Sequence[_Ignore]:
-    """Those that cover a line of the span; `ignores` are in the order of their lines."""
+def _covering(ignores: Sequence[_Ignore], ranges: Iterable[tuple[int, int]]) -> Iterator[_Ignore]:
+    """The comments in these ranges, each once, however many findings it covers."""
+    done = 0
+    for start, end in sorted(ranges):
+        yield from ignores[max(start, done) : end]
+        done = max(done, end)
+
+
+def _by_name(ignores: Sequence[_Ignore]) -> dict[str, list[_Ignore]]:
+    """The comments that cover one line, by what they cover, in the order of their lines."""
+    out: dict[str, list[_Ignore]] = {}
+    for ignore in ignores:
+        for name in ignore.names if ignore.last == ignore.first else ():
+            out.setdefault(name, []).append(ignore)
+    return out
+
+
+def _near(ignores: Sequence[_Ignore], span: Span) -> tuple[int, int]:
+    """The first, and the one behind the last, of those that cover a line of the span."""
     start = bisect_left(ignores, span.line, key=_line)
-    return ignores[start : bisect_right(ignores, max(span.line, _end(span)), lo=start, key=_line)]
+    return start, bisect_right(ignores, max(span.line, _end(span)), lo=start, key=_line)
 
 
 def _line(ignore: _Ignore) -> int:
@@ -85,11 +107,17 @@ def _ignores(source: Source, codes: Mapping[str, str], problems: list[Problem]) 
     for at in range(len(lines) - 2, -1, -1):
         if _is_comment(lines[at]):
             covered[at] = covered[at + 1]
+    left = limits().comments
     for at, line in enumerate(lines):
         for match in _COMMENT.finditer(line) if "ptcompile:" in line else ():
             span = Span(at + 1, match.start() + 1, at + 1, match.end() + 1)
             if source.in_scalar(at + 1, match.start() + 1):
                 continue
+            left -= 1 + (match[2] or "").count(",")
+            if left < 0:
+                message = f"the file has more than {limits().comments} names in comments, and the others are not read"
+                problems.append(_problem("too-large", span, message)._replace(severity="error", help="remove some"))
+                return
             names = _names(match[2], codes, span, problems)
             if match[1] == "ignore-file" and at >= covered[0]:
                 why = "an ignore-file comment must come before the first line that is not a comment"

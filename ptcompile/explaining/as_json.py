@@ -39,6 +39,7 @@ def _change(change: Change) -> dict[str, Any]:
         "roles": list(change.roles),
         "path": list(change.path),
         "shown": change.shown,
+        "masked": change.masked,
     }
     sides = {"before": change.before, "after": change.after}
     return {**out, **{name: value for name, value in sides.items() if value is not MISSING}}
@@ -54,6 +55,7 @@ def cause_to_dict(cause: Cause) -> dict[str, Any]:
         "by": cause.by,
         "rule": cause.rule,
         "inputs": [_input(one) for one in cause.inputs],
+        "masked": cause.masked,
     }
 
 
@@ -66,4 +68,5 @@ def _input(one: Input) -> dict[str, Any]:
         "otherValue": one.other_value,
         "given": one.given,
         "span": one.span._asdict() if one.span else None,
+        "masked": one.masked,
     }

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ptcompile import streams
 from ptcompile.compiling.compiler import compile_document
 from ptcompile.documents.source import Document, Source
-from ptcompile.explaining.hiding import hidden
 from ptcompile.explaining.model import Cause, Explained, Input, Text
 from ptcompile.explaining.provenance import provenance
 from ptcompile.explaining.shown import matches, words
@@ -16,7 +15,7 @@ from ptcompile.explaining.trace import trace
 from ptcompile.explaining.variants import File
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.job.model import Pass
-from ptcompile.secrets.names import HIDDEN, secret_paths
+from ptcompile.secrets.masking import masked_lines
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 if TYPE_CHECKING:
@@ -117,11 +116,7 @@ def explain(
     texts: dict[File, Text] = {"spec": _text(read, filename)}
     if cluster_source is not None:
         texts["cluster"] = _text(cluster_source, cluster_source.filename)
-    sources = [read] if cluster_source is None else [read, cluster_source]
-    whole = Explanation(tuple(jobs), tuple(manifests), tuple(causes), tuple(diagnostics), texts)
-    documents = (document.data for source in sources for document in source.documents)
-    shown_jobs, shown_causes, texts = hidden(whole, documents)
-    return whole._replace(jobs=shown_jobs, causes=shown_causes, texts=texts)
+    return Explanation(tuple(jobs), tuple(manifests), tuple(causes), tuple(diagnostics), texts)
 
 
 def _passes(extensions: Extensions | None) -> tuple[Pass, ...]:
@@ -138,16 +133,5 @@ def _placed(one: Input, spec: Document, cluster: Document | None) -> Input:
 
 
 def _text(source: Source, filename: str | None) -> Text:
-    """The lines of a file, with the values of secret variables masked."""
-    lines = source.lines if source.text else []
-    found = (document.span(path) for document in source.documents for path in secret_paths(document.data))
-    for span in sorted((one for one in found if one is not None), reverse=True):  # the last first: columns stay right
-        before, after = lines[span.line - 1][: span.column - 1], lines[span.end_line - 1][span.end_column - 1 :]
-        if span.line < span.end_line:
-            inside = lines[span.end_line - 1][: span.end_column - 1]
-            lines[span.line : span.end_line] = [HIDDEN] * (span.end_line - span.line - 1) + [
-                (HIDDEN if inside.strip() else inside) + after
-            ]
-            after = ""
-        lines[span.line - 1] = before + HIDDEN + after
-    return Text(filename, tuple(lines))
+    """The lines of a file, secrets masked."""
+    return Text(filename, tuple(masked_lines(source.text, fill="")) if source.text else ())

@@ -30,6 +30,8 @@ class Input(NamedTuple):
     """Whether somebody wrote it; else it is a default of the profile."""
     span: Span | None = None
     """Where it stands; None for what is no text and for defaults."""
+    masked: bool = False
+    """Whether `***` stands for a secret in the value."""
 
 
 class Cause(NamedTuple):
@@ -48,6 +50,8 @@ class Cause(NamedTuple):
     """Why, in one sentence."""
     inputs: tuple[Input, ...]
     """The lines it depends on: first those whose values reach it, the most particular first."""
+    masked: bool = False
+    """Whether `***` stands for a secret in the value."""
 
 
 class Change(NamedTuple):
@@ -62,6 +66,8 @@ class Change(NamedTuple):
     before: Any
     """The value before the pass, or `MISSING`; secret variables are masked."""
     after: Any
+    masked: bool = False
+    """Whether `***` stands for a secret before or after."""
 
     @property
     def kind(self) -> Literal["added", "changed", "removed"]:

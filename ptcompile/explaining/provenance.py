@@ -28,7 +28,7 @@ from ptcompile.frontends.spec import lower, read_spec, with_stand_in
 from ptcompile.job.marks import Mark
 from ptcompile.job.model import Context, Pass, Target
 from ptcompile.operators.targets import default_target, every_target
-from ptcompile.secrets.names import without_secrets
+from ptcompile.secrets.structure import without_secrets
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from ptcompile.vocabulary.spec import Spec
 
@@ -68,7 +68,7 @@ def provenance(
     shown = without_secrets(manifests)
     secretless = {"spec": without_secrets(data), "cluster": without_secrets(variants.filled(cluster))}
     causes, named = [], Named()
-    for path, _ in leaves(manifests):
+    for path, value in leaves(manifests):
         if only is not None and path not in inputs:
             continue
         found, mark = inputs.get(path, ()), record.mark(int(path[0]), path[1:])
@@ -78,11 +78,17 @@ def provenance(
         elif by == "spec" and not found:
             found = _said(mark, data, inputs.get((*path[:-1], "value"), ()))
         rule = sentence(by, target, path, manifests)
-        hidden = tuple(one._replace(value=at(secretless[one.file], one.path)) for one in found)
+        hidden = tuple(_hidden(one, at(secretless[one.file], one.path)) for one in found)
         index = int(path[0])
         name = shown_path(path[1:], manifests[index], named)
-        causes.append(Cause(index, path[1:], name, at(shown, path), by, rule, hidden))
+        told = at(shown, path)
+        causes.append(Cause(index, path[1:], name, told, by, rule, hidden, masked=told != value))
     return tuple(causes)
+
+
+def _hidden(one: Input, shown: Any) -> Input:
+    """An input with its value as the masked file has it."""
+    return one._replace(value=shown, masked=shown != one.value)
 
 
 def _by(mark: Mark, path: Path) -> str:

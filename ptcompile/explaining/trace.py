@@ -12,7 +12,7 @@ from ptcompile.explaining.shown import Named, shown_path, shown_value
 from ptcompile.findings.diagnostics import Path
 from ptcompile.job import pod_template
 from ptcompile.job.model import Job
-from ptcompile.secrets.names import without_secrets
+from ptcompile.secrets.structure import without_secrets
 
 _SHORT = 64
 """Characters of a value that stands in a trace as one; a longer mapping or list is shown part by part."""
@@ -39,7 +39,8 @@ def trace(steps: Sequence[passes.Step]) -> tuple[Step, ...]:
 def _changes(step: passes.Step) -> tuple[Change, ...]:
     if step.before == step.after:
         return ()
-    before, after = without_secrets(view(step.before)), without_secrets(view(step.after))
+    real = view(step.before), view(step.after)
+    before, after = map(without_secrets, real)
     found: dict[tuple[Path, str], Change] = {}
     named = Named()
     for path, old, new in _short(differences(before, after)):
@@ -47,7 +48,10 @@ def _changes(step: passes.Step) -> tuple[Change, ...]:
         shown = shown_path(inner, at(before if new is MISSING else after, (where, *names)), named)
         key = (inner, repr((shown, old, new)))
         roles = (*found[key].roles, *map(str, names)) if key in found else tuple(map(str, names))
-        found[key] = Change(roles, inner, shown, old, new)
+        masked = (old, new) != tuple(
+            MISSING if side is MISSING else at(one, path) for side, one in zip((old, new), real, strict=True)
+        )
+        found[key] = Change(roles, inner, shown, old, new, masked)
     return tuple(found.values())
 
 

@@ -112,6 +112,8 @@ class Diagnostic(NamedTuple):
     """How a program can mend it; its paths are from the root of the document, as `path` is."""
     template: str | None = None
     """The template that the document was rendered from, as Helm's `# Source:` comment says."""
+    masked: bool = False
+    """Whether `***` stands for a secret in the message, the help or the path."""
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form: the same names; `span` as an object or null, `path` as a list, and `url`, the code's page."""
@@ -130,6 +132,7 @@ class Diagnostic(NamedTuple):
             "resource": self.resource,
             "fix": self.fix and {"title": self.fix.title, "safe": self.fix.safe},
             "template": self.template,
+            "masked": self.masked,
             "url": page_address(self.code),
         }
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from ptcompile import arguments
 from ptcompile.findings.codes import CODES
 from ptcompile.findings.diagnostics import Stage
 from ptcompile.kubernetes.names import suggest
@@ -34,11 +35,12 @@ class Selection(NamedTuple):
 def selection(
     select: Iterable[str] | None = None, ignore: Iterable[str] = (), codes: Mapping[str, str] = NO_CODES
 ) -> Selection:
-    """The selection that selectors make. Raises ValueError for a selector that selects nothing.
+    """The selection that selectors make. Raises ValueError for a selector that selects nothing, TypeError for no list.
 
     `codes` are those of rules that plugins and the configuration add, by name.
     """
-    return Selection(None if select is None else named(select, codes), named(ignore, codes), codes)
+    chosen = None if select is None else named(arguments.strings(select, "select"), codes)
+    return Selection(chosen, named(arguments.strings(ignore, "ignore"), codes), codes)
 
 
 def named(selectors: Iterable[str], codes: Mapping[str, str] = NO_CODES) -> frozenset[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.errors import problem, such_as
 from ptcompile.kubernetes import names
+from ptcompile.limits import limits
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -25,6 +26,11 @@ _MOST = 32
 
 def roles_of(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
     """Every name that cannot be that of a role beside the trainers."""
+    if len(job.roles) > (most := limits().roles):
+        yield problem(
+            "too-large", ("spec", "roles"), f"has more than {most} roles", "use fewer roles with more pods each"
+        )
+        return
     own = {one for word, one in job.names.given().items() if word != "container"}
     tasks = {job.volcano.master_task, job.volcano.worker_task} | own
     template = cluster.spec.defaults.pod_template.get("spec", {})

@@ -94,6 +94,7 @@ def lower(spec: Spec, cluster: ClusterProfile) -> ir.Job:
         shared_memory=cast("bool | str", job.shared_memory),
         accelerator=job.accelerator,
         spot=job.spot,
+        pod_security=job.pod_security,
         fabric=job.fabric,
         queue=job.queue or (None if "queue" not in job.model_fields_set else ""),
         master_port=job.master_port,

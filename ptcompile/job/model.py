@@ -197,6 +197,8 @@ class Job(NamedTuple):
     accelerator: str | None = None
     spot: bool = False
     fabric: str | None = None
+    pod_security: str | None = None
+    """Level of Pod Security, with a version or without; None leaves it to the profile."""
     queue: str | None = None
     """None leaves it to the profile; an empty name is no queue."""
     master_port: int = 23456

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from inspect import cleandoc
+from types import ModuleType
 from typing import Final, NamedTuple
 
 from ptcompile.linting.rule import Rule
@@ -32,7 +33,7 @@ class Page(NamedTuple):
 
 def page(rule: Rule) -> Page:
     """The page of a rule. Raises ValueError where its docstring lacks a section, which is a mistake of ours."""
-    parts = _HEAD.split(cleandoc(sys.modules[rule.check.__module__].__doc__ or ""))
+    parts = _HEAD.split(cleandoc(_docstring(sys.modules[rule.check.__module__])))
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     missing = [name for name in SECTIONS if not sections.get(name, "").strip()]
     if missing:
@@ -40,6 +41,16 @@ def page(rule: Rule) -> Page:
     words = {name.lower(): " ".join(sections[name].split()) for name in SECTIONS if name != "Example"}
     example = sections["Example"]
     return Page(parts[0].strip(), bad=_side(example, "-"), good=_side(example, "+").replace(f"  {MARK}", ""), **words)
+
+
+def _docstring(module: ModuleType) -> str:
+    """A module's docstring, out of its source where `python -OO` left it out."""
+    if module.__doc__ is None:
+        import ast
+        from inspect import getsource
+
+        return ast.get_docstring(ast.parse(getsource(module))) or ""
+    return module.__doc__
 
 
 def _side(example: str, sign: str) -> str:

@@ -2,28 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from ptcompile import streams
 from ptcompile.documents import source
 from ptcompile.explaining.explanation import Explanation
-from ptcompile.explaining.leaves import at
 from ptcompile.explaining.variants import File
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.kubernetes.untyped import object_name
 from ptcompile.operators.targets import TARGETS
 from ptcompile.page.listing import inside, listing
 from ptcompile.page.model import Finding, Page, Panel, Text
-from ptcompile.secrets.names import HIDDEN, secret_paths
 from ptcompile.verbs import compile
 
 if TYPE_CHECKING:
     from ptcompile.extending import Extensions
-
-_LONG = 6
-"""Characters of a secret that is looked for in all findings; shorter ones only in those about itself."""
 
 
 def gather(
@@ -84,7 +78,7 @@ def _findings(
     targets: dict[Diagnostic, list[str]] = {}
     for name, explanation in explanations.items():
         for one in explanation.diagnostics:
-            targets.setdefault(_masked(one._replace(fix=None), sources, files), []).append(name)
+            targets.setdefault(one._replace(fix=None), []).append(name)
     found = [
         Finding(one, tuple(names), file, _line(one, sources[file]))
         for one, names in targets.items()
@@ -106,20 +100,3 @@ def _line(one: Diagnostic, read: source.Source) -> int:
         span = document.span(one.path, on_key=True) if document is not None and one.path else None
         return span.line if span is not None else one.span.line
     return one.span.line
-
-
-def _masked(one: Diagnostic, sources: Mapping[File, source.Source], files: Mapping[File, str]) -> Diagnostic:
-    """A finding that repeats no secret: the API server quotes the value that it refuses."""
-    hidden: list[str] = []
-    for document in sources[_file(one, sources, files)].documents:
-        for path in secret_paths(document.data):
-            value = at(document.data, path)
-            if one.path[: len(path)] == path or len(str(value)) >= _LONG:
-                hidden += [str(value), json.dumps(value).strip('"')]
-    return one._replace(message=_without(one.message, hidden), help=one.help and _without(one.help, hidden))
-
-
-def _without(text: str, hidden: Iterable[str]) -> str:
-    for value in hidden:
-        text = text.replace(value, HIDDEN)
-    return text

@@ -13,16 +13,13 @@ from ptcompile.findings.diagnostics import Span, field_path
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.targets import target_named
 from ptcompile.page.model import Listing, Origin, Reason, Strength, Text
-from ptcompile.secrets.masking import hide_of
-from ptcompile.secrets.names import without_secrets
+from ptcompile.secrets.structure import without_secrets
 from ptcompile.simulation import simulate
-from ptcompile.simulation.hidden import without
 
 
 def listing(target: str, explanation: Explanation, versions: Versions) -> Listing:
     """What a target makes of a spec: its manifests as `compile` writes them with secrets masked, and their pods."""
-    hide = hide_of(explanation.manifests)
-    manifests = [without(one, hide) for one in map(without_secrets, explanation.manifests) if isinstance(one, dict)]
+    manifests = [without_secrets(one) for one in explanation.manifests]
     read = source.read(emit.emit_all(manifests))
     spans = ((cause, read.documents[cause.manifest].span(cause.path)) for cause in explanation.causes)
     reasons = (_reason(cause, span, explanation) for cause, span in spans if span is not None)

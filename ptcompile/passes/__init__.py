@@ -16,6 +16,7 @@ from ptcompile.passes.processes import processes
 from ptcompile.passes.rendezvous import rendezvous
 from ptcompile.passes.resources import resources
 from ptcompile.passes.scheduling import scheduling
+from ptcompile.passes.security import security
 from ptcompile.passes.shm import shm
 from ptcompile.passes.tolerations import tolerations
 
@@ -31,6 +32,7 @@ PASSES: tuple[Pass, ...] = (
     rendezvous,  # what torchrun or a plain command is told
     hosts,  # before env: the profile's names must not hide where the other roles are
     env,  # after rendezvous: the profile's names must not hide what the command needs
+    security,  # when all containers are there, with what fabric and profile add to them
     metadata,  # last: it names nothing that another pass reads
 )
 

@@ -16,8 +16,8 @@ from ptcompile.rehearsal.judge import Verdict, judge
 from ptcompile.rehearsal.lines import MODULES
 from ptcompile.rehearsal.places import Places, Settings
 from ptcompile.rehearsal.seen import Seen
+from ptcompile.secrets.masking import hide_of
 from ptcompile.simulation.faults import Fault
-from ptcompile.simulation.hidden import firsts, hiding_of
 from ptcompile.simulation.job import Job
 
 
@@ -67,7 +67,7 @@ def rehearse(
         places = Places(folder, played.actors, settings, python=on.python, network=on.network, env=on.env)
         course = Course(played.actors, faults, places, on.backend, settings)
         seen = course.play(progress)
-    if hide := hiding_of(firsts([job])):
+    if hide := hide_of([job.manifest]):
         seen = tuple(one._replace(error=hide(one.error) if one.error else None) for one in seen)
     verdict = judge(job, played.actors, faults, seen, blind=settings.blind, torch=parse_version(on.torch))
     return Rehearsal(

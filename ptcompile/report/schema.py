@@ -54,6 +54,7 @@ def diagnostic() -> Schema:
             "resource": {**TEXT_OR_NULL, "description": "`Kind/name` of the object."},
             "fix": {"description": "How a program can mend it.", "anyOf": [fix, {"type": "null"}]},
             "template": {**TEXT_OR_NULL, "description": "What the document was rendered from."},
+            "masked": {**BOOLEAN, "description": "Whether `***` stands for a secret in message, help or path."},
             "url": {**TEXT, "description": "The page of the code; `ptcompile explain CODE` prints it offline."},
         },
     )

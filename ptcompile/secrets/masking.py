@@ -1,20 +1,23 @@
-"""What is told of a file without the secrets that stand in it: messages, code frames, simulated worlds.
+"""What is told of a file without the secrets that stand in it: messages and code frames.
 
-A secret is the literal value of a variable whose name says so (`secrets.is_secret`), all of a Secret, and such keys of
-a ConfigMap. Manifests and `simulate --env-file` hold the values themselves: they are made for running the job.
+`structure` says which nodes are secret. What shows a document (worlds, differences, explanations) is made of the masked
+document. A message is a sentence that quotes the real one, so that values are replaced in it. Manifests and
+`simulate --env-file` hold the values themselves: they are made for running the job.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Final
 
 from ptcompile.documents.source import read
 from ptcompile.findings.diagnostics import Path, Problem, Span, field_path
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.secrets.names import HIDDEN, is_searched, is_secret
+from ptcompile.secrets.names import HIDDEN, is_secret
+from ptcompile.secrets.structure import Secret, secrets_of, sure
+from ptcompile.secrets.texts import Part, apart, parts, without_parts
 
 if TYPE_CHECKING:
     from ptcompile.documents.source import Document
@@ -26,71 +29,42 @@ SHORTEST: Final = 4
 _CUT: Final = 24
 """Characters of a long value that are shown at least, where a message shortens it."""
 
-_mentioned = Pattern(r"_TOKEN|_KEY|PASSWORD|SECRET", re.IGNORECASE)
-_DATA: Final = ("data", "stringData", "binaryData")
 
-
-class Place(NamedTuple):
-    """One secret of a document."""
-
-    path: Path
-    value: str
-    searched: bool
-    """Whether it is hidden wherever it turns up (`names.is_searched`)."""
-
-
-def places(data: object) -> Iterator[Place]:
-    """The secrets of a document."""
-    stack: list[tuple[Path, object]] = [((), data)]
-    while stack:
-        path, box = stack.pop()
-        if isinstance(box, Mapping):
-            for at, name, value in _secret_values(path[-1:], box):
-                if isinstance(value, str | int | float) and not isinstance(value, bool) and value != "":
-                    yield Place((*path, *at), str(value), name is None or is_searched(name, str(value)))
-        inner = box.items() if isinstance(box, Mapping) else enumerate(box) if isinstance(box, list) else ()
-        stack += [((*path, key), value) for key, value in inner if isinstance(value, Mapping | list)]
-
-
-def _secret_values(last: Path, box: Mapping[Any, Any]) -> Iterator[tuple[Path, str | None, object]]:
-    """Path, name and value of what this mapping holds; without a name where it is in a Secret."""
-    name = box.get("name")
-    if isinstance(name, str) and is_secret(name):
-        yield ("value",), name, box.get("value")
-    if last == ("env",):
-        yield from (((key,), str(key), value) for key, value in box.items() if is_secret(str(key)))
-    kind = box.get("kind")
-    for part in _DATA if kind in ("Secret", "ConfigMap") else ():
-        values = box.get(part)
-        if isinstance(values, Mapping):
-            named = ((key, None if kind == "Secret" else str(key), value) for key, value in values.items())
-            yield from (((part, key), name, v) for key, name, v in named if name is None or is_secret(name))
+_mentioned = Pattern(
+    r"token|key|pass|secret|pwd|_pat\b|auth|credential|bearer|dsn|webhook|conn|://[^\s/@]{0,512}@", re.IGNORECASE
+)
+_named = Pattern(r"[A-Za-z_][\w.-]{0,80}(?=[\"']?[ \t]{0,3}[:=])")
 
 
 def hide_of(objects: Iterable[object]) -> Hide | None:
-    """What hides the secrets of these objects in a text; None where they have none."""
-    return hiding(secret.value for one in objects for secret in places(one) if secret.searched)
+    """What hides the secrets of these objects in what other programs say, or in sentences; None if they have none."""
+    return hiding(text for data in objects for one in secrets_of(data) if one.searched for text in one.texts())
 
 
 def hiding(secrets: Iterable[str]) -> Hide | None:
     """What puts `HIDDEN` in the place of every secret in a text, also of one that is quoted or cut short."""
+    where = occurrences(secrets)
+    return None if where is None else lambda text: without_parts(text, where(text), lambda _: HIDDEN)
+
+
+def occurrences(secrets: Iterable[str]) -> Callable[[str], list[Part]] | None:
+    """What finds every secret in a text, also one that is quoted or cut short."""
     by_head: dict[str, list[str]] = {}
     for secret in sorted({form for one in secrets for form in _forms(one)}, key=lambda one: (-len(one), one)):
         if len(secret) >= SHORTEST:
             by_head.setdefault(secret[:SHORTEST], []).append(secret)
 
-    def hide(text: str) -> str:
-        out, done, at = "", 0, 0
+    def where(text: str) -> list[Part]:
+        out: list[Part] = []
+        at = 0
         while at + SHORTEST <= len(text):
             size = _size(by_head.get(text[at : at + SHORTEST], ()), text, at)
             if size:
-                out += text[done:at] + HIDDEN
-                done = at = at + size
-            else:
-                at += 1
-        return out + text[done:]
+                out.append((at, at + size))
+            at += size or 1
+        return out
 
-    return hide if by_head else None
+    return where if by_head else None
 
 
 def _forms(secret: str) -> tuple[str, ...]:
@@ -111,68 +85,132 @@ def _size(secrets: Iterable[str], text: str, at: int) -> int:
     return 0
 
 
-def masked_problem(problem: Problem, document: Document, path: Path) -> Problem:
-    """A finding without the secrets of its document. `path` is the finding's from the document's root."""
+def masked_problem(problem: Problem, document: Document, path: Path) -> tuple[Problem, Path]:
+    """A finding and its place without the secrets of its document. `path` is from the document's root."""
     if document.secrets is None:
-        secrets = list(places(document.data))
-        hide = hiding(secret.value for secret in secrets if secret.searched)
-        document.secrets = {secret.path: secret.value for secret in secrets}, hide
-    found, hide = document.secrets
-    if not found:
-        return problem
-    here = found.get(path)
+        document.secrets = _Told(secrets_of(document.data))
+    told: _Told = document.secrets
+    if not told.secrets:
+        return problem, path
+    near = told.near(path)
     start = f"{field_path(problem.path)}: "
     start = start if problem.message.startswith(start) else ""
 
     def shown(text: str) -> str:
-        if here is not None:
-            text = re.sub(rf"(?<!\w){re.escape(here)}(?!\w)", lambda _: HIDDEN, text)
-        return hide(text) if hide else text
+        return _hidden(text, near, told.hide)
 
-    return problem._replace(
-        message=start + shown(problem.message[len(start) :]),
+    told_problem = problem._replace(
+        message=shown_path(start, near) + shown(problem.message[len(start) :]),
         help=problem.help and shown(problem.help),
         fix=problem.fix and problem.fix._replace(title=shown(problem.fix.title)),
     )
+    return told_problem, tuple(HIDDEN if path[: end + 1] in told.keys else part for end, part in enumerate(path))
 
 
-def masked_lines(text: str) -> list[str]:
+class _Told:
+    """The secrets of a document, for the findings about it."""
+
+    def __init__(self, secrets: list[Secret]) -> None:
+        self.secrets = secrets
+        self.keys = {one.path for one in secrets if one.is_key}
+        self.hide = hiding(text for one in secrets if one.searched for text in one.texts())
+        self._by_place: dict[Path, list[Secret]] = {}
+        for one in secrets:
+            for end in range(len(one.path) + 1):
+                self._by_place.setdefault(one.path[:end], []).append(one)
+
+    def near(self, path: Path) -> list[str]:
+        """What is secret at and below a place, and above it: texts that a finding there is likely to quote."""
+        found = [*self._by_place.get(path, ())] if len(path) > 1 else []
+        if not found:
+            found = [
+                one
+                for end in range(2, len(path))
+                for one in self._by_place.get(path[:end], ())
+                if one.path == path[:end]
+            ]
+        if not found and len(path) > 1:
+            found = [one for one in self._by_place.get(path[:-1], ()) if len(one.path) <= len(path) + 1][:_BESIDE]
+        return sorted({form for one in found for text in one.texts() for form in _forms(text) if form}, key=len)[::-1]
+
+
+_BESIDE: Final = 16
+"""Secrets beside a place whose values a finding may quote."""
+
+
+def shown_path(text: str, near: Iterable[str]) -> str:
+    """A path without secrets: in a mapping in place of a value the secret may be a key."""
+    for one in near:
+        if len(one) >= SHORTEST and one in text:
+            text = text.replace(one, HIDDEN)
+    return text
+
+
+def _hidden(text: str, near: Iterable[str], hide: Hide | None) -> str:
+    for one in near:
+        if one in text:
+            text = re.sub(rf"(?<!\w){re.escape(one)}(?!\w)", lambda _: HIDDEN, text)
+    return hide(text) if hide else text
+
+
+def masked_lines(text: str, fill: str = " ") -> list[str]:
     """The lines of a file for code frames; a secret is `HIDDEN` and spaces, so that what follows keeps its column.
 
-    Where a document cannot be read, or in a comment, all that may belong to a secret is hidden.
+    Where a document cannot be read, or in a comment, all that may belong to a secret is hidden. `fill=""` leaves the
+    spaces out.
     """
     lines = [line.removesuffix("\r") for line in text.split("\n")]
-    if not _mentioned.search(text):
+    if not _mentioned.search(text) and "\\" not in text:
         return lines
     stream = read(text)
     readable = [False] * len(lines)
-    secrets: list[str] = []
+    found: dict[int, list[Part]] = {}
+    copies: set[str] = set()
     for document in stream.documents:
         root = document.span(())
         if root is not None:
             readable[root.line - 1 : root.end_line] = [True] * (root.end_line - root.line + 1)
-        for secret in places(document.data):
-            if secret.searched:
-                secrets.append(secret.value)
-            _cover(lines, document.span(secret.path))
-    hide = hiding(secrets)
-    if hide is not None:
-        lines = [_aligned(line, hide) for line in lines]
-    return _blind(lines, readable)
+        secrets = secrets_of(document.data)
+        copies |= sure(secrets)
+        for secret in secrets:
+            span = document.span(secret.path, on_key=secret.is_key)
+            if span is not None:
+                for number, part in _parts_of(lines, span, secret) or _whole(lines, span):
+                    found.setdefault(number, []).append(part)
+    where = occurrences(copies)
+    if where is not None:
+        for number, line in enumerate(lines):
+            found.setdefault(number, []).extend(where(line))  # in comments
+    shown = [_filled(line, found[at], fill) if at in found else line for at, line in enumerate(lines)]
+    return _blind(shown, readable)
 
 
-def _cover(lines: list[str], span: Span | None) -> None:
-    for number in range(span.line, span.end_line + 1) if span is not None else ():
-        line = lines[number - 1]
-        start = span.column - 1 if span and number == span.line else len(line) - len(line.lstrip())
-        end = span.end_column - 1 if span and number == span.end_line else len(line)
+def _filled(line: str, found: Iterable[Part], fill: str) -> str:
+    return without_parts(line, apart(found), lambda one: HIDDEN[: len(one)] + fill * (len(one) - len(HIDDEN)))
+
+
+def _parts_of(lines: list[str], span: Span, secret: Secret) -> list[tuple[int, Part]]:
+    """Line indexes and offsets of a secret's parts where the source has them as they are; empty if it does not."""
+    found: list[tuple[int, Part]] = []
+    for text in secret.texts() if secret.parts is not None else ():
+        before = len(found)
+        for number, (start, end) in _whole(lines, span):
+            while text and (place := lines[number].find(text, start, end)) >= 0:
+                found.append((number, (place, place + len(text))))
+                start = place + len(text)
+        if len(found) == before:
+            return []
+    return found
+
+
+def _whole(lines: list[str], span: Span) -> Iterator[tuple[int, Part]]:
+    """Line indexes and offsets of a span."""
+    for number in range(span.line - 1, span.end_line):
+        line = lines[number]
+        start = span.column - 1 if number == span.line - 1 else len(line) - len(line.lstrip())
+        end = span.end_column - 1 if number == span.end_line - 1 else len(line)
         if end > start:
-            lines[number - 1] = line[:start] + f"{HIDDEN[: end - start]:<{end - start}}" + line[end:]
-
-
-def _aligned(line: str, hide: Hide) -> str:
-    hidden = hide(line)
-    return f"{hidden:<{len(line)}}" if hidden != line else line
+            yield number, (start, end)
 
 
 def _blind(lines: list[str], readable: list[bool]) -> list[str]:
@@ -196,8 +234,12 @@ def _blind(lines: list[str], readable: list[bool]) -> list[str]:
 
 def _value_start(line: str) -> int:
     """Where the first value begins that may be a secret; 0 where there is none."""
-    name = _mentioned.search(line)
-    starts = [at + 1 for sign in ":=" if name and (at := line.find(sign, name.end())) >= 0]
-    value = re.search(r"\bvalue\b[\"']?[ ]?:", line)
+    starts = [match.end() + 1 for match in _named.finditer(line) if _looks_secret(match[0], line[match.end() + 1 :])]
+    value = re.search(r"\b[Vv][alue]{2,6}\b[\"']?[ ]?:", line)
     starts += [value.end()] if value else []
+    starts += [start for start, _ in parts(line)[:1]]
     return min((at for at in starts if line[at:].strip()), default=max(starts, default=0))
+
+
+def _looks_secret(name: str, rest: str) -> bool:
+    return is_secret(name, rest.strip(" :=\"'") or "?") and name.lower() != "key"

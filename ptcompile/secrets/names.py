@@ -1,10 +1,9 @@
-"""Secrets in the open: values of environment variables that no text of ours repeats."""
+"""Names that say that their value is a secret: of variables, keys, options and headers."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
-from typing import TypeVar
+from functools import lru_cache
+from typing import Final, TypeVar
 
 from ptcompile.kubernetes.credentials import is_credential
 from ptcompile.kubernetes.patterns import Pattern
@@ -12,8 +11,72 @@ from ptcompile.kubernetes.patterns import Pattern
 HIDDEN = "***"
 """What stands in place of a secret."""
 
-_SECRET = Pattern(r"(?:^|_)(?:TOKEN|KEY)$|PASSWORD|PASSWD|SECRET", re.IGNORECASE)
-"""Names that look like a secret's: *_TOKEN, *_KEY, *PASSWORD*, *PASSWD*, *SECRET*."""
+FIELDS: Final = frozenset(
+    [
+        "key",
+        "keyPath",
+        "keyring",
+        "keyType",
+        "topologyKey",
+        "topologyKeys",
+        "capacityKey",
+        "kubeletConfigKey",
+        "podGroupReplicaKey",
+        "secret",
+        "secrets",
+        "secretName",
+        "secretNamespace",
+        "secretRef",
+        "secretFile",
+        "secretKeyRef",
+        "imagePullSecrets",
+        "automountServiceAccountToken",
+        "serviceAccountToken",
+        "serviceAccountTokenInSecrets",
+        "controllerExpandSecretRef",
+        "controllerPublishSecretRef",
+        "nodeExpandSecretRef",
+        "nodePublishSecretRef",
+        "nodeStageSecretRef",
+        "tokenRequests",
+        "continueToken",
+        "enableK8sTokenAuth",
+        "gmsaCredentialSpec",
+        "gmsaCredentialSpecName",
+        "credentialBundlePath",
+        "pkixPublicKey",
+        "pass",
+        "passed",
+        "webhook",
+        "webhooks",
+        "keys",
+        "matchLabelKeys",
+        "mismatchLabelKeys",
+        "chapAuthSession",
+        "chapAuthDiscovery",
+        "x-kubernetes-list-map-keys",
+    ]
+)
+"""Fields of Kubernetes and of the operators whose names only look like a secret's."""
+
+LONGEST = 120
+"""Characters of a name; what is longer names nothing."""
+
+_camel = Pattern(r"(?<=[a-z0-9])(?=[A-Z])")
+_separators = Pattern(r"[-./ ]")
+_version = Pattern(r"(?:_V?\d{1,4})+$")
+_SECRET = Pattern(
+    r"(?:^|_)(?:TOKEN|KEY)$|PASSWORD|PASSWD|PASSPHRASE|SECRET(?!AR)"
+    r"|(?:^|_)(?:PASS|PWD|PAT|CREDENTIALS?)$"
+    r"|(?:^|_)(?:API|ACCESS|AUTH|PRIVATE|BEARER|REFRESH|SESSION|HF)(?:_)?(?:TOKEN|KEY)S?$"
+    r"|(?:TOKEN|(?:^|_)KEY|CREDENTIALS?)_(?:JSON|B64|BASE64|DATA|VALUE|STRING)$|ACCESS_KEY_ID$"
+    r"|(?:^|_)(?:CONNECTION|CONN)_?STR(?:ING)?$|^AUTHORIZATION$"
+)
+"""*_TOKEN, *_KEY, *PASSWORD*, *PASSWD*, *SECRET*, *PASSPHRASE*, *_PASS, *_PWD, *_PAT, *CREDENTIALS, APIKEY."""
+_DOUBTFUL = Pattern(
+    r"(?:^|_)(?:TOKENS|KEYS|AUTH|DSN|WEBHOOK(?:_URL)?|AUTH_HEADER)$|(?:TOKEN|KEY|CREDENTIALS?)_(?:FILE|PATH)$"
+)
+"""Names of a secret if the value is no plain word, number or path."""
 
 _SWITCHES = frozenset({"true", "false", "none", "null"})
 _PART = r"(?:(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,8})\d{0,3}|\d{1,8})"
@@ -23,55 +86,52 @@ _is_plain = Pattern(rf"{_PART}(?:[-_./: ]{_PART}){{0,5}}|</?[\w|. -]{{1,20}}>|\[
 _Value = TypeVar("_Value")
 
 
-def is_secret(name: str) -> bool:
-    """Whether a variable's name says that its value is a secret."""
-    return _SECRET.search(name) is not None
+@lru_cache(maxsize=4096)
+def normal(name: str) -> str:
+    """A name in one spelling: `acme.io/apiToken-2 ` is API_TOKEN."""
+    last = name.strip()[-LONGEST:].rpartition("/")[2]
+    return _version.sub("", _separators.sub("_", _camel.sub("_", last)).upper())
+
+
+def is_secret(name: str, value: object = None) -> bool:
+    """Whether a name says that its value is a secret. Doubtful names need a value that looks like one."""
+    known = normal(name)
+    if _SECRET.search(known) is not None:
+        return not _is_path(value) if known.endswith(("_FILE", "_PATH", "CREDENTIALS", "PWD")) else True
+    if value is None or _DOUBTFUL.search(known) is None:
+        return False
+    return not isinstance(value, bool | int | float) and not (isinstance(value, str) and _is_harmless(value))
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, str) and value.startswith(("/", "./", "../", "~"))
+
+
+def _is_harmless(value: str) -> bool:
+    return value.lower() in _SWITCHES or _is_path(value) or _is_plain(value) is not None
 
 
 def is_searched(name: str, value: str) -> bool:
-    """Whether the value of a secret's variable is hidden wherever it turns up, and not in its own place alone.
+    """Whether the value of a secret's variable is hidden in sentences too, and not in its own place alone.
 
     A switch is in every text. A plain word under a doubtful name (`SORT_KEY: train`) is too: to hide it would hide the
     names of jobs and hosts.
     """
     if value.lower() in _SWITCHES:
         return False
-    return is_credential(name) is not None or _is_plain(value) is None
+    return is_credential(normal(name)) is not None or _is_plain(value) is None
+
+
+def is_plain(value: str) -> bool:
+    """Whether a value consists of words and numbers, as no generated credential does."""
+    return _is_plain(value) is not None
 
 
 def masked(name: object, value: _Value) -> _Value | str:
     """The value of the variable `name`, or `HIDDEN` where its name looks like that of a secret.
 
-    A mapping is no secret: it says where the secret is kept (`secretKeyRef`), and so stays.
+    A mapping or list is returned as it is: `structure.without_secrets` looks into it.
     """
-    if isinstance(value, Mapping | list | tuple) or value is None:
+    if isinstance(value, dict | list | tuple) or value is None:
         return value
-    return HIDDEN if isinstance(name, str) and value != "" and is_secret(name) else value
-
-
-def without_secrets(data: object) -> object:
-    """Plain data with the variables' values masked: under `env` by name, and in items with `name` and `value`."""
-    if isinstance(data, Mapping):
-        named = {key: masked(data.get("name"), inner) if key == "value" else inner for key, inner in data.items()}
-        variables = {
-            key: {name: masked(name, value) for name, value in inner.items()}
-            for key, inner in named.items()
-            if key == "env" and isinstance(inner, Mapping)
-        }
-        return {key: without_secrets(inner) for key, inner in {**named, **variables}.items()}
-    return [without_secrets(inner) for inner in data] if isinstance(data, list | tuple) else data
-
-
-def secret_paths(data: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """Where plain data has values that `without_secrets` masks."""
-    if isinstance(data, Mapping):
-        for key, inner in data.items():
-            named = path[-1:] == ("env",)
-            name = key if named else data.get("name") if key == "value" else None
-            if masked(name, inner) is not inner:
-                yield (*path, key)
-            else:
-                yield from secret_paths(inner, (*path, key))
-    elif isinstance(data, list | tuple):
-        for index, inner in enumerate(data):
-            yield from secret_paths(inner, (*path, index))
+    return HIDDEN if isinstance(name, str) and value != "" and is_secret(name, value) else value

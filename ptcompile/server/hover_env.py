@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from ptcompile.server.document import Object, Open
-from ptcompile.simulation.hidden import shown_env
+from ptcompile.simulation.hidden import shown_jobs
 from ptcompile.simulation.job import Job
 from ptcompile.simulation.pod import Pod
 from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
@@ -18,7 +18,7 @@ _TORCHRUN: Final = frozenset({"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_S
 
 def seen_by_pods(opened: Open, one: Object, name: str) -> str:
     """A table of the pods of an object and the variable's value in each, as Markdown; empty where it has no pods."""
-    jobs = opened.jobs.get((one.document.index, one.under), [])
+    jobs = shown_jobs(opened.jobs.get((one.document.index, one.under), []))
     rows = [row for job in jobs for row in _rows(job, name)]
     if not rows:
         return ""
@@ -50,7 +50,7 @@ def _value(pod: Pod, name: str) -> str | None:
     """The value in the processes of a pod; None where there is no such variable."""
     if name in _TORCHRUN and pod.rendezvous.launcher == "torchrun" and (value := _by_torchrun(pod, name)):
         return value
-    return shown_env(pod).get(name)
+    return pod.env.get(name)
 
 
 def _by_torchrun(pod: Pod, name: str) -> str | None:

@@ -8,6 +8,7 @@ from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.untyped import Json, items, kind_of, object_name, text
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.pods import RUNS_PODS
+from ptcompile.simulation.budget import too_wide
 from ptcompile.simulation.job import Job, job_of
 from ptcompile.simulation.pod import Pod
 from ptcompile.simulation.podgroup import POD_GROUPS
@@ -50,7 +51,7 @@ def simulate(
     jobs: list[Job] = []
     skipped: list[str] = []
     for one in objects:
-        if kind_of(one) in RUNS_PODS:
+        if kind_of(one) in RUNS_PODS and not too_wide(one):
             jobs.append(job_of(one, given, versions or Versions(), target))
         elif kind_of(one) not in _ASIDE:
             skipped.append(f"{text(one.get('kind')) or 'a document without kind'}/{object_name(one)}".rstrip("/"))

@@ -9,7 +9,7 @@ from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.kubernetes.untyped import Json, at, items, kind_of, object_name, text
 from ptcompile.simulation import amounts
 from ptcompile.simulation.claims import device_claims
-from ptcompile.simulation.hidden import firsts, hiding_of, shown_entry, shown_env, without
+from ptcompile.simulation.hidden import masked_places, shown_jobs, shown_pod
 from ptcompile.simulation.job import Job
 from ptcompile.simulation.meeting import claims, meeting
 from ptcompile.simulation.pod import Pod, owner_of
@@ -21,11 +21,12 @@ def world_to_dict(
     jobs: Sequence[Job], pods: Sequence[Pod], total: int, skipped: Sequence[str], diagnostics: Sequence[Diagnostic]
 ) -> dict[str, Any]:
     """The whole world, of whose pods, `total` in all, these are shown; secrets hidden."""
-    hide = hiding_of(firsts(jobs))
+    shown = shown_jobs(jobs)
+    by_job = {id(job): one for job, one in zip(jobs, shown, strict=True)}
     return {
         "version": VERSION,
-        "jobs": without([job_to_dict(job) for job in jobs], hide),
-        "pods": without([pod_to_dict(pod) for pod in pods], hide),
+        "jobs": [job_to_dict(job) for job in shown],
+        "pods": [pod_to_dict(pod, by_job[id(pod.job)]) for pod in pods],
         "podsTotal": total,
         "folded": len(pods) < total,
         "skipped": list(skipped),
@@ -68,8 +69,9 @@ def _service(service: Json) -> dict[str, Any]:
     }
 
 
-def pod_to_dict(pod: Pod) -> dict[str, Any]:
-    """One pod in full, the values of secret variables hidden."""
+def pod_to_dict(real: Pod, job: Job | None = None) -> dict[str, Any]:
+    """One pod in full, secrets masked. `job` is its job as `hidden.shown_jobs` gives it."""
+    pod = shown_pod(real, job)
     view = pod.view
     command, args = pod.command, pod.args
     return {
@@ -89,7 +91,7 @@ def pod_to_dict(pod: Pod) -> dict[str, Any]:
         "restartPolicy": view.restart_policy,
         "qosClass": pod.qos,
         "mainContainer": pod.main.name if pod.main else None,
-        "env": shown_env(pod),
+        "env": pod.env,
         "envFrom": env_from(pod),
         "command": command,
         "args": args,
@@ -102,6 +104,7 @@ def pod_to_dict(pod: Pod) -> dict[str, Any]:
         "claims": [one._asdict() | {"devices": list(one.devices)} for one in device_claims(pod)],
         "rendezvous": pod.rendezvous.to_dict(),
         "containers": [_container(one.to_dict(), one.spec) for one in pod.containers],
+        "masked": [] if pod is real else masked_places(real, pod),
     }
 
 
@@ -110,7 +113,7 @@ def _container(container: dict[str, Any], spec: Json) -> dict[str, Any]:
     mounts = [
         {"name": text(m.get("name")), "mountPath": text(m.get("mountPath"))} for m in items(spec.get("volumeMounts"))
     ]
-    return {**container, "env": [shown_entry(one) for one in container["env"]], "mounts": mounts}
+    return {**container, "mounts": mounts}
 
 
 def env_from(pod: Pod) -> list[str]:

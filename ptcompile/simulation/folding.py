@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ptcompile.operators.pods import Role
-from ptcompile.secrets.names import masked
 from ptcompile.simulation.job import Job
 from ptcompile.simulation.pod import Pod
 
@@ -19,7 +18,7 @@ def but(run: list[Pod], like: Pod) -> list[str]:
     for name, value in envs[0].items():
         values = [env.get(name, "") for env in envs]
         if base.get(name) != value or any(one != value for one in values):
-            out.append(f"{name}={masked(name, _run(values, [one.index for one in run]))}")
+            out.append(f"{name}={_run(values, [one.index for one in run])}")
     if (pod.command, pod.args) != (like.command, like.args) and not _only_by_env(pod, like):
         out.append("another command")
     if pod.requests != like.requests:

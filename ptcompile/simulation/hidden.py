@@ -1,55 +1,57 @@
-"""Pods without the secrets that stand in their variables: what people and reports are shown."""
+"""Jobs without the secrets of their manifests: what people and reports are shown."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, cast
 
-from ptcompile.kubernetes.untyped import text
-from ptcompile.operators.common.expansion import env_entry
-from ptcompile.secrets.masking import Hide, hiding
-from ptcompile.secrets.names import is_searched, is_secret, masked
+from ptcompile.kubernetes.index import Objects
+from ptcompile.secrets.structure import without_secrets
 from ptcompile.simulation.job import Job
 from ptcompile.simulation.pod import Pod
 
-
-def shown_env(pod: Pod) -> dict[str, str]:
-    """The main container's variables; a secret that stands in the manifest is hidden, a reference to one is shown."""
-    literal = {name for name, _ in _literals(pod.main.env if pod.main else ())}
-    return {name: masked(name, value) if name in literal else value for name, value in pod.env.items()}
+Mark = Callable[[str], str]
 
 
-def shown_entry(entry: dict[str, Any]) -> dict[str, Any]:
-    """An env entry in the JSON form, its value hidden where it is a secret."""
-    return {**entry, "value": masked(entry["name"], entry["value"])} if "value" in entry else entry
+def shown_jobs(jobs: Sequence[Job], mark: Mark | None = None) -> list[Job]:
+    """The same jobs, made of manifests whose secrets are masked; a job without any is the same object.
+
+    `mark` is that of `without_secrets`.
+    """
+    from ptcompile.simulation.job import job_of
+
+    given: dict[int, Objects] = {}
+    out: list[Job] = []
+    for job in jobs:
+        manifest: Any = without_secrets(job.manifest, mark)
+        if id(job.given) not in given:
+            beside = [without_secrets(one, mark) for one in job.given]
+            same = all(one is other for one, other in zip(beside, job.given, strict=True))
+            given[id(job.given)] = job.given if same else Objects(beside)
+        masked = given[id(job.given)]
+        same = manifest is job.manifest and masked is job.given
+        out.append(job if same else job_of(manifest, masked, job.versions, job.target))
+    return out
 
 
-def hiding_of(pods: Iterable[Pod]) -> Hide | None:
-    """What hides these pods' secrets in a text, such as a command line that they are put into."""
-    secrets: dict[str, None] = {}
-    for pod in pods:
-        for container in pod.containers:
-            literals = _literals(container.env)
-            secrets.update({value: None for name, value in literals if is_secret(name) and is_searched(name, value)})
-    return hiding(secrets) if secrets else None
+def shown_pod(pod: Pod, job: Job | None = None) -> Pod:
+    """The same pod as its masked manifest gives it. `job` is the pod's job as `shown_jobs` gives it."""
+    job = job or shown_jobs([cast("Job", pod.job)])[0]
+    if job is pod.job:
+        return pod
+    role = next((one for one in job.roles if one.name == pod.role), None)
+    return pod if role is None else job.pod(role, pod.index)
 
 
-def firsts(jobs: Iterable[Job]) -> list[Pod]:
-    """The first pod of each role: the others hold the same secrets."""
-    return [pod for job in jobs for _, pod in job.firsts()]
-
-
-def without(value: Any, hide: Hide | None) -> Any:
-    """Plain data with the secrets in its texts hidden."""
-    if hide is None:
-        return value
-    if isinstance(value, str):
-        return hide(value)
-    if isinstance(value, dict):
-        return {key: without(inner, hide) for key, inner in value.items()}
-    return [without(inner, hide) for inner in value] if isinstance(value, list) else value
-
-
-def _literals(env: Iterable[Any]) -> list[tuple[str, str]]:
-    entries = (env_entry(entry) for entry in env)
-    return [(text(entry["name"]), text(entry["value"])) for entry in entries if "value" in entry]
+def masked_places(pod: Pod, shown: Pod) -> list[str]:
+    """What of a pod is masked: `env.HF_TOKEN`, `args[0]`, `annotations.x`."""
+    out = [f"env.{name}" for name, value in pod.env.items() if shown.env.get(name) != value]
+    for what, words, masked in (("command", pod.command, shown.command), ("args", pod.args, shown.args)):
+        pairs = enumerate(zip(words or (), masked or (), strict=False))
+        out += [f"{what}[{index}]" for index, (one, other) in pairs if one != other]
+    for what, values, masked_values in (
+        ("labels", pod.view.labels, shown.view.labels),
+        ("annotations", pod.view.annotations, shown.view.annotations),
+    ):
+        out += [f"{what}.{name}" for name, value in values.items() if masked_values.get(name) != value]
+    return out

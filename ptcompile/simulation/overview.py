@@ -12,7 +12,7 @@ from ptcompile.simulation import folding
 from ptcompile.simulation.amounts import is_accelerator
 from ptcompile.simulation.as_json import env_from, node_requirements
 from ptcompile.simulation.claims import claim_text, device_claims
-from ptcompile.simulation.hidden import firsts, hiding_of, shown_env
+from ptcompile.simulation.hidden import shown_jobs
 from ptcompile.simulation.job import Job
 from ptcompile.simulation.layout import finished, labelled, quoted, shortened, table
 from ptcompile.simulation.meeting import Meeting, claims, meeting
@@ -26,12 +26,11 @@ VALUE = 96
 
 def overview(world: World) -> str:
     """All jobs of a world; wide roles folded, secrets hidden."""
-    blocks = [list(_job(job)) for job in world.jobs]
+    blocks = [list(_job(job)) for job in shown_jobs(world.jobs)]
     lines = [line for i, block in enumerate(blocks) for line in ([""] if i else []) + block]
     if world.skipped:
         lines += ["" * bool(lines), f"makes no pods: {', '.join(world.skipped)}"]
-    hide = hiding_of(firsts(world.jobs))
-    return hide(finished(lines)) if hide else finished(lines)
+    return finished(lines)
 
 
 def _job(job: Job) -> Iterator[str]:
@@ -219,7 +218,7 @@ def env_table(pod: Pod, *, cut: int = 0, indent: str = "  ") -> list[str]:
 
 def env_rows(pod: Pod) -> list[list[str]]:
     """The main container's variables: `+` where the operator adds it, name, value, how it was written."""
-    added, values = folding.injected(pod), shown_env(pod)
+    added, values = folding.injected(pod), pod.env
     return [
         ["+" if i in added else " ", str(entry.get("name") or ""), *_value(entry, values)]
         for i, entry in enumerate(pod.main.env if pod.main else ())

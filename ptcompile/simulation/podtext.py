@@ -7,10 +7,9 @@ from collections.abc import Iterator
 from ptcompile.kubernetes.untyped import Json, at, kind_of, mapping, object_name, string_map, text
 from ptcompile.operators.common.expansion import env_entry
 from ptcompile.operators.pods import ContainerView
-from ptcompile.secrets.names import masked
 from ptcompile.simulation import kubelet
 from ptcompile.simulation.as_json import env_from, node_requirements
-from ptcompile.simulation.hidden import hiding_of
+from ptcompile.simulation.hidden import shown_pod
 from ptcompile.simulation.layout import finished, labelled, quoted
 from ptcompile.simulation.meeting import claims, meeting
 from ptcompile.simulation.overview import asked, env_table, volume_text
@@ -20,9 +19,8 @@ from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
 
 def in_full(pod: Pod) -> str:
     """Everything about a pod that its processes or its node can see, but for its secrets."""
-    hide = hiding_of([pod])
-    told = finished([*_head(pod), *_rendezvous(pod), *_containers(pod)])
-    return hide(told) if hide else told
+    pod = shown_pod(pod)
+    return finished([*_head(pod), *_rendezvous(pod), *_containers(pod)])
 
 
 def _head(pod: Pod) -> Iterator[str]:
@@ -82,7 +80,7 @@ def _containers(pod: Pod) -> Iterator[str]:
             yield from env_table(pod, indent="    ")
         else:
             values = kubelet.environment(container, pod.view)
-            yield from labelled("env", [f"{name}={masked(name, value)}" for name, value in values.items()], "    ")
+            yield from labelled("env", [f"{name}={value}" for name, value in values.items()], "    ")
 
 
 def _line(pod: Pod, container: ContainerView) -> Iterator[str]:

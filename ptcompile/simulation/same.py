@@ -8,9 +8,9 @@ from typing import Final
 
 from ptcompile.kubernetes.untyped import at
 from ptcompile.operators.pods import Role
+from ptcompile.secrets.masking import hide_of
 from ptcompile.secrets.names import masked
 from ptcompile.simulation import amounts
-from ptcompile.simulation.hidden import hiding_of
 from ptcompile.simulation.job import Job
 from ptcompile.simulation.launch import entry_words
 from ptcompile.simulation.meeting import Meeting, meeting, names
@@ -139,7 +139,7 @@ def _pods(a: list[Pod], b: list[Pod], hosts: tuple[Hosts, Hosts]) -> Iterator[st
             ("affinity", at(one.view.spec, "affinity"), at(other.view.spec, "affinity")),
             ("mounts", _mounts(one), _mounts(other)),
         ]
-        hide = hiding_of((one, other))
+        hide = hide_of((one.view.spec, other.view.spec))
         yield from (hide(told) if hide else told for told in _differences(where, pairs))
         yield from _env(where, users_env(one, hosts[0]), users_env(other, hosts[1]))
 

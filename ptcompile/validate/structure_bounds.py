@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ptcompile.findings.value_fixes import spelt
+from ptcompile.kubernetes.goregex import Theirs, fits, in_python
 from ptcompile.kubernetes.names import suggest
 from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch, shown
 from ptcompile.validate.structure_scalars import whole
@@ -22,14 +23,10 @@ _FORM = {
 """The commonest patterns of the CRDs, in words."""
 
 
-def in_python(pattern: str) -> str:
-    """A pattern of Go's syntax in Python's: `$` and `\\z` are the end of the text, and flags stand in front."""
-    text = pattern[:-1] + r"\Z" if pattern.endswith("$") and not pattern.endswith("\\$") else pattern
-    return re.sub(r"\A\^(\(\?[ims]+\))", r"\1^", text.replace("\\z", "\\Z"))
-
-
 def _search(pattern: str) -> Callable[[str], object] | None:
-    """What looks for a pattern of Go's syntax; None where Python cannot read it."""
+    """What looks for a pattern of Go's syntax; None where it cannot be read."""
+    if isinstance(pattern, Theirs):
+        return lambda text: fits(pattern, text) or None
     try:
         return re.compile(in_python(pattern), re.ASCII).search
     except re.error:

@@ -121,11 +121,13 @@ def _validity(schema: Schema) -> Callable[[Any], bool]:
     from referencing.exceptions import Unresolvable
     from referencing.jsonschema import EMPTY_REGISTRY  # without it, jsonschema fetches remote references
 
-    validator = Draft4Validator(schema, registry=EMPTY_REGISTRY)
+    from ptcompile.validate.definitions.patterns import linear
+
+    validator = linear(Draft4Validator)(schema, registry=EMPTY_REGISTRY)
 
     def valid(value: Any) -> bool:
         try:
-            return validator.is_valid(value)
+            return bool(validator.is_valid(value))
         except Unresolvable:
             return False  # the API server rejects a CRD with a $ref, so no object of it exists
 

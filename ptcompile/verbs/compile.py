@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ptcompile import streams
+from ptcompile import arguments, streams
+from ptcompile.arguments import Given
 from ptcompile.documents import emit
 from ptcompile.documents.source import Source
 from ptcompile.findings.diagnostics import Diagnostic, Path, Problem
@@ -74,7 +75,7 @@ class Result(NamedTuple):
 
 
 def compile(
-    spec: str | bytes | Mapping[str, Any] | Spec,
+    spec: Given | Spec,
     *,
     target: str | None = None,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
@@ -105,11 +106,13 @@ def compile(
     from ptcompile.compiling.compiler import advised
     from ptcompile.compiling.further import compile_whole
 
+    arguments.check(target=target, name=name, filename=filename, extensions=extensions)
     asked = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None
-    read = streams.read(spec, filename)
+    read = streams.read(spec, filename, "spec")
+    filename = arguments.filename(spec, filename)
     profile, found = read_cluster(cluster)
     found += [streams.stamp(problem, None, filename) for problem in read.problems]
-    given = laying.read(overrides, name)
+    given = laying.read(arguments.pairs(overrides, "overrides"), name)
     found += given.diagnostics
     if profile is None or given.diagnostics:
         return Result((), tuple(found))
@@ -160,7 +163,7 @@ def _result(
 
 
 def explain(
-    spec: str | bytes | Mapping[str, Any] | Spec,
+    spec: Given | Spec,
     *,
     target: str | None = None,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
@@ -175,12 +178,14 @@ def explain(
     """
     from ptcompile.explaining import explanation
 
+    arguments.check(target=target, filename=filename, cluster_filename=cluster_filename, extensions=extensions)
+    filename = arguments.filename(spec, filename)
     profile, found = read_cluster(cluster, filename=cluster_filename)
     if profile is None:
         return explanation.Explanation((), (), (), tuple(found), {})
-    text = streams.read(cluster, cluster_filename) if isinstance(cluster, str | bytes) else None
+    text = streams.read(cluster, cluster_filename, "cluster") if isinstance(cluster, str | bytes) else None
     return explanation.explain(
-        streams.read(spec, filename),
+        streams.read(spec, filename, "spec"),
         profile,
         text,
         target=target,
@@ -203,7 +208,7 @@ def read_cluster(
     if isinstance(cluster, Profile):
         refused = [streams.stamp(problem, None, filename) for problem in freeform_cluster(cluster)]
         return None if refused else cluster, refused
-    read = streams.read(cluster, filename)
+    read = streams.read(cluster, filename, "cluster")
     found = [streams.stamp(problem, None, filename) for problem in read.problems]
     if any(one.severity == "error" for one in found):
         return None, found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ptcompile.arguments import Given
 from ptcompile.findings.diagnostics import Diagnostic, field_path
 from ptcompile.verbs import compile as compiling
 from ptcompile.verbs.compile import Result
@@ -21,7 +22,7 @@ _OF_THE_END = frozenset({"on failure", "QoS class", "restartPolicy"})
 
 
 def convert(
-    source: str | bytes | Mapping[str, Any],
+    source: Given,
     *,
     target: str,
     filename: str | None = None,
@@ -34,6 +35,8 @@ def convert(
     own way (endings, QoS) is a warning. Objects beside the jobs come along as they are. Raises nothing for what a user
     may have written.
     """
+    if not isinstance(target, str):
+        raise TypeError(f"target must be a string, not {type(target).__name__}")
     imported = import_manifests(source, filename=filename, cluster=cluster, lossy=lossy)
     if not imported.ok:
         return Result((), imported.diagnostics)

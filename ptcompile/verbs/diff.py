@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ptcompile import streams
+from ptcompile import arguments, streams
+from ptcompile.arguments import Given
 from ptcompile.diffing import Side, compare
 from ptcompile.diffing.difference import Difference
 from ptcompile.diffing.pairing import same_objects
@@ -39,8 +40,8 @@ class _Read(NamedTuple):
 
 
 def diff(
-    a: str | bytes | Mapping[str, Any] | Spec,
-    b: str | bytes | Mapping[str, Any] | Spec,
+    a: Given | Spec,
+    b: Given | Spec,
     *,
     target: str | None = None,
     from_cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
@@ -57,11 +58,14 @@ def diff(
     `kubectl get -o yaml` prints: status and managed fields are set aside. `extensions` are passes and targets of
     plugins, by `ptcompile.extensions`.
     """
-    one, other = _read(a, from_cluster, filenames[0]), _read(b, to_cluster, filenames[1])
+    arguments.check(target=target, filenames=filenames, extensions=extensions)
+    filenames = arguments.filename(a, filenames[0]), arguments.filename(b, filenames[1])
+    one, other = _read(a, from_cluster, filenames[0], "a"), _read(b, to_cluster, filenames[1], "b")
     names = filenames[0] or "a", filenames[1] or "b"
     before, found = _side(one, target, _target(other), extensions)
     after, more = _side(other, target, _target(one), extensions)
-    diagnostics = tuple(dict.fromkeys((*one.problems, *other.problems, *found, *more)))
+    told = (*one.problems, *other.problems, *found, *more)
+    diagnostics = tuple({(d.code, d.message, d.path, d.span, d.filename, d.document): d for d in told}.values())
     if any(d.severity == "error" for d in diagnostics):
         return Difference(names, (), diagnostics, compared=False)
     verdicts, refused = _applied(before, after, other)
@@ -88,11 +92,12 @@ def _applied(before: Side, after: Side, read: _Read) -> tuple[dict[int, Apply], 
 
 
 def _read(
-    given: str | bytes | Mapping[str, Any] | Spec,
+    given: Given | Spec,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None,
     filename: str | None,
+    parameter: str,
 ) -> _Read:
-    read = streams.read(given, filename)
+    read = streams.read(given, filename, parameter)
     profile, wrong = compile.read_cluster(cluster)
     found = [*wrong, *(streams.stamp(problem, None, filename) for problem in read.problems)]
     for document in read.documents:

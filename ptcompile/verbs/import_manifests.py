@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ptcompile import streams
+from ptcompile import arguments, streams
+from ptcompile.arguments import Given
 from ptcompile.documents import emit
 from ptcompile.findings.diagnostics import Diagnostic, Path, Problem, Span
 from ptcompile.kubernetes.untyped import kind_of, object_name
@@ -124,7 +125,7 @@ class _Object(NamedTuple):
 
 
 def import_manifests(
-    source: str | bytes | Mapping[str, Any],
+    source: Given,
     *,
     filename: str | None = None,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
@@ -141,7 +142,9 @@ def import_manifests(
     """
     from ptcompile.importing import profiles
 
+    arguments.check(filename=filename)
     read = streams.read(source, filename)
+    filename = arguments.filename(source, filename)
     diagnostics = [streams.stamp(problem, None, filename) for problem in read.problems]
     objects = [
         _Object(dict(data), document, under)

@@ -5,9 +5,11 @@ Linting a manifest needs no pydantic: whatever knows our own kinds is imported w
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ptcompile import streams
+from ptcompile import arguments, streams
+from ptcompile.arguments import Given
 from ptcompile.documents.source import Source
 from ptcompile.findings.diagnostics import Diagnostic, Path, Problem, field_path
 from ptcompile.findings.selection import NO_CODES, Selection, selection
@@ -62,7 +64,7 @@ class _Asked:
 
 
 def lint(
-    source: str | bytes | Mapping[str, Any],
+    source: Given,
     *,
     filename: str | None = None,
     cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None" = None,
@@ -93,7 +95,10 @@ def lint(
     Raises ValueError for a selector that selects nothing, for a version that is none, and for a path in `schemas` that
     cannot be read or holds no definition.
     """
+    arguments.check(filename=filename, kubernetes=kubernetes, extensions=extensions, pause=pause)
+    beside = arguments.mappings(beside, "beside")
     read = streams.read(source, filename)
+    filename = arguments.filename(source, filename)
     unchecked: list[str] = []
     found = [streams.stamp(problem, None, filename) for problem in _of_the_text(read, unchecked)]
     profile = None
@@ -105,8 +110,8 @@ def lint(
     versions = _versions(profile, kubernetes)
     chosen = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES)
     asked = _Asked(profile, versions, webhooks, chosen, _definitions(read, schemas), extensions, pause)
-    found += _all(read, filename, asked, unchecked, unknown_kinds, beside)
-    found = [d for d in found if asked.selection.tells(d.name, d.stage)]
+    every = chain(found, _all(read, filename, asked, unchecked, unknown_kinds, beside))
+    found = streams.capped((d for d in every if asked.selection.tells(d.name, d.stage)), filename)
     if "ptcompile:" not in read.text:  # no comment says what is meant
         return Report(tuple(found), len(read.documents), tuple(unchecked))
     from ptcompile.documents.suppression import suppress
@@ -320,7 +325,12 @@ def _judge_spec(document: Mapping[str, Any], asked: _Asked) -> Iterable[Problem]
 
 def _definitions(read: Source, schemas: Iterable[str | os.PathLike[str]]) -> "Definitions | None":
     """The kinds that the files named define, and the CRDs of the stream."""
+    if not isinstance(schemas, str | os.PathLike):
+        arguments.check(schemas=schemas)
     paths = (schemas,) if isinstance(schemas, str | os.PathLike) else tuple(schemas)
+    for one in paths:
+        if not isinstance(one, str | os.PathLike):
+            raise TypeError(f"schemas must be a list of paths, and has {type(one).__name__}")
     if not paths and "CustomResourceDefinition" not in read.text:
         return None
     from ptcompile.validate.definitions.files import definitions_of, read_definitions

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ptcompile import streams
+from ptcompile import arguments, streams
+from ptcompile.arguments import Given
 from ptcompile.kubernetes.untyped import Json, kind_of
 from ptcompile.operators.pods import RUNS_PODS
 from ptcompile.prerequisites.requirements import Requirement
@@ -35,7 +36,7 @@ class Requirements(NamedTuple):
 
 
 def requires(
-    spec: str | bytes | Mapping[str, Any] | Spec,
+    spec: Given | Spec,
     *,
     target: str | None = None,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
@@ -47,6 +48,7 @@ def requires(
     `target` does not matter to it. With an error in `diagnostics` there are no requirements: what does not compile
     needs nothing. Raises nothing for what a user may have written.
     """
+    arguments.check(target=target, filename=filename)
     profile, found = compile.read_cluster(cluster)
     if profile is None:
         return Requirements((), tuple(found))
@@ -59,9 +61,9 @@ def requires(
     return Requirements(tuple(needed), (*found, *told))
 
 
-def given_manifests(spec: str | bytes | Mapping[str, Any] | Spec, filename: str | None) -> list[Json] | None:
+def given_manifests(spec: Given | Spec, filename: str | None) -> list[Json] | None:
     """The objects of a stream of manifests that has jobs and no spec of ours; None for any other stream."""
-    read = streams.read(spec, filename)
+    read = streams.read(spec, filename, "spec")
     objects = [one for document in read.documents for _, one in streams.objects(document.data)]
     ours = any(map(streams.is_ours, objects))
     runs = any(kind_of(one) in RUNS_PODS for one in objects)
@@ -69,7 +71,7 @@ def given_manifests(spec: str | bytes | Mapping[str, Any] | Spec, filename: str 
 
 
 def jobs(
-    spec: str | bytes | Mapping[str, Any] | Spec, profile: ClusterProfile, target: str | None, filename: str | None
+    spec: Given | Spec, profile: ClusterProfile, target: str | None, filename: str | None
 ) -> tuple[list[Spec], tuple[Diagnostic, ...]]:
     """The jobs of a stream where all of it compiles, else none; and what compiling says."""
     from ptcompile.frontends.spec import read_spec
@@ -77,5 +79,5 @@ def jobs(
     result = compile.compile(spec, target=target, cluster=profile, filename=filename, lint=False)
     if not result.ok:
         return [], result.diagnostics
-    read = (read_spec(document.data)[0] for document in streams.read(spec, filename).documents)
+    read = (read_spec(document.data)[0] for document in streams.read(spec, filename, "spec").documents)
     return [one for one in read if one is not None], result.diagnostics

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ptcompile import streams
+from ptcompile import arguments, streams
+from ptcompile.arguments import Given
 from ptcompile.kubernetes.index import Objects
 from ptcompile.verbs import compile
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def simulate(
-    source: str | bytes | Mapping[str, Any] | Spec,
+    source: Given | Spec,
     *,
     target: str | None = None,
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
@@ -40,6 +41,8 @@ def simulate(
     from ptcompile.simulation import World, joined
     from ptcompile.simulation import simulate as simulated
 
+    arguments.check(target=target, filename=filename, others=others, extensions=extensions)
+    filename = arguments.filename(source, filename)
     diagnostics: list[Diagnostic] = []
     profile: ClusterProfile | None = None
     if cluster is not None:
@@ -62,7 +65,7 @@ def objects_of(sources: Iterable[str | bytes | Mapping[str, Any]]) -> Objects:
     """The objects of some streams, as `others` of `simulate`; what is wrong with a text is nobody's concern here."""
     if isinstance(sources, Objects):
         return sources
-    return Objects(one.data for source in sources for one in _documents(source, None)[0])
+    return Objects(one.data for source in sources for one in _documents(source, None, "others")[0])
 
 
 class _Object(NamedTuple):
@@ -73,9 +76,9 @@ class _Object(NamedTuple):
     under: Path
 
 
-def _documents(given: Any, filename: str | None) -> tuple[list[_Object], list[Diagnostic]]:
+def _documents(given: Any, filename: str | None, parameter: str = "source") -> tuple[list[_Object], list[Diagnostic]]:
     """The objects of a stream, and what is wrong with its text."""
-    read = streams.read(given, filename)
+    read = streams.read(given, filename, parameter)
     found = [streams.stamp(problem, None, filename) for problem in read.problems]
     objects = [_Object(one, document, at) for document in read.documents for at, one in streams.objects(document.data)]
     if not objects and not found:

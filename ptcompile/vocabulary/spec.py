@@ -305,6 +305,11 @@ class JobSpec(Nodes, PodFields):
     spot: bool = Field(
         default=False, description="May run on preemptible nodes, and survives preemption where the operator can."
     )
+    pod_security: str | None = Field(
+        default=None,
+        pattern=r"^(privileged|baseline|restricted)(:(latest|v1\.\d{1,3}))?$",
+        description="The Pod Security level that every pod must pass, such as restricted, over the profile's.",
+    )
     shared_memory: bool | Quantity = Field(
         default=True, description="Memory volume at /dev/shm; a quantity limits it, else the memory limit does."
     )

@@ -86,6 +86,7 @@ def test_configuration(text: str, words: tuple[str, ...], found: list[str], pod:
 
 
 def test_the_nearest_file_counts(pod: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    (pod.parent / ".git").mkdir()
     inner = pod.parent / "inner"
     inner.mkdir()
     (pod.parent / "ptcompile.toml").write_text('ignore = ["PTC302"]')

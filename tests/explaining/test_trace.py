@@ -12,7 +12,7 @@ from ptcompile.compiling.compiler import compile_document
 from ptcompile.explaining.leaves import MISSING
 from ptcompile.explaining.trace import trace, view
 from ptcompile.passes import PASSES, Step
-from ptcompile.secrets.names import without_secrets
+from ptcompile.secrets.structure import without_secrets
 from tests.conftest import ABLE, Case, pair_name
 from tests.explaining.cases import explained
 from tests.making import profile, smallest

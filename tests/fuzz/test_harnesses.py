@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import random
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import ptcompile
 from fuzz import engine, guard, harness
-from fuzz.mutate import MAX_SIZE, mutate
+from fuzz.harnesses import HARNESSES, SHARES
+from fuzz.mutate import MAX_SIZE, _anchors, _chain, _stream, mutate
 from fuzz.seeds import seeds
 from tests.making import smallest
 
@@ -42,7 +46,7 @@ def test_what_was_found_stays_mended(name: str) -> None:
     if which == "lint":
         harness.world(ptcompile.simulate(text))
     for tail in range(64):  # the options that an input is tried with depend on its bytes
-        harness.HARNESSES[which](f"{text}# {tail}\n".encode())
+        HARNESSES[which](f"{text}# {tail}\n".encode())
 
 
 def test_a_warning_about_a_profile_does_not_stop_the_job() -> None:
@@ -52,14 +56,45 @@ def test_a_warning_about_a_profile_does_not_stop_the_job() -> None:
     assert [one.name for one in result.diagnostics] == ["unsupported-yaml"]
 
 
-@pytest.mark.parametrize("name", harness.HARNESSES)
+@pytest.mark.parametrize("name", HARNESSES)
 def test_a_short_run(name: str, tmp_path: Path) -> None:
     start = seeds(name, [])[::7]
     told: list[str] = []
-    run = guard.Guard(harness.HARNESSES[name])
+    run = guard.Guard(HARNESSES[name])
     crashes = engine.blind(run, start, runs=150, seed=2, crashes=tmp_path, tell=told.append)
     assert (crashes, told) == (0, [])
     assert run.executions == 150 + len(start)
+
+
+def test_every_harness_has_its_share() -> None:
+    assert SHARES.keys() == HARNESSES.keys()
+    assert sum(SHARES.values()) == 10
+
+
+def test_an_input_that_ends_the_process_is_kept() -> None:
+    current = guard.shared()
+    guard.Guard(lambda _: None, current)(b"the last")
+    assert guard.last_of(current) == b"the last"
+
+
+def test_memory_is_limited(tmp_path: Path) -> None:
+    """In a process of its own: a harness that takes all it can get is a crash, and the input is kept."""
+    code = (
+        "from fuzz import engine, guard; from pathlib import Path; guard.limit_memory();"
+        "run = guard.Guard(lambda data: bytearray(1 << 31));"
+        f"print(engine.blind(run, [b'x'], runs=0, seed=1, crashes=Path({str(tmp_path)!r}), tell=print))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
+    assert "MemoryError" in done.stdout
+    assert [one.read_bytes() for one in tmp_path.iterdir()] == [b"x"]
+
+
+@pytest.mark.parametrize("step", [_chain, _stream, _anchors], ids=lambda step: step.__name__)
+def test_grammar_steps_make_what_is_read(step: Callable[[str, random.Random], str]) -> None:
+    start = [data.decode() for data in seeds("lint", [])[:40]]
+    made = [step(text, random.Random(i)) for i, text in enumerate(start)]  # noqa: S311
+    assert made != start
+    assert sum(bool(ptcompile.lint(one).documents) for one in made) > len(made) / 2
 
 
 def test_a_crash_is_kept_once_for_each_place(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import yaml
 import ptcompile
 from ptcompile.documents import emit
 from ptcompile.findings.diagnostics import Path
-from ptcompile.secrets.names import without_secrets
+from ptcompile.secrets.structure import without_secrets
 
 Kin = dict[str, set[str]]
 """For the id of each line the ids of the lines that belong to it."""

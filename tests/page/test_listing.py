@@ -7,7 +7,7 @@ import pytest
 from ptcompile.documents import emit
 from ptcompile.page.code import authors_of
 from ptcompile.page.model import Listing
-from ptcompile.secrets.names import without_secrets
+from ptcompile.secrets.structure import without_secrets
 from tests.page.making import HOSTILE, SIX, example, golden, page
 from tests.page.reference import kin
 

@@ -12,7 +12,8 @@ import ptcompile
 from ptcompile.explaining.explanation import Explanation
 from ptcompile.page import gather, html
 from ptcompile.report import FORMATS, renderer
-from ptcompile.secrets.masking import hiding, masked_lines, places
+from ptcompile.secrets.masking import hiding, masked_lines
+from ptcompile.secrets.structure import secrets_of
 from ptcompile.simulation.overview import overview
 from ptcompile.simulation.podtext import env_file, in_full
 from ptcompile.simulation.same import same_world
@@ -123,7 +124,7 @@ def test_places_know_every_form() -> None:
             {"secretName": "no", "volumes": [{"name": "secrets", "secret": {"secretName": "no"}}]},
         ],
     }
-    assert sorted(one.value for one in places(data)) == ["1", "2", "3", "4", "5"]
+    assert sorted(str(one.value) for one in secrets_of(data)) == ["1", "2", "3", "4", "5"]
 
 
 def _json(world: ptcompile.World | ptcompile.Difference | Explanation) -> str:

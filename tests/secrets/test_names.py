@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from ptcompile.secrets.names import HIDDEN, is_searched, masked, secret_paths, without_secrets
+from ptcompile.secrets.names import FIELDS, HIDDEN, is_searched, is_secret, masked
+from ptcompile.secrets.structure import secret_paths, without_secrets
 
 NAMES: list[tuple[str, bool]] = [
     ("HF_TOKEN", True),
@@ -22,6 +26,21 @@ NAMES: list[tuple[str, bool]] = [
     ("MONKEY", False),
     ("KEYS", False),
     ("NCCL_DEBUG", False),
+    ("SECRETARIAT", False),
+    ("HF_TOKEN_2", True),
+    ("KAGGLE_KEY_V2", True),
+    ("HF.TOKEN", True),
+    ("hf-token ", True),
+    ("acme.io/api-token", True),
+    ("apiKey", True),
+    ("ACCESSTOKEN", True),
+    ("GITHUB_PAT", True),
+    ("DB_PASS", True),
+    ("MYSQL_PWD", True),
+    ("PASSPHRASE", True),
+    ("CREDENTIALS", True),
+    ("MAX_TOKENS", False),
+    ("NCCL_AUTH", False),
 ]
 
 
@@ -43,14 +62,42 @@ def test_plain_data_and_the_paths_in_it() -> None:
     data: dict[str, Any] = {
         "env": {"HF_TOKEN": "a", "X": "b", "A_KEY": {"secretKeyRef": {"name": "s", "key": "k"}}},
         "containers": [{"name": "c", "env": [{"name": "B_KEY", "value": "c"}, {"name": "Y", "value": "d"}]}],
-        "labels": {"HF_TOKEN": "no variable"},
-        "API_KEY": "no variable",
+        "labels": {"level": "5"},
+        "tolerations": [{"key": "gpu", "value": "yes"}],
+        "volumes": [{"name": "hf-token", "secret": {"secretName": "hub"}}],
     }
     hidden: Any = without_secrets(data)
     assert hidden["env"] == {**data["env"], "HF_TOKEN": HIDDEN}
     assert hidden["containers"][0]["env"] == [{"name": "B_KEY", "value": HIDDEN}, {"name": "Y", "value": "d"}]
-    assert (hidden["labels"], hidden["API_KEY"]) == (data["labels"], data["API_KEY"])
-    assert list(secret_paths(data)) == [("env", "HF_TOKEN"), ("containers", 0, "env", 0, "value")]
+    assert [hidden[key] for key in ("labels", "tolerations", "volumes")] == [
+        data[key] for key in ("labels", "tolerations", "volumes")
+    ]
+    assert secret_paths(data) == [("env", "HF_TOKEN"), ("containers", 0, "env", 0, "value")]
+
+
+def test_data_without_secrets_is_returned_as_it_is() -> None:
+    data = {"env": {"LEVEL": "5"}, "args": ["--sort-key", "name", "--max-tokens=4096"]}
+    assert without_secrets(data) is data
+
+
+def _properties(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        properties = schema.get("properties")
+        yield from properties if isinstance(properties, dict) else ()
+        for inner in schema.values():
+            yield from _properties(inner)
+    elif isinstance(schema, list):
+        for inner in schema:
+            yield from _properties(inner)
+
+
+def test_no_field_of_kubernetes_is_taken_for_a_users_secret() -> None:
+    """`redisPassword` and TokenRequest's `token` hold one indeed."""
+    names = {name for file in Path("schemas").rglob("*.json") for name in _properties(json.loads(file.read_text()))}
+    assert {name for name in names if is_secret(name, "a1B2c3D4e5") and name not in FIELDS} <= {
+        "token",
+        "redisPassword",
+    }
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from array import array
 from bisect import bisect_right
-from collections.abc import Callable
+from itertools import chain
 from typing import Any
 
 from ptcompile.documents.reader.nodes import Node, Parsed, find, scalars, walk
@@ -35,8 +36,8 @@ class Document:
     """Among the documents of the stream that are not empty, from 0; refused documents are counted."""
     first_line: int
     """The line on which the document begins, from 1."""
-    secrets: tuple[dict[Path, str], Callable[[str], str] | None] | None
-    """Its secrets by place, and what hides them in a text; `masking` finds them when something is said of it."""
+    secrets: Any
+    """Its secrets, which `secrets.masking` finds when something is said of the document; None before."""
 
     def __init__(self, data: dict[str, Any], index: int, first_line: int) -> None:
         self.data = data
@@ -120,7 +121,7 @@ class Source:
         self.documents: tuple[Document, ...] = ()
         self.problems: tuple[Problem, ...] = ()
         self.is_json = False
-        self._line_starts: list[int] | None = None
+        self._line_starts: array[int] | None = None
 
     @property
     def lines(self) -> list[str]:
@@ -130,7 +131,7 @@ class Source:
     def span(self, start: int, end: int) -> Span:
         """Offsets into the text as lines and columns from 1, the end exclusive."""
         if self._line_starts is None:
-            self._line_starts = [0, *(match.end() for match in re.finditer("\n", self.text))]
+            self._line_starts = array("I", chain((0,), (match.end() for match in re.finditer("\n", self.text))))
         starts = self._line_starts
         line, end_line = bisect_right(starts, start), bisect_right(starts, max(start, end))
         return Span(line, start - starts[line - 1] + 1, end_line, max(start, end) - starts[end_line - 1] + 1)
@@ -139,7 +140,7 @@ class Source:
         """The offset of a line and a column, both from 1."""
         if self._line_starts is None:
             self.span(0, 0)
-        return (self._line_starts or [0])[line - 1] + column - 1
+        return (self._line_starts or (0,))[line - 1] + column - 1
 
     def in_scalar(self, line: int, column: int) -> bool:
         """Whether a place is inside a value or a key, so that a `#` there begins no comment."""

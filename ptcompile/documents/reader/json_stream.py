@@ -11,6 +11,7 @@ from ptcompile.documents.reader.events import parse
 from ptcompile.documents.reader.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, Finding
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.scalars import through_json
+from ptcompile.limits import limits
 
 _blank = re.compile(r"[ \t\r\n]*")
 _escape = re.compile(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL)
@@ -33,7 +34,11 @@ def read_json(text: str) -> tuple[list[Value], Finding | None]:
     """The values of a JSON stream, and what ended it before its end."""
     values: list[Value] = []
     at = _skip(text, 0)
+    most = limits().documents
     while at < len(text):
+        if len(values) >= most:
+            message = f"the file has more than {most} documents"
+            return values, Finding("too-large", message, "split it", at, at + 1, "ptcompile")
         repeated: list[bool] = []
         decoder = json.JSONDecoder(
             object_pairs_hook=partial(_object, repeated),

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import ipaddress
 import itertools
-import re
 from collections.abc import Callable
 from typing import Any, Final
 from urllib.parse import urlsplit
 
+from ptcompile.kubernetes.goregex import search
 from ptcompile.kubernetes.quantity import Quantity, parse, valid
 
 
@@ -49,8 +49,26 @@ def _is_cidr(text: str) -> bool:
 
 
 def _find(text: str, pattern: str) -> str:
-    found = re.search(pattern, text, re.ASCII)
-    return found.group() if found else ""
+    return next(iter(_find_all(text, pattern)), "")
+
+
+def _find_all(text: str, pattern: str) -> list[str]:
+    """All matches, apart from each other. Raises ValueError for a pattern that cannot be asked."""
+    match = search(pattern)
+    out: list[str] = []
+    if match is None:
+        raise ValueError(f"the pattern {pattern!r} cannot be asked here")
+    while text and len(out) < _MATCHES:
+        found = match(text)
+        if found is None:
+            break
+        out.append(found.group())
+        text = text[max(found.end(), 1) :]
+    return out
+
+
+_MATCHES: Final = 1000
+"""Of one text."""
 
 
 def _index(where: Any, what: Any) -> int:
@@ -85,7 +103,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Any]]] = {
     "isIP": _is_ip,
     "isCIDR": _is_cidr,
     "find": _find,
-    "findAll": lambda text, pattern: [found.group() for found in re.finditer(pattern, text, re.ASCII)],
+    "findAll": _find_all,
     "isSorted": lambda items: all(one <= other for one, other in itertools.pairwise(items)),
     "sum": sum,
     "min": lambda *items: min(items[0] if len(items) == 1 else items),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
+from ptcompile.kubernetes.goregex import Theirs
 from ptcompile.validate.structure_further import LOGIC
 
 Schema = dict[str, Any]
@@ -94,6 +95,8 @@ def dialect(node: Mapping[str, Any]) -> Schema:
 def _itself(node: Mapping[str, Any]) -> Schema:
     """What a node says of its own value, without its parts."""
     out: Schema = {key: node[key] for key in _KEPT if key in node}
+    if isinstance(out.get("pattern"), str):
+        out["pattern"] = Theirs(out["pattern"])
     if node.get("x-kubernetes-int-or-string"):
         out["type"] = "int-or-string"
         return out

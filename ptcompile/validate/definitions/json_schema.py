@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
+from ptcompile.validate.definitions.patterns import linear
 
 
 def json_schema_problems(manifest: Mapping[str, Any], schema: Mapping[str, Any], filename: str) -> Iterator[Problem]:
@@ -14,7 +15,7 @@ def json_schema_problems(manifest: Mapping[str, Any], schema: Mapping[str, Any],
     from referencing.exceptions import Unresolvable
     from referencing.jsonschema import EMPTY_REGISTRY  # without it, jsonschema fetches remote references
 
-    validator = validator_for(schema)(schema, registry=EMPTY_REGISTRY)
+    validator = linear(validator_for(schema))(schema, registry=EMPTY_REGISTRY)
     try:
         errors = sorted(validator.iter_errors(_without_nulls(manifest)), key=lambda one: [str(p) for p in one.path])
     except Unresolvable as missing:

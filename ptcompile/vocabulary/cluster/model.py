@@ -152,7 +152,8 @@ class ProfileSpec(Model):
     pod_security: str | None = Field(
         default=None,
         pattern=r"^(privileged|baseline|restricted)(:(latest|v1\.\d{1,3}))?$",
-        description="The Pod Security level of namespaces whose own is unknown: restricted, or baseline:v1.34.",
+        description="The Pod Security level of namespaces whose own is unknown: restricted, or baseline:v1.34. compile "
+        "fills in what it asks for, and rejects what violates it.",
     )
     multi_kueue: bool = Field(
         default=False,

@@ -1,0 +1,204 @@
+"""All verbs on one input, with what each promises; the command line with its files; and secrets planted anywhere."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import io
+import json
+import random
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest import mock
+from zlib import crc32
+
+import ptcompile
+from fuzz.harness import NAME, findings, harmless
+from ptcompile import cli
+from ptcompile.documents import source
+from ptcompile.documents.emit import emit_all
+from ptcompile.findings.diagnostics import Diagnostic
+from ptcompile.page import gather, html
+from ptcompile.report import FORMATS, renderer
+from ptcompile.simulation.overview import overview
+from ptcompile.verbs import fix as fixing
+from ptcompile.verbs import platform
+
+MARK = "zQ7xK2mV9w"
+"""A secret that no input holds by chance."""
+
+
+def verbs(data: bytes) -> None:
+    """Explain with its forms, diff, fix, import, convert, requires and platform: one of them an input."""
+    (_explain, _diff, _fix, _import, _convert, _needs)[crc32(data) % 6](data)
+
+
+def _explain(data: bytes) -> None:
+    why = ptcompile.explain(data, filename=NAME)
+    findings(why.diagnostics, data)
+    harmless(why.text())
+    if len(why.causes) < 500:
+        json.dumps(why.to_dict(), allow_nan=False)
+        harmless(why.text("env"))
+    if crc32(data) % 11 == 0:
+        with contextlib.suppress(UnicodeDecodeError):
+            html(gather(data))
+
+
+def _diff(data: bytes) -> None:
+    lines = data.split(b"\n")
+    other = b"\n".join(lines[: len(lines) // 2] + lines[len(lines) // 2 + 1 :])
+    for a, b in ((data, other), (data, data)):
+        found = ptcompile.diff(a, b, filenames=(NAME, NAME))
+        harmless(found.text())
+        harmless(found.markdown())
+        json.dumps(found.to_dict(), allow_nan=False)
+        assert not (a is b and found.differs), "an input differs from itself"
+
+
+def _fix(data: bytes) -> None:
+    """A fix leaves no more findings of its kind than there were, loses no comment, and a second run changes nothing."""
+    unsafe = bool(crc32(data) & 8)
+    before = ptcompile.lint(data, filename=NAME)
+    done = fixing.fix(data, filename=NAME, unsafe=unsafe)
+    findings(done.report.diagnostics, done.content)
+    if not done.applied:
+        assert done.content == data
+        return
+    assert sum(d.severity == "error" for d in done.report.diagnostics) <= sum(
+        d.severity == "error" for d in before.diagnostics
+    ), "a fix makes a new error"
+    assert _comments(data) <= _comments(done.content), "a fix loses a comment"
+    again = fixing.fix(done.content, filename=NAME, unsafe=unsafe)
+    assert again.content == done.content or again.applied, "a fix that is none"
+
+
+def _comments(data: bytes) -> int:
+    return sum(line.lstrip().startswith(b"# ") for line in data.split(b"\n"))
+
+
+def _import(data: bytes) -> None:
+    found = ptcompile.import_manifests(data, filename=NAME, lossy=bool(crc32(data) & 16))
+    findings(found.diagnostics, data)
+    if found.specs:
+        assert not source.read(found.yaml()).problems
+
+
+def _convert(data: bytes) -> None:
+    result = ptcompile.convert(data, target=("job", "jobset", "pytorchjob")[crc32(data) % 3])
+    assert result.manifests or not result.ok
+
+
+def _needs(data: bytes) -> None:
+    findings(tuple(ptcompile.requires(data, filename=NAME).diagnostics), data)
+    findings(tuple(platform.platform(data).diagnostics), data)
+
+
+_COMMANDS = (
+    ["lint"], ["lint", "--fix"], ["lint", "--diff", "--unsafe-fixes"], ["lint", "--add-ignore"], ["compile"],
+    ["compile", "-o", "out"], ["simulate"], ["simulate", "--format", "json"], ["explain"], ["import"], ["requires"],
+    ["lint", "--untrusted"], ["platform"], ["lint", "--output-format", "sarif", "--output-file", "out.sarif"],
+)  # fmt: skip
+
+
+def files(data: bytes) -> None:
+    """The command line: a file and a configuration, exit status 0, 1 or 2, no traceback; at times a full disk."""
+    dice = random.Random(crc32(data))
+    with TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path("f.yaml").write_bytes(data)
+        if dice.random() < 0.5:
+            Path("ptcompile.toml").write_bytes(_settings(data, dice))
+        words = [*dice.choice(_COMMANDS), "f.yaml"]
+        status, err = _ran(words, _full_disk(dice) if dice.random() < 0.3 else contextlib.nullcontext())
+        assert status in (0, 1, 2), status
+        assert "Traceback" not in err
+        assert "fault of ptcompile" not in err, err
+        assert not list(Path().glob("*.tmp")), "a temporary file is left"
+        if Path("f.yaml").read_bytes() != data:
+            assert words[1] in ("--fix", "--add-ignore"), words
+
+
+def _settings(data: bytes, dice: random.Random) -> bytes:
+    """A configuration, of an input's own words half of the time."""
+    keys = ("select", "ignore", "extend-select", "exclude", "schemas", "cluster", "fail-on", "kubernetes-version", "x")
+    values = ('["PTC3"]', '["ALL"]', "[]", '"error"', "1", '"f.yaml"', '["f.yaml"]', '"1.34"', "{a = []}", '"../x"')
+    lines = [f"{dice.choice(keys)} = {dice.choice(values)}".encode() for _ in range(dice.randrange(4))]
+    return b"\n".join([*lines, *(data.split(b"\n")[:2] if dice.random() < 0.3 else [])])
+
+
+@contextlib.contextmanager
+def _full_disk(dice: random.Random) -> Iterator[None]:
+    """Writing fails: at a rename or at a sync."""
+    broken = OSError(errno.ENOSPC, "No space left on device")
+    with mock.patch(f"os.{dice.choice(('replace', 'fsync'))}", side_effect=broken):
+        yield
+
+
+class _Captured(io.TextIOWrapper):
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO(), encoding="utf-8", write_through=True)
+
+
+def _ran(words: list[str], around: Any) -> tuple[int, str]:
+    out, err = _Captured(), _Captured()
+    before = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = out, err
+    try:
+        with around:
+            status = cli.main(words)
+    except SystemExit as stop:
+        status = stop.code if isinstance(stop.code, int) else 2
+    except cli.files.UsageError:
+        status = 2
+    finally:
+        sys.stdout, sys.stderr = before
+        from ptcompile import limits
+
+        limits._in_force[0] = limits.TRUSTED
+    return status, err.buffer.getvalue().decode()  # type: ignore[attr-defined]
+
+
+def secrets(data: bytes) -> None:
+    """A secret planted somewhere in the documents, in some shape: no report of lint, simulate and diff shows it."""
+    dice = random.Random(crc32(data))
+    documents = [json.loads(json.dumps(one.data)) for one in source.read(data).documents]
+    if not documents:
+        return
+    _plant(documents, dice)
+    text = emit_all(documents) if dice.random() < 0.7 else "".join(json.dumps(one) + "\n" for one in documents)
+    found = ptcompile.lint(text, filename=NAME).diagnostics
+    told = [renderer(dice.choice(FORMATS))(found, {NAME: text}), _full(found, text)]
+    world = ptcompile.simulate(text, filename=NAME)
+    told += [overview(world), _full(world.diagnostics, text)]
+    if world.pods.total < 20:
+        told.append(json.dumps(world.to_dict()))
+    told.append(ptcompile.diff(text, text.replace(MARK, "rK3wP8nT5q")).text())
+    for one in told:
+        assert MARK[:8] not in one, one[max(0, one.find(MARK[:8]) - 300) :][:400]
+        assert "rK3wP8nT5q" not in one
+
+
+def _full(found: tuple[Diagnostic, ...], text: str) -> str:
+    return renderer("full")(found, {NAME: text})
+
+
+def _plant(documents: list[Any], dice: random.Random) -> None:
+    """A variable with a secret, in some shape, in some mapping or list."""
+    places: list[Any] = []
+    stack: list[Any] = list(documents)
+    while stack:
+        box = stack.pop()
+        places.append(box)
+        stack += [one for one in (box.values() if isinstance(box, dict) else box) if isinstance(one, dict | list)]
+    box = dice.choice(places)
+    value: Any = dice.choice((MARK, [MARK], {"a": MARK}, {"value": MARK}, [{"a": [MARK]}], f"x {MARK}"))
+    if isinstance(box, dict):
+        if dice.random() < 0.5:
+            box[dice.choice(("HF_TOKEN", "acme.io/api-token", "DB_PASSWORD"))] = value
+        else:
+            box["env"] = [{"name": "HF_TOKEN", dice.choice(("value", "valeu", "Value")): value}]
+    else:
+        box.append(dice.choice((f"--hf-token={MARK}", f"export HF_TOKEN={MARK}", f"https://u:{MARK}@h/")))

@@ -1,0 +1,56 @@
+"""Text of a file that tries to become markup, a workflow command or a terminal's escape sequence."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import ptcompile
+from ptcompile.graph import GRAPHS
+from ptcompile.page import gather, html
+from ptcompile.report import FORMATS, renderer
+from ptcompile.simulation.overview import overview
+
+TEXT = (Path(__file__).parent / "injection-ok.yaml").read_text()
+
+
+def harmless(text: str) -> bool:
+    """No control character but line ends, no direction mark."""
+    return text.replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_reports(name: str) -> None:
+    text = TEXT.replace('"nodes": 2', '"nods": 2, "</script>::error::x": 1')
+    found = ptcompile.lint(text, filename="a\x1b[31m.yaml").diagnostics
+    shown = renderer(name)(found, {"a\x1b[31m.yaml": text})
+    assert found
+    assert harmless(shown)
+    if name in ("json", "sarif"):
+        json.loads(shown)
+    if name == "junit":
+        ElementTree.fromstring(shown)  # noqa: S314
+    if name == "github":
+        assert all(line.startswith(("::error ", "::warning ", "::notice ")) for line in shown.splitlines())
+
+
+def test_worlds_and_pictures() -> None:
+    world = ptcompile.simulate(TEXT)
+    assert world.jobs
+    assert harmless(overview(world))
+    for name, draw in GRAPHS.items():
+        shown = draw(world)
+        assert harmless(shown)
+        assert "<img" not in shown
+        if name == "svg":
+            ElementTree.fromstring(shown)  # noqa: S314
+
+
+def test_the_page() -> None:
+    page = html(gather(TEXT))
+    assert "<img" not in page
+    assert "Content-Security-Policy" in page
+    assert page.count("</script>") == page.count("<script")

@@ -1,0 +1,130 @@
+"""What the library's functions are given: a wrong type is a TypeError that names the parameter."""
+
+from __future__ import annotations
+
+import collections
+import datetime
+import decimal
+import enum
+import inspect
+import types
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ptcompile
+from tests.making import smallest
+
+POD: dict[str, Any] = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {}}
+
+
+class Weird:
+    """Raises whatever is asked of it."""
+
+    def __getattr__(self, name: str) -> Any:
+        raise AttributeError(name)
+
+
+class Colour(enum.Enum):
+    """No text."""
+
+    RED = "red"
+
+
+class Text(str):
+    """A string all the same."""
+
+
+RECURSIVE: list[Any] = []
+RECURSIVE.append(RECURSIVE)
+DEEP: dict[str, Any] = {}
+_at = DEEP
+for _ in range(5000):
+    _at["a"] = {}
+    _at = _at["a"]
+VALUES: tuple[Any, ...] = (
+    None, 0, -1, 1.5, float("nan"), True, "", " ", "\x00", "\ud800", b"", b"\xff", [], {}, (), set(), {1: 2}, {None: 1},
+    [None], [[]], RECURSIVE, DEEP, Weird(), Text("a"), Colour.RED, datetime.date(2026, 1, 1), decimal.Decimal(1),
+    object(), int, types, 10**400, bytearray(b"a: b"), memoryview(b"a: b"), range(3), iter([1]), POD, Path(__file__),
+    {"apiVersion": "v1", "kind": "Pod", "spec": RECURSIVE}, types.MappingProxyType(POD), collections.OrderedDict(POD),
+    ptcompile.lint("a: 1"),
+)  # fmt: skip
+VERBS: dict[Callable[..., Any], Any] = {
+    ptcompile.compile: smallest(),
+    ptcompile.lint: POD,
+    ptcompile.simulate: POD,
+    ptcompile.explain: smallest(),
+    ptcompile.import_manifests: POD,
+    ptcompile.requires: smallest(),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda one: one.__name__)
+def test_any_value_for_any_parameter(verb: Callable[..., Any]) -> None:
+    first, *others = inspect.signature(verb).parameters
+    for value in VALUES:
+        _either_way(lambda value=value: verb(value), first)  # type: ignore[misc]
+        for name in others:
+            _either_way(lambda name=name, value=value: verb(VERBS[verb], **{name: value}), name)  # type: ignore[misc]
+
+
+def test_any_value_for_either_side_of_a_difference() -> None:
+    for value in VALUES:
+        _either_way(lambda value=value: ptcompile.diff(value, POD), "a")  # type: ignore[misc]
+        _either_way(lambda value=value: ptcompile.diff(POD, value), "b")  # type: ignore[misc]
+
+
+def _either_way(do: Callable[[], object], name: str) -> None:
+    """It works, or it is a TypeError that names the parameter, or a ValueError of a value that is no such name."""
+    told = name
+    try:
+        do()
+    except TypeError as error:
+        told = str(error)
+    except (ValueError, OSError):
+        pass
+    assert name in told
+
+
+@pytest.mark.parametrize(
+    ("verb", "given", "told"),
+    [
+        (ptcompile.lint, {"source": 3}, "source must be text, bytes, an os.PathLike"),
+        (ptcompile.compile, {"spec": bytearray(b"a: 1")}, "spec must be .* not bytearray"),
+        (ptcompile.compile, {"spec": smallest(), "target": 0}, "target must be a string or None, not int"),
+        (ptcompile.lint, {"source": POD, "kubernetes": 1.34}, "kubernetes must be .*, not float: write '1.34'"),
+        (ptcompile.lint, {"source": POD, "select": "PTC3"}, "select must be a list, not str"),
+        (ptcompile.lint, {"source": POD, "ignore": [1]}, "ignore must be a list of strings, and has int"),
+        (ptcompile.lint, {"source": POD, "cluster": 3}, "cluster must be"),
+        (ptcompile.simulate, {"source": POD, "others": "a: 1"}, "others must be a list, not str"),
+        (ptcompile.convert, {"source": POD, "target": None}, "target must be a string, not NoneType"),
+    ],
+)  # fmt: skip
+def test_the_parameter_is_named(verb: Callable[..., Any], given: dict[str, Any], told: str) -> None:
+    with pytest.raises(TypeError, match=told):
+        verb(**given)
+
+
+def test_an_open_file_is_no_source(tmp_path: Path) -> None:
+    (tmp_path / "a.yaml").write_text("a: 1")
+    with (tmp_path / "a.yaml").open() as file, pytest.raises(TypeError, match="source must be"):
+        ptcompile.lint(file)  # type: ignore[arg-type]
+
+
+def test_a_path_is_read_and_named_in_findings(tmp_path: Path) -> None:
+    path = tmp_path / "job.yaml"
+    path.write_text("apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [], nods: 1}\n")
+    found = ptcompile.lint(path).diagnostics
+    assert {one.filename for one in found} == {str(path)}
+    assert found == ptcompile.lint(path.read_text(), filename=str(path)).diagnostics
+    path.write_text(smallest())
+    assert ptcompile.compile(path).yaml() == ptcompile.compile(smallest()).yaml()
+
+
+def test_what_compile_gives_is_a_source() -> None:
+    result = ptcompile.compile(smallest("nodes: 2"))
+    assert ptcompile.lint(result.manifests).documents == len(result.manifests)
+    assert ptcompile.simulate(list(result.manifests)).pods.total == 2
+    assert not ptcompile.diff(result.manifests, list(result.manifests)).differs

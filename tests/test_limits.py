@@ -1,0 +1,90 @@
+"""The one budget: what is over a limit is a finding `too-large`, soon, and not minutes or a MemoryError later."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import ptcompile
+from ptcompile import limits
+from ptcompile.limits import TRUSTED, UNTRUSTED
+from tests import growing as many
+from tests.counting import steps
+
+POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - name: a\n    image: a:1\n"
+SMALL = limits.Limits(characters=20_000, lines=900, documents=50, findings=60, roles=8, comments=40)
+
+OVER: dict[str, tuple[str, str]] = {
+    "lines": ("\n" * 901, "more than 900 lines"),
+    "empty documents": ("---\n#\n" * 51, "more than 50 documents"),
+    "separators alone": ("---\n" * 51, "more than 50 documents"),
+    "separators with words": ("--- x\n" * 51, "more than 50 documents"),
+    "JSON documents": ('{"apiVersion": "v1", "kind": "Pod"}\n' * 51, "more than 50 documents"),
+    "JSON documents on one line": ("{} " * 51, "more than 50 documents"),
+    "findings": (POD + "".join(f"    bad{i}: 1\n" for i in range(70)), "more than 60 findings"),
+    "comments": (POD + "  # ptcompile: ignore[PTC501]" * 41, "more than 40 names in comments"),
+    "names in a comment": (
+        POD + f"  # ptcompile: ignore[{','.join(f'x{i}' for i in range(41))}]",
+        "more than 40 names",
+    ),
+    "tasks": (many.tasks(9, "svc: []"), "more than 8 tasks"),
+    "roles": (many.spec_roles(9), "more than 8 roles"),
+}
+
+
+@pytest.fixture(autouse=True)
+def small() -> Iterator[None]:
+    """Limits that a test reaches at once."""
+    before = limits._in_force[0]
+    limits._in_force[0] = SMALL
+    yield
+    limits._in_force[0] = before
+
+
+@pytest.mark.parametrize("name", OVER)
+def test_over_a_limit_stands_a_finding(name: str) -> None:
+    text, told = OVER[name]
+    found = ptcompile.lint(text).diagnostics
+    large = [one for one in found if one.name == "too-large"]
+    assert any(told in one.message for one in large), [one.message for one in found][:5]
+    assert all(one.span is not None for one in large)
+    assert len(found) <= SMALL.findings + 1
+
+
+@pytest.mark.parametrize("verb", [ptcompile.simulate, ptcompile.compile], ids=["simulate", "compile"])
+def test_other_verbs_keep_to_it(verb: Callable[..., ptcompile.World | ptcompile.Result]) -> None:
+    for name in ("lines", "empty documents", "JSON documents"):
+        assert any(one.name == "too-large" for one in verb(OVER[name][0]).diagnostics)
+
+
+def test_what_is_not_simulated_is_named() -> None:
+    world = ptcompile.simulate(many.tasks(9, "svc: []"))
+    assert not world.jobs
+    assert world.skipped == ("Job/j",)
+    assert [one.name for one in world.diagnostics] == ["too-large"]
+    assert ptcompile.simulate(many.tasks(9)).jobs, "without svc no pod names the others"
+    assert ptcompile.diff(many.tasks(9, "svc: []"), many.tasks(10, "svc: []")).differs
+
+
+def test_within_the_limits_nothing_is_said() -> None:
+    assert not [one for one in ptcompile.lint(POD + "---\n#\n" * 40).diagnostics if one.name == "too-large"]
+
+
+def test_strangers_get_less_of_everything() -> None:
+    assert all(less < usual for less, usual in zip(UNTRUSTED, TRUSTED, strict=True))
+
+
+def test_comments_on_one_line_are_no_square() -> None:
+    """4,000 comments behind as many findings on one line: each covers every one of them."""
+    limits._in_force[0] = TRUSTED
+
+    def text(n: int) -> str:
+        fields = ", ".join(f"bad{i}: 1" for i in range(n))
+        head = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: [{name: a, image: a:1, "
+        return f"{head}{fields}}}]}}" + " # ptcompile: ignore[PTC501]" * n
+
+    texts = [text(size) for size in (50, 50, 100, 200)]
+    assert len(ptcompile.lint(texts[0]).meant) == 50
+    _, once, twice, more = (steps(lambda one=one: ptcompile.lint(one)) for one in texts)  # type: ignore[misc]
+    assert (more - twice) / (twice - once) < 2.3
