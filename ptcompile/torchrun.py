@@ -3,7 +3,7 @@
 from typing import Final
 
 MEETING_SECONDS: Final = 900
-"""How long the nodes of a job wait for one another, where nobody says otherwise: an image may be pulled meanwhile.
+"""How long the nodes of a job wait for one another, by default: an image may be pulled meanwhile.
 
 As in flytekitplugins-kfpytorch 1.16, `Elastic`."""
 

@@ -293,7 +293,7 @@ def _operators(name: str) -> bool:
 
 
 def _neutral(text: str) -> str:
-    """The names of pods beside the trainers, without JobSet's index of their only Job."""
+    """The names of auxiliary pods, without JobSet's index of their only Job."""
     return re.sub(r"-0-(\d+\.)", r"-\1", text)
 
 

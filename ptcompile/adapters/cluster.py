@@ -128,7 +128,7 @@ def delete(api: Any, one: Reference, propagation: str = "Background") -> None:
 
 
 def replicas(api: Any, live: Json) -> tuple[Replica, ...]:
-    """The pods of a job, role after role in the order of ranks; of a pod that was made again the newest."""
+    """The pods of a job, role after role in the order of ranks; of a recreated pod the newest."""
     handle = handle_of(live)
     found: list[Replica] = []
     for role in handle.roles:

@@ -2,7 +2,7 @@
 
 One question over a pod template as plain data, of whatever origin. Each gap is what makes NCCL fall back to TCP, pick
 a wrong interface or give up, long after everything was accepted. A container that is privileged or has resource claims
-may have devices that nobody sees here, so no device is missed there. Sources: NCCL 2.27 environment variables,
+may have devices that are not visible here, so no device is missed there. Sources: NCCL 2.27 environment variables,
 aws-ofi-nccl 1.15, libfabric 2.1, Kubernetes RDMA shared device plugin 1.5, GKE's GPUDirect guide.
 """
 

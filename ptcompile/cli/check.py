@@ -14,7 +14,7 @@ def check(contents: Mapping[str, str], folder: str | None) -> int:
 
     The difference goes to standard output, as a patch that makes the files current wherever no secret had to be
     hidden; the names of stale, missing and orphaned files go to standard error. Orphans are files of `folder`
-    that ptcompile could have written, and that no spec makes any more; without `folder` nobody looks for them.
+    that ptcompile could have written, and that no spec makes any more; without `folder` they are not looked for.
     """
     committed = {path: files.read(path) for path in contents if os.path.lexists(path)}
     beside = _beside(folder, contents) if folder is not None else {}

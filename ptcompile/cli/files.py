@@ -111,8 +111,8 @@ def _reason(error: OSError) -> str:
 def write_files(contents: dict[str, str]) -> None:
     """Every file or none: all are written beside their places first, then moved. Raises `UsageError`.
 
-    A link is followed within its tree (`trust.leads_out`). What is there and is no file, such as a device or a pipe, is
-    written to and never replaced.
+    A link is followed within its tree (`trust.leads_out`). What exists and is not a file, such as a device or a pipe,
+    is written to and never replaced.
     """
     ready: list[tuple[str, str]] = []
     streams = {path: text for path, text in contents.items() if _is_stream(path)}
@@ -191,7 +191,7 @@ def _like(place: str, temporary: str) -> None:
 
 
 def write_stdout(text: str) -> int:
-    """The result on standard output; 0, or 2 where nobody can take it."""
+    """The result on standard output; 0, or 2 where it cannot be written."""
     return write_bytes(text.encode())
 
 
@@ -209,7 +209,7 @@ def write_bytes(content: bytes) -> int:
 
 
 def say(text: str, *, raw: bool = False) -> None:
-    """Something for people, on standard error; lost in silence only where there is no standard error.
+    """Something for people, on standard error; lost silently only without a standard error.
 
     Names of files and what was typed cannot steer the terminal, unless `raw` says that the text is our own.
     """

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _WHOLE = frozenset({"json", "sarif", "junit"})
 """Formats that say so, where there is nothing to say."""
 _FAILED = "extension-failed"
-"""The finding that is no fault of the file: a plugin's code raised an exception."""
+"""The finding that is not the file's fault: a plugin's code raised an exception."""
 
 
 class Findings:
@@ -76,7 +76,7 @@ class Findings:
         return profile
 
     def text(self, name: str, text: str) -> None:
-        """Keep the text of what is no file, for findings that stand in it."""
+        """Keep the text of what is not a file, for findings in it."""
         self._texts[name] = text
 
     def add(

@@ -1,4 +1,4 @@
-"""`ptcompile lint --fix` and `--diff`: what a program can mend, written into the files or shown."""
+"""`ptcompile lint --fix` and `--diff`: automatic fixes, written into the files or shown."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""A page on this machine alone, which shows itself anew when it has changed: one process, the standard library's HTTP.
+"""A page on this machine alone, which reloads when it has changed: one process, the standard library's HTTP.
 
-Who may read it: whoever knows the token in its address, and asks for the address itself. A name that somebody's DNS
+Who may read it: anyone who knows the token in its address, and asks for the address itself. A name that another's DNS
 leads to 127.0.0.1 is another host, so that no page of another site can read this one.
 """
 

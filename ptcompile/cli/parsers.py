@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any, Final, NoReturn
 
 _COLUMNS: Final = 80
-"""Of what is no terminal."""
+"""For anything but a terminal."""
 
 
 class Parser(argparse.ArgumentParser):

@@ -30,7 +30,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
 
 
 def is_code(word: str) -> bool:
-    """Whether a word is written as a code or the name of a rule, and is no file."""
+    """Whether a word is written as a code or the name of a rule, and is not a file."""
     return _is_code(word) is not None and not os.path.exists(word)
 
 

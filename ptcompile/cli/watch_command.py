@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ptcompile.cli.live import Live
 
 _EPILOG = """\
-The page is served on this machine alone, at an address that nobody can guess. It shows every target, the findings at
+The page is served on this machine alone, at an address that cannot be guessed. It shows every target, the findings at
 their lines, and where each value came from. Ctrl-C ends it.
 
   ptcompile watch spec.yaml --cluster prod.yaml

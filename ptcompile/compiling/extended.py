@@ -60,7 +60,7 @@ def _named(name: str, run: Pass) -> Pass:
             after = run(job, context)
             if not isinstance(after, Job):
                 raise TypeError(f"a pass gives a Job, and not {type(after).__name__}")
-        except Exception as error:  # somebody else's code
+        except Exception as error:  # third-party code
             raise _Failed(name) from error
         return after
 

@@ -1,7 +1,7 @@
 """What else is wrong with a spec that does not compile: every independent mistake is told in the first run.
 
 A compilation stops at the first layer that refuses: the shape, then the contradictions, then the target, then what the
-API server says of the manifests. So what was refused is mended or taken out, and the rest is compiled again; of the new
+API server says of the manifests. So what was rejected is fixed or taken out, and the rest is compiled again; of the new
 mistakes those are told that cannot come of what was taken out.
 """
 

@@ -123,7 +123,7 @@ def _null_at(patch: Any, place: Path) -> bool:
 
 
 def _nulls(value: Any, path: Path) -> Iterator[Problem]:
-    """Items of lists that are null: Kubernetes takes them for empty ones, and nobody means that."""
+    """Items of lists that are null: Kubernetes treats them as empty ones, which is never meant."""
     if type(value) is dict or isinstance(value, Mapping):
         for key, inner in value.items():
             if type(inner) is not str:

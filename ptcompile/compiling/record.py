@@ -1,7 +1,7 @@
 """What wrote each value of a job's manifests, and from which word of the spec: recorded while it is compiled once more.
 
-Made on request, for findings that need a line and for `explain`; a compilation that nobody asks about pays nothing. The
-spec's values are marked with their places, each step's new values with its name (`job.marks`).
+Made on request, for findings that need a line and for `explain`; a compilation without such a question pays nothing.
+The spec's values are marked with their places, each step's new values with its name (`job.marks`).
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ _POLICIES = {"pod": _DEADLINE, "trainjob": _DEADLINE}
 def starter(target: str | None = None) -> str:
     """A spec for a target, by its name; without one for whatever the job needs. Lines behind `#` may be taken in.
 
-    Raises KeyError for a target that there is not.
+    Raises KeyError for an unknown target.
     """
     if target is None:
         choice = f"  #target: job  # one of {', '.join(TARGETS)}; absent: what the job needs\n"

@@ -1,4 +1,4 @@
-"""What an absent field means: a field at its default on one side and absent on the other is no difference.
+"""What an absent field means: a field at its default on one side and absent on the other is not a difference.
 
 A row is the end of a path, `*` for an item of a list or a key of a mapping that people choose, and before it all
 the kind where it is one kind's. The longest row counts. The rows here are the defaulting of Kubernetes 1.36 (core/v1);

@@ -14,7 +14,7 @@ from ptcompile.kubernetes.untyped import Json
 SERVERS_OWN = frozenset(
     {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "ownerReferences"}
 )
-"""Fields of an object's metadata that the API server or a controller writes, and nobody who keeps files."""
+"""Fields of an object's metadata that the API server or a controller writes, not the user."""
 
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _AMOUNTS = frozenset({"requests", "limits", "minResources", "capacity", "overhead", "hard"})

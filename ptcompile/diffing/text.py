@@ -101,7 +101,7 @@ def place(path: Path) -> str:
 
 
 def value(data: Any) -> str:
-    """A value in one line, as JSON where it is no plain text."""
+    """A value in one line, as JSON where it is not plain text."""
     if isinstance(data, str) and data and data == data.strip():
         return shortened(data, WIDTH)
     return shortened(json.dumps(data, ensure_ascii=False), WIDTH)

@@ -50,7 +50,7 @@ class Change(NamedTuple):
 
 
 Outcome = Literal["unchanged", "in-place", "refused", "restarts", "ignored"]
-"""What an apply does to an object: nothing, changes it, is refused, restarts pods, or is taken and running pods do not
+"""What an apply does to an object: nothing, changes it, is rejected, restarts pods, or is taken and running pods do not
 see it."""
 
 

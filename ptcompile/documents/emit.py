@@ -150,7 +150,7 @@ def _quoted(value: str) -> str:
 
 def _escape(match: re.Match[str]) -> str:
     code = ord(match[0])
-    # A lone surrogate is no text at all; Go writes the replacement character for it too.
+    # A lone surrogate is not text; Go writes the replacement character for it too.
     return "\\ufffd" if 0xD800 <= code <= 0xDFFF else f"\\u{code:04x}"
 
 

@@ -26,6 +26,6 @@ def schema_text(name: str) -> str:
 
 @cache
 def load(name: str) -> Schema:
-    """A schema as data. It is shared: nobody may change it."""
+    """A schema as data. It is shared and must not be changed."""
     schema: Schema = json.loads(schema_text(name))
     return schema

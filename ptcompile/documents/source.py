@@ -1,4 +1,4 @@
-"""Text to documents: read once, as kubectl reads it, with positions for whoever asks.
+"""Text to documents: read once, as kubectl reads it, with positions on request.
 
 Clean documents go through `reader.fast`, all others through `reader.events`, which is exact and knows positions. A
 stream that begins with `{` goes through `reader.json_stream`, because kubectl takes it for JSON.

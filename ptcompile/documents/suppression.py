@@ -1,7 +1,7 @@
 """Comments that say which findings of a file are meant: `# ptcompile: ignore[PTC302] why`.
 
 At the end of a line a comment covers the findings whose span has that line; on a line of its own it covers those of the
-next line that is no comment. `# ptcompile: ignore-file[PTC302] why`, above the first line that is no comment, covers
+next line that is not a comment. `# ptcompile: ignore-file[PTC302] why`, above the first such line, covers
 the whole file. A comment that covers nothing is itself a finding, as is one that names no rule.
 """
 

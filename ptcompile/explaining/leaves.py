@@ -91,7 +91,7 @@ def identity(item: Any, field: str) -> str | int | None:
 
 
 def option(word: Any) -> str | None:
-    """`--nnodes` of `--nnodes=4` and of itself; None for what is no long option."""
+    """`--nnodes` of `--nnodes=4` and of itself; None for anything but a long option."""
     return word.partition("=")[0] if isinstance(word, str) and word.startswith("--") else None
 
 

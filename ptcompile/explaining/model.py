@@ -27,9 +27,9 @@ class Input(NamedTuple):
     other_value: bool
     """Another value on the line changes or removes the value: what stands there reaches the manifest."""
     given: bool = True
-    """Whether somebody wrote it; else it is a default of the profile."""
+    """Whether the user wrote it; else it is a default of the profile."""
     span: Span | None = None
-    """Where it stands; None for what is no text and for defaults."""
+    """Where it is written; None for what is not text and for defaults."""
     masked: bool = False
     """Whether `***` stands for a secret in the value."""
 

@@ -118,8 +118,10 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
         "--max-restarts": "torchrun restarts the whole group of processes this many times.",
         "--monitor-interval": "torchrun checks its processes every 5 seconds, unless you say otherwise.",
         "--start-method": "torchrun starts the processes of a Python function in this way.",
-        OWN_STORE: "Since PyTorch 2.4 torchrun keeps the store of the first meeting, and a pod that is made again or "
-        "comes late fails the whole job (measured on 2.13); with a store per rendezvous it joins.",
+        OWN_STORE: (
+            "Since PyTorch 2.4 torchrun keeps the store of the first rendezvous, and a recreated or late pod fails the "
+            "whole job (measured on 2.13); with a store per rendezvous it joins."
+        ),
         "PET_LOCAL_ADDR": (
             "A pod on its node's network announces its address: c10d would publish the node's host name, which the "
             "others may not resolve."

@@ -46,7 +46,7 @@ def shown_path(path: Path, data: Any, named: Named | None = None) -> str:
 
 
 def _names(items: Sequence[Any], field: str) -> list[str | int]:
-    """For each list item its name where no other item has it and it is no number, else its index."""
+    """For each list item its name where no other item has it and it is not a number, else its index."""
     key = MERGE_KEYS.get(field, "name")
     given = [one.get(key) if isinstance(one, Mapping) else None for one in items]
     names = [one if isinstance(one, str) and not one.isdigit() else None for one in given]
@@ -55,7 +55,7 @@ def _names(items: Sequence[Any], field: str) -> list[str | int]:
 
 
 def words(query: str) -> list[str]:
-    """The parts of a path that somebody typed: `env[NCCL_DEBUG]`, `env.NCCL_DEBUG`, `command[--nnodes]`, `[0].name`."""
+    """The parts of a path as typed: `env[NCCL_DEBUG]`, `env.NCCL_DEBUG`, `command[--nnodes]`, `[0].name`."""
     return [bracket.strip("\"'") if bracket else word for bracket, word in _WORD.findall(query)]
 
 

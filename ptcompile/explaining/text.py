@@ -128,7 +128,7 @@ def _inputs(inputs: Iterable[Input], label: str, explanation: Told) -> Iterator[
 
 
 def _place(inputs: Sequence[Input], explanation: Told) -> str:
-    """Where lines stand, and what they say where there is no line to show."""
+    """Where lines are, and what they say where there is no line to show."""
     first, text = inputs[0], explanation.texts.get(inputs[0].file)
     if not first.given:
         name = "the built-in profile" if text is None else "the profile's default"

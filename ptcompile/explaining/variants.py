@@ -55,7 +55,7 @@ def of_spec(data: Mapping[str, Any]) -> list[Change]:
 
 
 def of_cluster(filled: Mapping[str, Any]) -> list[Change]:
-    """The changes of a profile with its defaults, which are lines that nobody wrote."""
+    """The changes of a profile with its defaults, which are lines that no user wrote."""
     return list(_changes(filled, ("spec",), ClusterProfile))
 
 

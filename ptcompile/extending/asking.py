@@ -17,7 +17,7 @@ def problems(
         if asked_of(rule, manifest):
             try:
                 yield from [_problem(rule, one) for one in rule.check(manifest, others)]
-            except Exception as error:  # somebody else's code
+            except Exception as error:  # third-party code
                 yield failed(f"rule {rule.code} ({rule.name})", error, "report it to the plugin's author")
 
 
@@ -28,7 +28,7 @@ def asked_of(rule: Rule, manifest: Mapping[str, Any]) -> bool:
 
 
 def failed(what: str, error: BaseException, help: str) -> Problem:
-    """What is said of somebody else's code that raised an exception."""
+    """What is said of third-party code that raised an exception."""
     said = " ".join(f"{type(error).__name__}: {error}".split())[:300]
     return Problem("extension-failed", (), f"{what} failed: {said}", help, "error", "run", "ptcompile")
 

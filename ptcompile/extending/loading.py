@@ -65,7 +65,7 @@ class _Made:
         for point in points:
             try:
                 self._add(point, point.load(), found)
-            except (Exception, SystemExit) as error:  # an import of somebody else's code
+            except (Exception, SystemExit) as error:  # an import of third-party code
                 said = str(error) if type(error) is ValueError else f"{type(error).__name__}: {error}"
                 where = f"{point.group} {point.name} = {point.value}"
                 self.wrong.append(f"plugin {name!r} {found.version} is broken ({where}): {' '.join(said.split())}")

@@ -18,7 +18,7 @@ Severity = Literal["error", "warning", "note"]
 a note is worth knowing, and never changes the exit status."""
 
 Stage = Literal["apply", "pod", "run", "style"]
-"""When it would have failed: the object is refused (apply); the object is accepted and its pods are refused (pod);
+"""When it would have failed: the object is rejected (apply); the object is accepted and its pods are rejected (pod);
 the pods start and the job hangs, crashes or wastes what it asked for (run); it works (style)."""
 
 Authority = Literal[
@@ -60,7 +60,7 @@ class Edit(NamedTuple):
 
 
 class Fix(NamedTuple):
-    """How a finding can be mended by a program."""
+    """How a finding can be fixed automatically."""
 
     title: str
     """What it does, for people: "set completions to 4"."""
@@ -109,7 +109,7 @@ class Diagnostic(NamedTuple):
     resource: str | None = None
     """`Kind/name` of the object, where it has them."""
     fix: Fix | None = None
-    """How a program can mend it; its paths are from the root of the document, as `path` is."""
+    """How to fix it automatically; its paths are from the root of the document, as `path` is."""
     template: str | None = None
     """The template that the document was rendered from, as Helm's `# Source:` comment says."""
     masked: bool = False

@@ -18,7 +18,7 @@ MOST_PARTS: Final = 64
 
 
 class PlaceError(ValueError):
-    """A text that is no place. `at` is the offset of the character that is wrong."""
+    """A text that is not a place. `at` is the offset of the character that is wrong."""
 
     def __init__(self, message: str, at: int) -> None:
         self.at = at

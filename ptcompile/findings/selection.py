@@ -16,7 +16,7 @@ NO_CODES: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 class Selection(NamedTuple):
-    """The findings that somebody wants to be told."""
+    """The findings that are wanted."""
 
     select: frozenset[str] | None = None
     """Names of what is looked for beyond what would be refused; None for all of it."""

@@ -1,4 +1,4 @@
-"""How a program can mend what is refused: the commonest mistakes that have one answer. Asked only where one is made."""
+"""Automatic fixes for what is rejected: the commonest mistakes that have one answer. Loaded only when one is made."""
 
 import re
 from collections.abc import Mapping

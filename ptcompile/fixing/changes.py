@@ -1,6 +1,6 @@
 """From a fix's edits to changes of data: what exactly becomes different, collection by collection.
 
-A fix is carried out on the data first; the difference is what has to be written. So a list that a fix gives anew keeps
+A fix is carried out on the data first; the difference is what has to be written. So a list that a fix replaces keeps
 the text of all its items that stay.
 """
 
@@ -114,7 +114,7 @@ def _difference(old: Any, new: Any, box: Path, renamed: dict[Path, str]) -> Iter
 def _of_mappings(old: dict[str, Any], new: dict[str, Any], box: Path, renamed: dict[Path, str]) -> Iterable[Change]:
     names = {key: renamed[*box, key] for key in old if (*box, key) in renamed}
     if any(key in new or name not in new for key, name in names.items()):
-        names = {}  # names that change places: as if written anew
+        names = {}  # names that change places: as if rewritten
     for key, value in old.items():
         if key in names:
             yield Change("rename", box, key, names[key])
@@ -203,7 +203,7 @@ class Taken:
         self._above: set[Path] = set()
 
     def take(self, found: Iterable[Change]) -> bool:
-        """Whether nobody has touched these places yet; then they are taken."""
+        """Whether these places are still untouched; then they are claimed."""
         paths = {change.touches for change in found}
         if any(self._meets(path) for path in paths):
             return False

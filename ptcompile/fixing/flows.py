@@ -86,7 +86,7 @@ def _changed(
 
 
 def _after(slot: tuple[int, int], pieces: Sequence[str], layout: Layout) -> Iterator[Splice]:
-    """New parts behind one: on lines of their own where it has one, before the comment of nobody else."""
+    """New parts behind one: on lines of their own where it has one, before no other comment."""
     text, (start, end) = layout.text, slot
     before = text[line_start(text, start) : start]
     stop = line_end(text, end)

@@ -60,7 +60,7 @@ class Entry(NamedTuple):
     colon: int | None
     """Where the colon ends, or None: an explicit key (`? key`), or a flow entry without a value."""
     bare: bool
-    """Whether the key has neither `?` nor anchor nor tag, and so can be written anew."""
+    """Whether the key has neither `?` nor anchor nor tag, and so can be rewritten."""
     node: Node
 
 

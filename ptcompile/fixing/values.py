@@ -1,4 +1,4 @@
-"""Data as text that is put into a document of somebody else's: in that document's own layout."""
+"""Data as text to insert into a user's document, in that document's layout."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ def from_task(task: Any, **knobs: Unpack[Knobs]) -> Task:
     unless they have defaults.
 
     Raises:
-        TypeError: it is no such task.
+        TypeError: it is not such a task.
     """
     check_names(knobs)
     if isinstance(task, Task):

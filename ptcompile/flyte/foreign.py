@@ -13,7 +13,7 @@ CLEAN_POD_POLICIES = {"NONE": "None", "ALL": "All", "RUNNING": "Running"}
 
 
 def policy(value: Any, known: Mapping[str, str], path: Path, found: list[Problem]) -> str | None:
-    """Kubernetes' word for a policy, given as an enum member of anybody, by its name, or as text in any casing.
+    """Kubernetes' word for a policy, given as an enum member, by its name, or as text in any casing.
 
     flytekitplugins-kfpytorch 1.16 makes its enums dataclasses, so their members are all equal and have no hash: only
     the name tells them apart.

@@ -40,5 +40,5 @@ def noted(
 
 
 def not_whole(value: object) -> bool:
-    """Whether a value is no integer; True and False are none."""
+    """Whether a value is not an integer; True and False are not."""
     return isinstance(value, bool) or not isinstance(value, int)

@@ -32,7 +32,7 @@ def from_node(node: Any, **knobs: Unpack[Knobs]) -> Task:
     workflow, have to be given as `inputs`.
 
     Raises:
-        TypeError: it is no node, or its entity is no task with a function.
+        TypeError: it is not a node, or its entity is not a task with a function.
     """
     check_names(knobs)
     if not hasattr(node, "flyte_entity") or not hasattr(node, "bindings"):

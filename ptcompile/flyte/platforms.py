@@ -176,7 +176,7 @@ def _pod_template(settings: Settings) -> Json:
 
 
 def _env_from(settings: Settings) -> Json:
-    """ConfigMaps and Secrets as variables; a missing one is no mistake, as in Flyte."""
+    """ConfigMaps and Secrets as variables; a missing one is not a mistake, as in Flyte."""
     kinds = {"default-env-from-configmaps": "configMapRef", "default-env-from-secrets": "secretRef"}
     items = [
         {ref: {"name": str(name), "optional": True}} for key, ref in kinds.items() for name in settings.sequence(key)

@@ -170,7 +170,7 @@ def value_of(text: str, hint: Any) -> Any:
     No message repeats the text, which may be a secret.
 
     Raises:
-        Refused: it is no value of that type, or the type is one that no text can say.
+        Refused: it is not a value of that type, or no text can express the type.
     """
     if typing.get_origin(hint) in _UNIONS:
         options = [one for one in typing.get_args(hint) if one is not type(None)]

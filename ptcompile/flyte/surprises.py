@@ -1,4 +1,4 @@
-"""What the manifests of a task say that Flyte's would not, and nobody asked for in as many words."""
+"""What the manifests of a task say that Flyte's would not, and the task does not ask for explicitly."""
 
 from __future__ import annotations
 

@@ -58,10 +58,10 @@ def from_workflow(workflow: Any, **knobs: Unpack[Knobs]) -> Workflow:
     """The jobs of a workflow's PyTorch tasks, those of its sub-workflows among them; `knobs` are laid over each.
 
     `inputs` are the workflow's own by name, and those of one job as `JOB.INPUT`: what another task returns is known to
-    nobody before it has run. flytekit compiles the workflow; no task is run.
+    before anything has run. flytekit compiles the workflow; no task is run.
 
     Raises:
-        TypeError: it is no workflow.
+        TypeError: it is not a workflow.
     """
     check_names(knobs)
     if not is_workflow(workflow):

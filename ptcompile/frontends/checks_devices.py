@@ -108,7 +108,7 @@ def _processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) ->
         return
     nproc, known = job.elastic.nproc_per_node, hardware.accelerator(cluster, job.accelerator) is not None
     if job.accelerator is not None and not known and isinstance(nproc, int):
-        return  # nobody knows how many processes a device takes
+        return  # how many processes a device takes is unknown
     least, most = min(nodes, key=lambda node: node.processes), max(node.processes for node in nodes)
     if nproc == "gpu":
         yield from _counted(nodes, hardware.gpu_resource(cluster, job.accelerator))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: ClusterProfile) -> Iterator[Problem]:
-    """A name that nobody knows, and a number of devices that nobody says. `pods` are the blocks that decide."""
+    """An unknown name, and an unknown number of devices. `pods` are the blocks that decide."""
     if job.fabric is None:
         return
     at: Path = ("spec", "fabric")

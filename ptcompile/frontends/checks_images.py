@@ -1,4 +1,5 @@
-"""The images of a spec: each has a name that the kubelet can read. A spec is no template: placeholders are refused."""
+"""The images of a spec: each has a name that the kubelet can read. Placeholders are rejected: a spec is not
+a template."""
 
 from __future__ import annotations
 
@@ -49,7 +50,7 @@ def _image(path: Path, image: str) -> Iterator[Problem]:
 
 
 def _beside(path: Path, container: dict[str, Any], main: str, image: str | None) -> Iterator[Problem]:
-    """A container of another name than the main one's is one more, which nobody means who gives it the same image."""
+    """A container that is not named like the main one is a further one: a mistake if it has the same image."""
     name = container.get("name")
     if isinstance(name, str) and name != main and container.get("image") in (None, image):
         text = f"{field_path(path)}: {name} is a container beside {main} with the same image"

@@ -38,7 +38,7 @@ class _Pool(NamedTuple):
     """In nano units, by Kubernetes resource name."""
 
     def has(self, resource: str) -> int | None:
-        """How much a node leaves pods; None where nobody knows. An accelerator that is not named is not there."""
+        """How much a node leaves pods; None where that is unknown. An accelerator that is not named is not there."""
         known = self.allocatable.get(resource)
         return 0 if known is None and self.allocatable and is_accelerator(resource) else known
 

@@ -1,4 +1,4 @@
-"""Words that a spec knows in another place, or under another name: what to say to somebody who wrote them here.
+"""Words that a spec knows in another place, or under another name: what to say when they are written here.
 
 People write what they know from torchrun, Kubernetes and the operators. Asked only where a field is unknown.
 """
@@ -39,7 +39,7 @@ WORDS: Final = {
 
 
 _LAUNCH: Final = ("script", "module", "elastic")
-"""What a role beside the trainers has no counterpart of."""
+"""What a auxiliary role has no counterpart of."""
 
 
 class Place(NamedTuple):
@@ -50,7 +50,7 @@ class Place(NamedTuple):
 
 
 def elsewhere(key: str, path: Path, model: type[BaseModel], root: type[BaseModel]) -> Place | None:
-    """Where a word belongs that the block at `path`, of the model `model`, does not know; None where nobody knows it.
+    """Where a word belongs that the block at `path`, of the model `model`, does not know; None where it is unknown.
 
     `path` ends with the word; `root` is the model of the document.
     """

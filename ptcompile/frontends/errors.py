@@ -38,7 +38,7 @@ def bad(path: Path, message: str, help: str | None) -> Problem:
 
 
 def such_as(name: str, example: str) -> str:
-    """The help for a name that is no DNS label: the user's own made valid, an example where nothing of it is left."""
+    """The help for a name that is not a DNS label: the user's own made valid, an example if nothing is left."""
     return f"such as {(value_fixes.label(name) or example)!r}"
 
 
@@ -174,7 +174,7 @@ def _move(path: Path, home: Path, data: Any) -> Fix | None:
 
 
 _MOST_LISTED = 12
-"""Fields that are named in a help; more of them nobody reads."""
+"""How many fields a help lists; longer lists are not read."""
 
 
 def _known(siblings: Sequence[str], path: Path) -> str:
@@ -198,7 +198,7 @@ def _model_at(model: type[BaseModel], path: Path) -> type[BaseModel] | None:
         inner = None if field is None else model_in(field.annotation)
         if inner is None and field is not None:
             inner = model_in(field.annotation, into_values=True)
-            next(parts, None)  # a key of a mapping is no field
+            next(parts, None)  # a key of a mapping is not a field
         if inner is None:
             return None
         model = inner

@@ -8,7 +8,7 @@ from typing import Any
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 
 _OWN = frozenset({"command", "args", "resources", "restartPolicy", "podTemplate"})
-"""What a role beside the trainers does not have from the job."""
+"""What a auxiliary role does not have from the job."""
 
 
 def moved(problem: Problem, path: Path) -> Problem:

@@ -19,7 +19,7 @@ Json = dict[str, Any]
 
 
 def manifests(spec: Json, cluster: ClusterProfile) -> tuple[Json, ...] | None:
-    """What the spec compiles to; None where it is refused."""
+    """What the spec compiles to; None where it is rejected."""
     read, _ = read_spec(spec)
     if read is None or any(one.severity == "error" for one in endings_of(read.spec, blocks(read.spec))):
         return None

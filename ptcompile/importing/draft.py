@@ -117,7 +117,7 @@ def _as_patch(words: Spec) -> Spec:
 
 
 def _of_role(pods: Pods, gpu: str, said: list[Any]) -> Spec:
-    """The words of a role beside the trainers, which gets shared memory without a size where the nodes have any."""
+    """The words of a auxiliary role, which gets shared memory without a size where the nodes have any."""
     words = pod_words(pods, gpu)
     own = words.pop(_SHM, None)
     if own is None or own is False or (own is True and said != [False]):

@@ -1,6 +1,6 @@
 """Images that stand for others, such as `<image>` or `${IMAGE}`: a template's manifest is proved with stand-ins.
 
-compile takes no placeholder, so the spec does not compile before somebody writes the image.
+compile takes no placeholder, so the spec does not compile until the user writes the image.
 """
 
 from __future__ import annotations

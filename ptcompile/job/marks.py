@@ -94,7 +94,7 @@ def marked(value: Any, mark: Mark) -> Any:
 
 
 def stamped(value: Any, by: str, role: str = "") -> Any:
-    """The same data, where each scalar that nobody has put in its place yet now says who did.
+    """The same data, where each scalar without an author now names its author.
 
     So does the key of what can carry no mark, such as an empty mapping.
     """

@@ -104,7 +104,7 @@ class PodTemplate(NamedTuple):
     metadata: Json = _NOTHING
     extra: Json = _NOTHING
     nulls: Json = _NOTHING
-    """What stays away from the finished template, whoever would write it: a tree of the fields' names, with an item of
+    """What is removed from the finished template, whatever wrote it: a tree of the fields' names, with an item of
     a list by what names it, and as its leaves the places of the spec that say so."""
 
 
@@ -200,7 +200,7 @@ class Job(NamedTuple):
     pod_security: str | None = None
     """Level of Pod Security, with a version or without; None leaves it to the profile."""
     queue: str | None = None
-    """None leaves it to the profile; an empty name is no queue."""
+    """None leaves it to the profile; an empty name means no queue."""
     master_port: int = 23456
     names: Names = Names()
     priority: str | None = None
@@ -269,9 +269,9 @@ class Wiring(NamedTuple):
     rank_from: Json = _NOTHING
     """The node's rank as `value` or `valueFrom` of a variable; empty where no variable can hold it."""
     env: tuple[Json, ...] = ()
-    """What a plain command needs and nobody else sets."""
+    """What a plain command needs and nothing else sets."""
     hosts: Mapping[str, tuple[str, ...]] = _NOTHING
-    """Of each role beside the trainers, the names of its pods that resolve from every pod, in order."""
+    """Of each auxiliary role, the names of its pods that resolve from every pod, in order."""
 
 
 class Group(NamedTuple):

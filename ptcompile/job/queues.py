@@ -64,7 +64,7 @@ def gang(job: Job, cluster: ClusterProfile) -> GangScheduler:
 
 
 def nearness_by(job: Job, cluster: ClusterProfile, target: str) -> str | None:
-    """Who keeps the pods near to each other: kueue, volcano, kai; None where nobody does."""
+    """What keeps the pods close together: kueue, volcano, kai; None where nothing does."""
     if target == "volcano":
         return "volcano"
     if cluster.spec.queue_system == "kueue" and queue_of(job, cluster):

@@ -110,7 +110,7 @@ class Objects(Sequence[Json]):
 
 
 def objects(given: Iterable[Json]) -> Objects:
-    """The same objects with their order, which is not made again where they have it."""
+    """The same objects with their order, which is kept where they have it."""
     return given if isinstance(given, Objects) else Objects(given)
 
 

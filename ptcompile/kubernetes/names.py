@@ -215,7 +215,7 @@ def suggest(word: str, candidates: Iterable[str]) -> str | None:
         if name.casefold() == folded:
             return name
     if len(word) > DNS_SUBDOMAIN_MAX:
-        return None  # a text this long is no slip of a name, and the comparison is quadratic
+        return None  # a text this long is not a typo, and the comparison is quadratic
     import difflib
 
     found = difflib.get_close_matches(word, names, n=1, cutoff=0.7)

@@ -25,7 +25,7 @@ _BINARY_CAP: Final = (2**63 - 1) * NANO
 _MAX_POWER: Final = 64
 _MAX_DIGITS: Final = 1000
 
-# Go's scanner lets every part be absent ("Ki" and "+" are zero), so only the empty text is refused apart.
+# Go's scanner lets every part be absent ("Ki" and "+" are zero), so only the empty text is rejected separately.
 # A part ends where the next one's first character stands: one way to match, so the time is linear.
 _match = re.compile(r"([+-]?)([0-9]*)(?:\.([0-9]*))?(?:([KMGTPE]i)|([numkMGTPE])|[eE]([+-]?[0-9]{1,18}))?").fullmatch
 

@@ -30,7 +30,7 @@ _NUMBER_START: Final = "0123456789+-."
 
 _int = Pattern(r"([-+]?)(?:0[bB]([01]+)|0[oO]([0-7]+)|0[xX]([0-9a-fA-F]+)|(0[0-7]*)|([1-9][0-9]*))").fullmatch
 _float = Pattern(r"[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?").fullmatch
-# A number that begins with its point keeps go's own rule: an underscore stands between digits or it is no number.
+# A number that begins with its point keeps go's own rule: an underscore is between digits or it is not a number.
 _point_first = Pattern(r"\.[0-9]+(?:_[0-9]+)*(?:[eE][-+]?[0-9]+(?:_[0-9]+)*)?").fullmatch
 _signed_binary = Pattern(r"0b([-+][01]{1,63})").fullmatch  # an accident of go-yaml: 0b-1 is -1
 

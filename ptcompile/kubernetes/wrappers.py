@@ -120,7 +120,7 @@ def _behind(argv: Sequence[str], start: int, name: str, env: dict[str, str]) -> 
 
 
 def _entrypoint(argv: Sequence[str], start: int) -> bool:
-    """Whether a program that nobody knows is handed another program as its first argument."""
+    """Whether an unknown program gets another program as its first argument."""
     name = base(argv[start])
     if name in SHELLS or name in LAUNCHERS or _python(name) or name.endswith(".py"):
         return False

@@ -53,7 +53,7 @@ def every_rule() -> tuple[Rule, ...]:
 
 
 def rule_named(name: str) -> Rule | None:
-    """The rule of a name, which alone is loaded; None for a name that is no rule's."""
+    """The rule of a name, which alone is loaded; None for a name that belongs to no rule."""
     found = (module for kind in FAMILIES for one, module, _ in _table(kind) if one == name)
     module = next(found, None)
     return None if module is None else _loaded(module)

@@ -114,7 +114,7 @@ ANSWERS: Final[dict[str, Answer]] = {
     ),
     "pod-security": Answer(
         "The Pod Security level of the namespace, by its labels in the stream or by podSecurity of the profile, does "
-        "not allow the pod. A Pod is refused; of a job the pods are, and the job waits.",
+        "not allow the pod. A Pod is rejected; of a job the pods are, and the job waits.",
         "change the field as the help says, or run in a namespace with a less strict level",
     ),
     "wrong-type": Answer(
@@ -169,7 +169,7 @@ ANSWERS: Final[dict[str, Answer]] = {
     "same-image-beside": Answer(
         "A pod template patch adds a container beside the main one, with the same image: most likely the main one is "
         "meant, which a patch finds by its name.",
-        "call it pytorch, or in a role beside the trainers like the role",
+        "call it pytorch, or in a auxiliary role like the role",
     ),
     "several-mig-slices": Answer(
         "A pod requests several MIG slices, but CUDA shows a process only the first.",

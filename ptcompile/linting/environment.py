@@ -21,7 +21,7 @@ _NO_NUMBER: Final = (
     "<metadata.name>", "<metadata.namespace>", "<metadata.uid>", "<status.podIP>", "<status.podIPs>", "<status.hostIP>",
     "<status.hostIPs>", "<spec.nodeName>", "<spec.serviceAccountName>", "$(hostname)", "$(hostname -f)", "`hostname`",
 )  # fmt: skip
-"""Sources whose text is no whole number: a name of a pod or a node, an address, a UID."""
+"""Sources whose text is not a whole number: a name of a pod or a node, an address, a UID."""
 
 
 def given_by_stream(subject: Subject, container: Json, space: str) -> frozenset[str] | None:

@@ -182,7 +182,7 @@ def _own(job: "Workload", label: str) -> bool:
 
 
 def _pod(subject: Subject, job: "Workload", name: _Name, complete: bool) -> Wrong | None:
-    """`pod.service`, which is no pod of any object of the stream."""
+    """`pod.service`, which is not a pod of any object of the stream."""
     own, ours = _own(job, name.pod), _subdomains(job)
     hosts = _hostnames(job)
     alike = own or any(_alike(name.pod, one) for one in (job, *_other_jobs(subject, job)))

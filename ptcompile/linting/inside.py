@@ -54,7 +54,7 @@ _TEMPLATES: Final[dict[str, tuple[tuple[str, ...], ...]]] = {
         ("spec", "leaderWorkerTemplate", "workerTemplate"),
     ),
 }
-"""Where kinds that nobody here simulates have their pod templates."""
+"""Where kinds that are not simulated have their pod templates."""
 _GROUPS: Final[dict[str, tuple[str, ...]]] = {
     "RayJob": ("spec", "rayClusterSpec", "workerGroupSpecs"),
     "RayCluster": ("spec", "workerGroupSpecs"),

@@ -35,7 +35,7 @@ class Pinned(NamedTuple):
     what: str
     """What pins them, for people."""
     certain: bool
-    """Whether no other machine can have the label: a product may be in hardware that nobody sells."""
+    """Whether no other machine can have the label: a product may be in hardware that no cloud sells."""
 
 
 class TooMuch(NamedTuple):

@@ -1,4 +1,4 @@
-"""Whether pods of a job are made again when they fail or are taken away, by the operator's own fields."""
+"""Whether pods of a job are recreated when they fail or are preempted, by the operator's own fields."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _AGAIN = frozenset({"RestartJob", "RestartTask", "RestartPod", "RestartPartition
 
 
 def made_again(subject: Subject, template: Template) -> bool | None:
-    """Whether a pod of a template that is lost is made again; None for kinds of which nobody can tell."""
+    """Whether a lost pod of a template is recreated; None for kinds where that is unknown."""
     spec = subject.spec
     if subject.kind == _JOB:
         return integer(spec.get("backoffLimit"), 6) > 0

@@ -15,7 +15,7 @@ class Found(NamedTuple):
     message: str
     """One sentence that begins with the field's path, as the API server writes it."""
     help: str | None = None
-    """How to mend it: lower case, imperative, no full stop."""
+    """How to fix it: lower case, imperative, no full stop."""
     fix: Fix | None = None
     on_key: bool = False
     severity: Severity | None = None

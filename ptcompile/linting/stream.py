@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Stream:
-    """The objects of a stream, as each of them finds the others: put in order once, whoever asks."""
+    """The objects of a stream, as each of them finds the others: indexed once for all rules."""
 
     def __init__(self, objects: Sequence[Json] = (), versions: Versions | None = None) -> None:
         self.objects = Objects(objects)

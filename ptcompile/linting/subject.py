@@ -73,7 +73,7 @@ class Subject(Workload):
 
     @cached_property
     def awaited(self) -> int:
-        """How many pods wait for one another before they train; 1 where they train alone, or nobody can tell."""
+        """How many pods wait for one another before they train; 1 where they train alone, or that is unknown."""
         return max((found.nodes[0] for found in self.waiting.values() if found.nodes), default=1)
 
 

@@ -52,7 +52,7 @@ class Container:
 
     @cached_property
     def argv(self) -> tuple[Word, ...]:
-        """The words of `command`, then those of `args`; what is no string is left out."""
+        """The words of `command`, then those of `args`; what is not a string is left out."""
         return tuple(
             Word((*self.path, key, i), word)
             for key in ("command", "args")

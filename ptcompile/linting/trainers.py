@@ -134,7 +134,7 @@ class Trainer:
 
     @cached_property
     def standalone(self) -> bool:
-        """Whether torchrun is told to meet nobody, by --standalone or its variable."""
+        """Whether torchrun is told to meet no other node, by --standalone or its variable."""
         if self.launch.launcher not in ("torchrun", "tune", "image"):
             return False
         said = self.launch.options.get("standalone", self.launch.env.get(variable("standalone"), "0"))
@@ -207,7 +207,7 @@ class Trainer:
         return self.line
 
     def change(self, option: str, value: str) -> Edit | None:
-        """The edit that gives an option another value where it is written; None where a script or nobody says it."""
+        """The edit that gives an option another value where it is written; None where a script or nothing sets it."""
         now, path = self.options.get(option, ""), self.place(option)
         if self.origin(option) == "flag":
             return self._rewritten(path, now, value)

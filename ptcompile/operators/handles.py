@@ -26,7 +26,7 @@ class Reference(NamedTuple):
     plural: str
     namespaced: bool
     namespace: str | None
-    """None: the namespace of whoever applies it."""
+    """None: the namespace of the user who applies it."""
     name: str
 
 

@@ -50,7 +50,7 @@ def _coloured(line: str) -> str:
 
 
 def authors_of(listing: Listing) -> dict[int, str]:
-    """Who wrote each line. A line that only holds others belongs to whoever wrote all that it holds."""
+    """Who wrote each line. A line that only holds others belongs to the writer of all that it holds."""
     out = {line: one.by for one in listing.reasons for line in range(one.first, one.last + 1)}
     lines = listing.text.lines
     for number in range(len(lines), 0, -1):

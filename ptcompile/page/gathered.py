@@ -63,7 +63,7 @@ def gather(
 
 
 def _panel(file: File, filename: str, read: source.Source, explanation: Explanation) -> Panel:
-    """A file with its secrets masked; without its lines where it has parts that nobody could read."""
+    """A file with its secrets masked; without its lines where parts of it could not be read."""
     masked = explanation.texts.get(file)
     if masked is None or any(problem.severity == "error" for problem in read.problems):
         return Panel(file, filename, None)

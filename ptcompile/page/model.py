@@ -14,7 +14,7 @@ Strength = Literal["value", "there", "said"]
 
 
 class Origin(NamedTuple):
-    """What a value came from: lines of a file, or in `words` what nobody wrote."""
+    """What a value came from: lines of a file, or in `words` what no file holds."""
 
     file: File
     first: int
@@ -49,7 +49,7 @@ class Panel(NamedTuple):
     file: File
     filename: str
     text: Text | None
-    """None where the file could not be read, so that nobody knows which of its words are secrets."""
+    """None where the file could not be read, so which of its words are secrets is unknown."""
 
 
 class Finding(NamedTuple):

@@ -13,7 +13,7 @@ from ptcompile.job.model import Context, Job, Json, PodTemplate, map_templates
 
 
 def hosts(job: Job, context: Context) -> Job:
-    """Every main container gets a variable for each role beside the trainers."""
+    """Every main container gets a variable for each auxiliary role."""
     if not job.beside:
         return job
     found = {variable(role): ",".join(names) for role, names in context.target.wiring(job).hosts.items()}

@@ -14,7 +14,7 @@ from ptcompile.vocabulary.cluster import hardware
 
 
 def processes(job: Job, context: Context) -> Job:
-    """The job's launch with a number for `auto`, where the devices are such that nobody on the node counts them."""
+    """The job's launch with a number for `auto`, where nothing on the node counts the devices."""
     if job.launch is None or job.launch.nproc_per_node != "auto":
         return job
     found = {

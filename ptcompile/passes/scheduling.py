@@ -4,7 +4,7 @@ Kueue reads a topology from annotations of the pod template, one of required and
 Each role of a PyTorchJob and each replicatedJob of a JobSet is a pod set, near by itself; a group name keeps two pod
 sets with one wish together, where one is a single pod (Kueue 0.19; facts/kueue). KAI reads its queue from the pods
 where their object has none. Where pods are placed by Volcano or KAI they name it as their scheduler, but for operators
-that do so themselves. Pods beside the trainers are queued and placed with them. What the user wrote stands.
+that do so themselves. Auxiliary pods are queued and placed with them. What the user wrote stands.
 """
 
 from __future__ import annotations

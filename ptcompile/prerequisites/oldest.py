@@ -42,7 +42,7 @@ def taken_by(spec: Spec, cluster: ClusterProfile, target: str) -> Version:
 
 
 def first_known() -> Version:
-    """The first release of Kubernetes that has a schema here: nobody can say what an older one takes."""
+    """The first release of Kubernetes that has a schema here: what an older one accepts is unknown."""
     return parse_version(versions()[0])
 
 

@@ -56,7 +56,7 @@ def cast(job: Job, *, most: int, own_command: bool = False, script: str | None =
     """The pods of a job that train, with at most this many processes each. `script` trains instead of ours.
 
     Raises:
-        RehearsalError: nobody can play it, such as the job of an unknown launcher.
+        RehearsalError: it cannot be rehearsed, such as the job of an unknown launcher.
     """
     roles = [role for role, _, _ in training(job)]
     pods = [job.pod(role, index) for role in roles for index in range(min(role.count, MOST_PODS + 1))]

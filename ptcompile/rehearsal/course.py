@@ -71,7 +71,7 @@ class Course:
             self._start(pod)
         self._places.write_hosts()
         trained, finishing, shown = self._settings.blind, False, ""
-        if trained:  # nobody will say when: faults count from the start
+        if trained:  # when is unknown: faults count from the start
             self._plan_faults()
         while not self._over():
             if self.now > self._settings.limit:

@@ -98,7 +98,7 @@ def torch_and_launchers(python: str) -> list[str]:
     """The version of the PyTorch that an interpreter has, and the launchers beside torchrun.
 
     Raises:
-        RehearsalError: there is no such interpreter, or it has none.
+        RehearsalError: the interpreter does not exist, or has no torch.
     """
     try:
         done = subprocess.run(  # noqa: S603 - the user's interpreter

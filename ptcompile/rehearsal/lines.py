@@ -26,7 +26,7 @@ MODULES: Final[Mapping[str, str]] = {
 }
 """The launchers that can be played, and the module that each is."""
 _COUNTS = frozenset({"nproc-per-node", "num-processes", "hostfile", "include", "config-file", "no-ssh"})
-"""What is written anew for the processes and the files that there are."""
+"""What is rewritten for the processes and files of the rehearsal."""
 
 
 def line(pod: Pod, processes: int, pods: int) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The back end of Linux namespaces: as root, or as anybody where the kernel lets users have namespaces of their own."""
+"""The back end of Linux namespaces: as root, or as any user where the kernel allows user namespaces."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Namespaces:
     """Pods as processes in namespaces. Everything of it ends with `close`, or with the process that made it."""
 
     network = "10.77"
-    """The first two numbers of the addresses; nobody else sees the network."""
+    """The first two numbers of the addresses; nothing else sees the network."""
 
     def __init__(self, folder: str) -> None:
         path = f"{os.environ.get('PATH', os.defpath)}:{_SBIN}"

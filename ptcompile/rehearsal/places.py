@@ -64,7 +64,7 @@ class Places:
         return os.path.join(self._root, f"pod{pod}")
 
     def made(self, pod: int) -> None:
-        """Give a pod a new address, as a pod that is made again gets one."""
+        """Give a pod a new address, as a recreated pod gets one."""
         self._given += 1
         self._addresses[pod] = f"{self._network}.{self._given // 250}.{self._given % 250 + 2}"
 

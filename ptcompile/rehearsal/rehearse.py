@@ -50,7 +50,7 @@ def rehearse(
     """Play a job. `most` is how many processes a pod has at most.
 
     Raises:
-        RehearsalError: nobody can play the job or a fault, or this machine cannot.
+        RehearsalError: the job or a fault cannot be rehearsed, here or at all.
     """
     played = cast(job, most=most, own_command=settings.own_command, script=settings.script)
     for one in faults:

@@ -15,7 +15,7 @@ _NAMES = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "GROUP_RANK", "MASTER_ADDR", "MAST
 _CROSS_RANK = "CROSS_RANK"
 """deepspeed's name of the node's rank, which torchrun calls GROUP_RANK."""
 _ALONE = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "29500"}
-"""A process that was told of nobody is a world of its own."""
+"""A process that knows no others is a world of its own."""
 _FAILED = 3
 
 

@@ -1,4 +1,4 @@
-"""What removes the containers and the network of a rehearsal when its standard input ends, whoever ended.
+"""What removes the containers and the network of a rehearsal when its standard input ends, whichever process ended.
 
 A program of its own, in a session of its own: it outlives a rehearsal that is killed.
 """

@@ -26,7 +26,7 @@ def duration(text: str) -> float:
     """Seconds of `20s`, `2m`, `1.5` or `1h`.
 
     Raises:
-        ValueError: it is no such time.
+        ValueError: it is not such a time.
     """
     found = re.fullmatch(r"(\d+(?:\.\d+)?)([smh]?)", text)
     if found is None:

@@ -1,4 +1,4 @@
-"""For people: the finding, the lines it is about with a caret, who would have refused it and when, how to mend it."""
+"""For people: the finding, the lines it is about with a caret, who would have rejected it and when, how to fix it."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ def _result(diagnostic: Diagnostic, index: int, seen: Counter[str]) -> dict[str,
 
 
 def _region(diagnostic: Diagnostic) -> dict[str, int]:
-    """Where it is; the first line where nobody knows, because a result without a place is shown nowhere."""
+    """Where it is; the first line where that is unknown, because a result without a place is shown nowhere."""
     span = diagnostic.span
     if span is None:
         return {"startLine": 1, "startColumn": 1}

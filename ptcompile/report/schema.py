@@ -40,7 +40,7 @@ def diagnostic() -> Schema:
             "name": {"type": "string", "pattern": "^[a-z0-9]+(-[a-z0-9]+)*$"},
             "severity": {"enum": list(get_args(Severity))},
             "message": TEXT,
-            "help": {**TEXT_OR_NULL, "description": "How to mend it."},
+            "help": {**TEXT_OR_NULL, "description": "How to fix it."},
             "path": {
                 "description": "From the document's root.",
                 "type": "array",
@@ -52,7 +52,7 @@ def diagnostic() -> Schema:
             "filename": TEXT_OR_NULL,
             "document": {"description": "Its index in the stream.", "type": "integer", "minimum": 0},
             "resource": {**TEXT_OR_NULL, "description": "`Kind/name` of the object."},
-            "fix": {"description": "How a program can mend it.", "anyOf": [fix, {"type": "null"}]},
+            "fix": {"description": "How to fix it automatically.", "anyOf": [fix, {"type": "null"}]},
             "template": {**TEXT_OR_NULL, "description": "What the document was rendered from."},
             "masked": {**BOOLEAN, "description": "Whether `***` stands for a secret in message, help or path."},
             "url": {**TEXT, "description": "The page of the code; `ptcompile explain CODE` prints it offline."},

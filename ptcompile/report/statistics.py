@@ -9,7 +9,7 @@ from ptcompile.findings.diagnostics import Diagnostic
 
 
 def statistics(diagnostics: Sequence[Diagnostic]) -> str:
-    """A line a rule: count, code, name, and whether a program can mend some of them."""
+    """A line a rule: count, code, name, and whether some of them can be fixed automatically."""
     counts = Counter((d.code, d.name) for d in diagnostics)
     fixable = {d.code for d in diagnostics if d.fix is not None}
     width = len(str(max(counts.values(), default=0)))

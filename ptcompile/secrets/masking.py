@@ -214,7 +214,7 @@ def _whole(lines: list[str], span: Span) -> Iterator[tuple[int, Part]]:
 
 
 def _blind(lines: list[str], readable: list[bool]) -> list[str]:
-    """Lines that nobody could read: what follows a secret's name or the word `value`, and what is deeper than that."""
+    """Lines that could not be parsed: what follows a secret's name or the word `value`, and what is deeper."""
     out: list[str] = []
     deeper: int | None = None
     for line, known in zip(lines, readable, strict=True):

@@ -15,7 +15,7 @@ from ptcompile.server.references import in_profile, is_mount, kinds_named, volum
 
 
 def definition(opened: Open, position: Position) -> list[Location]:
-    """Where what is named at a position is defined; nothing where it is no name, or nobody here has it."""
+    """Where what is named at a position is defined; nothing if it is not a name or not in the workspace."""
     offset = opened.lines.offset(position)
     one = opened.object_at(offset)
     found = one.document.path_at(offset) if one is not None else None

@@ -1,4 +1,4 @@
-"""Where somebody types: in which document, under which path, at a key or at a value, and what is there so far."""
+"""The place of the cursor: in which document, under which path, at a key or at a value, and what is there so far."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Volume(NamedTuple):
 
 
 def kinds_named(path: Path) -> tuple[str, ...]:
-    """The kinds of objects of which the value at a path is a name; none where it is no name."""
+    """The kinds of objects of which the value at a path is a name; none where it is not a name."""
     keys = [part for part in path if isinstance(part, str)]
     if not keys:
         return ()

@@ -1,4 +1,4 @@
-"""An outline of YAML, line by line, that needs no YAML: somebody is typing, and most moments of that do not parse.
+"""An outline of YAML, line by line, that needs no valid YAML: while a user types, most states do not parse.
 
 Indentation, dashes, keys and brackets say where a line belongs. What is written so that this is not enough (text over
 several lines in quotes, complex keys) gives a wrong outline and no error.

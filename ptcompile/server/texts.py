@@ -47,7 +47,7 @@ class Texts:
         self._open.pop(uri, None)
 
     def forget(self) -> None:
-        """Analyse everything anew: the configuration or another file is not what it was."""
+        """Analyse everything again: the configuration or another file is not what it was."""
         self._surroundings.changed()
         self._stale = set(self._open)
 

@@ -1,4 +1,4 @@
-"""Everything asked once of a small text, so that what is imported by and by is there before somebody waits for it."""
+"""Everything asked once of a small text, so that lazy imports are done before a user waits for them."""
 
 from __future__ import annotations
 

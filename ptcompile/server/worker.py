@@ -1,4 +1,4 @@
-"""One thread that works off what is asked, in order, and lets go of what nobody wants any more."""
+"""One thread that works off what is asked, in order, and drops what is no longer wanted."""
 
 from __future__ import annotations
 

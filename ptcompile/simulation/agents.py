@@ -55,7 +55,7 @@ class Agents(NamedTuple):
 
 
 def agents_of(job: Workload, found: Meeting | None, torch: Version | None = None) -> Agents | None:
-    """The agents of a job's meeting; None where torchrun meets nobody, or through etcd.
+    """The agents of a job's meeting; None where torchrun meets no other node, or through etcd.
 
     `torch` is the PyTorch that they run, where that is known better than from the image and the profile.
     """

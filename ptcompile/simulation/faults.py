@@ -45,7 +45,7 @@ class Fault(NamedTuple):
     at: float = 0
     """After all train, of `kill`, `drain` and `fail-process`; after the job's start, of the others how long."""
     back: float | None = None
-    """How long after it went a pod is made again; None for never."""
+    """How long after its loss a pod is recreated; None for never."""
 
 
 class Claim(NamedTuple):

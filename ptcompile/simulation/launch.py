@@ -13,7 +13,7 @@ from ptcompile.simulation.budget import Budget
 from ptcompile.torchrun import option_name
 
 Launcher = Literal["torchrun", "accelerate", "deepspeed", "composer", "mpirun", "tune", "command", "image"]
-"""Who starts the processes: `command` is the command itself, `image` what nobody but the image knows."""
+"""Who starts the processes: `command` is the command itself, `image` what only the image knows."""
 
 _MODULES = frozenset({"torch.distributed.run", "torch.distributed.launch"})
 _OTHERS: dict[str, Launcher] = {"accelerate": "accelerate", "mpirun": "mpirun", "mpiexec": "mpirun"}

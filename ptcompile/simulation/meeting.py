@@ -108,7 +108,7 @@ def _plain(seen: list[Lead]) -> list[Lead]:
 
 
 def resolve(job: Workload, host: str, asking: Pod) -> str | None:
-    """The pod or Service that a host name leads to from one of the job's pods, in words; None for nobody."""
+    """The pod or Service that a host name leads to from one of the job's pods, in words; None for none."""
     if host in LOCAL:
         return "each pod itself"
     for role in job.roles_of(host):

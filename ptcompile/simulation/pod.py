@@ -44,7 +44,7 @@ class Pod:
 
     @property
     def hostname(self) -> str | None:
-        """The host name that the pod asks for; its own name where nobody sets one, None where that is random."""
+        """The host name that the pod asks for; its own name where nothing sets one, None where that is random."""
         return self.view.hostname or (None if self.view.random_suffix else self.view.name)
 
     @property

@@ -147,7 +147,7 @@ def _torchrun(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvou
 def _other(launch: Launch, env: Mapping[str, str], devices: int) -> Rendezvous:
     """accelerate, deepspeed and composer: they start processes as torchrun does, and call its options otherwise.
 
-    What a config file, a host file or the image says stays open: such a launch meets whoever the environment names.
+    What a config file, a host file or the image says stays open: such a launch meets whatever the environment names.
     """
     seen = _environment(launch, env)
     found = launchers.settled(launch.launcher, launch.options, env)

@@ -98,13 +98,13 @@ class World(NamedTuple):
 
     jobs: tuple[Job, ...] = ()
     skipped: tuple[str, ...] = ()
-    """Objects that nobody here knows how to run, as `Kind/name`."""
+    """Objects of kinds that are not simulated, as `Kind/name`."""
     diagnostics: tuple[Diagnostic, ...] = ()
     """What is wrong with the text, or with a spec that does not compile."""
 
     @property
     def ok(self) -> bool:
-        """Whether there is no error. A job that its operator refuses is none: `Job.expansion.refused` says so."""
+        """Whether there is no error. A job that its operator rejects is not one: `Job.expansion.refused` says so."""
         return not any(d.severity == "error" for d in self.diagnostics)
 
     @property

@@ -60,7 +60,7 @@ def validate(
     `versions` are the cluster's releases, the newest known where absent; `kubernetes`, such as `"1.34"`, goes before
     it. `others` are the objects that are created beside this one: a TrainJob's runtime may be among them.
     `definitions` are those of kinds that users brought. A kind that is not `supported` gives no problems. Raises
-    ValueError when `kubernetes` is no version.
+    ValueError when `kubernetes` is not a version.
     """
     kind = _kind(manifest)
     if kind is None:

@@ -128,7 +128,7 @@ def decoded_int_or_string(value: Any) -> Found:
 
 
 def crd_int_or_string(value: Any) -> Found:
-    """`x-kubernetes-int-or-string`: a number beyond 32 bits passes here, and the pod is refused."""
+    """`x-kubernetes-int-or-string`: a number beyond 32 bits passes here, and the pod is rejected."""
     found = decoded_int_or_string(value)
     if found and whole(value) is not None:
         found[0].stage = "pod"

@@ -31,7 +31,7 @@ class Report(NamedTuple):
     documents: int
     """How many documents there were."""
     unchecked: tuple[str, ...]
-    """The documents that nobody here can judge, as `Kind/name`."""
+    """The documents of unknown kinds, as `Kind/name`."""
     meant: tuple[Diagnostic, ...] = ()
     """What comments in the file say is meant, and so is not among the diagnostics."""
 
@@ -80,11 +80,11 @@ def lint(
 ) -> Report:
     """Say what an API server, the operators, the kubelet and torchrun would say of every object of a stream.
 
-    First what is refused, then, by the rules, what is accepted and still goes wrong; each at the line where it is.
+    First what is rejected, then, by the rules, what is accepted and still goes wrong; each at the line where it is.
 
     `kubernetes` is the server's version, such as "1.34": the profile's, or the newest known, where absent.
     `webhooks=False` is the API server with the CRDs alone, as on a cluster without the operators' webhooks.
-    `unknown_kinds="error"` makes a finding of each kind that nobody here knows; they are counted in any case.
+    `unknown_kinds="error"` makes a finding of each unknown kind; they are counted in any case.
     `select` and `ignore` are codes, beginnings of codes, or names. What would be refused is told whatever is selected,
     unless it is ignored. `schemas` are files and folders of CRDs or JSON Schemas, for kinds that ptcompile does not
     know; CRDs in the stream itself count too. `beside` are objects of other files that decide what happens to these,
@@ -129,7 +129,7 @@ def _all(
     unknown_kinds: Literal["count", "error"],
     beside: Sequence[Mapping[str, Any]],
 ) -> Iterator[Diagnostic]:
-    """What is found in the objects of a stream; those that nobody here can judge are noted in `unchecked`."""
+    """What is found in the objects of a stream; those of unknown kinds are noted in `unchecked`."""
     objects = [(document, at, one) for document in read.documents for at, one in streams.objects(document.data)]
     everything = Stream([*(manifest for _, _, manifest in objects), *beside], asked.versions)
     templates = _templates(read)
@@ -208,7 +208,7 @@ def _in_text(path: Path, content: str, asked: _Asked) -> Iterator[Problem]:
 
 
 def _of_the_text(read: Source, unchecked: list[str]) -> Iterator[Problem]:
-    """What is wrong with a text as such. Of a file that is not for Kubernetes only that it is no YAML.
+    """What is wrong with a text as such. Of a file that is not for Kubernetes only that it is not YAML.
 
     kubectl keeps the last of two equal keys and says nothing, so that two of them are no refusal.
     """
@@ -238,7 +238,7 @@ def _templates(read: Source) -> dict[int, Problem]:
 
 
 def _nameless(manifest: Mapping[str, Any]) -> list[Problem]:
-    """Why nobody can tell what an object is: every Kubernetes client refuses one without apiVersion and kind."""
+    """Why it is unknown what an object is: every Kubernetes client rejects one without apiVersion and kind."""
     missing = [key for key in ("apiVersion", "kind") if not isinstance(manifest.get(key), str) or not manifest[key]]
     return [_nothing_at(key, manifest) for key in missing]
 
@@ -254,7 +254,7 @@ def _nothing_at(key: str, manifest: Mapping[str, Any]) -> Problem:
 
 
 def _judge(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterable[Problem] | None:
-    """The problems of one object, or None where it is of a kind that nobody here knows. `others` stand beside it."""
+    """The problems of one object, or None where its kind is unknown. `others` are in the same stream."""
     if supported(manifest, asked.definitions):
         refused = validate(
             manifest,
@@ -293,7 +293,7 @@ def _namespaces(stream: Stream) -> Sequence[Mapping[str, Any]]:
 def _advised(
     manifest: Mapping[str, Any], refused: Sequence[Problem], others: Stream, asked: _Asked
 ) -> Iterator[Problem]:
-    """What the rules find, without what they say of a place that is refused already.
+    """What the rules find, without what they say of a place that is already rejected.
 
     Those of stage "apply" speak for a webhook.
     """
@@ -309,7 +309,7 @@ def _advised(
 
 _MISTYPED = frozenset({"wrong-type", "invalid-quantity"})
 _COUNTS = frozenset({"replicas", "parallelism", "completions", "numNodes", "minReplicas", "maxReplicas"})
-"""How many pods there are: where one of them cannot be read, nobody can say whether that is enough."""
+"""How many pods there are: where one of them cannot be read, whether that is enough is unknown."""
 
 
 def _judge_spec(document: Mapping[str, Any], asked: _Asked) -> Iterable[Problem]:

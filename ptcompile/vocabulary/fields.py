@@ -43,7 +43,7 @@ def as_text(amounts: Mapping[str, str | int | float]) -> dict[str, str]:
 
 
 def as_text_or_null(amounts: Mapping[str, str | int | float | None]) -> dict[str, str | None]:
-    """The same, where a null is an amount that nobody is to fill in."""
+    """The same, where null is an amount that nothing may fill in."""
     return cast("dict[str, str | None]", amounts)
 
 

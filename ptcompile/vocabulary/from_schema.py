@@ -1,6 +1,6 @@
 """Documents of our own kinds as plain objects, by their committed JSON Schemas: what the models read, without pydantic.
 
-Importing pydantic is two thirds of a cold compile, so that is left to those who need it: Python callers, and whoever
+Importing pydantic is two thirds of a cold compile, so that is left to those who need it: Python callers, and those who
 has to say what is wrong. The models stay the one truth. The schemas in `schemas/` are made of them, defaults included;
 what a schema cannot say is the models' own function, which it names as `x-check` (`accepts.py`). A document that is
 not taken here goes to the models: they take a little more, such as snake_case keys, and find the words for the rest.
@@ -178,7 +178,9 @@ def _object(file: str, schema: Schema) -> _Read:
 def _default(schema: Schema, read: _Read) -> Any:
     """What stands for a field that is not given: the schema's default, else an object with the defaults of its own."""
     default = schema.get("default", {})
-    return default if isinstance(default, str) else read(default)  # text is no object, and the models check no default
+    return (
+        default if isinstance(default, str) else read(default)
+    )  # text is not an object, and the models do not check defaults
 
 
 @cache

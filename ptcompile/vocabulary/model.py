@@ -117,7 +117,7 @@ class ResourceList(Amounts, Model):
 
 
 _NO_AMOUNTS = ResourceList.model_construct()
-"""What nobody gave: one for all, since nothing of a vocabulary is ever changed."""
+"""Absent amounts: one object for all, since models are never changed."""
 
 
 def _no_amounts() -> ResourceList:

@@ -183,8 +183,8 @@ RestartPolicy = Literal["Always", "OnFailure", "Never", "ExitCode"]
 class PodFields(Model):
     """What a job says of its nodes, and a role may say better of its own.
 
-    null is a word of its own: nothing here, from nobody. It keeps away what the job (for a role), the profile or a pass
-    would fill in. Of `image`, `command`, `args` and `restartPolicy` it says nothing.
+    null is a value of its own: nothing here, from any source. It removes what the job (for a role), the profile or a
+    pass would fill in. Of `image`, `command`, `args` and `restartPolicy` it says nothing.
     """
 
     image: str | None = Field(default=None, description="Container image.")
@@ -230,7 +230,7 @@ class RoleSpec(PodFields):
 
 
 MOST_BESIDE = 1024
-"""Pods of a role beside the trainers. Their names stand in one variable, and Linux ends a variable at 128 KiB: two DNS
+"""Pods of a auxiliary role. Their names stand in one variable, and Linux ends a variable at 128 KiB: two DNS
 labels for each."""
 
 

@@ -1,4 +1,4 @@
-"""Pods beside the trainers: who they are in a world, and that they count when two worlds are compared."""
+"""Auxiliary pods: who they are in a world, and that they count when two worlds are compared."""
 
 from __future__ import annotations
 

@@ -56,9 +56,9 @@ _LATER: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]]] = 
 def verdict(
     old: Mapping[str, Any], new: Mapping[str, Any], touched: Sequence[tuple[str, ...]], problems: Sequence[Problem]
 ) -> Apply:
-    """The verdict on an apply of `new` over `old`; `problems` are what it is refused for."""
+    """The verdict on an apply of `new` over `old`; `problems` are why it is rejected."""
     if any(problem.severity == "error" for problem in problems):
-        return Apply("refused", None)  # whoever shows it says why
+        return Apply("refused", None)  # the caller shows why
     api_version, kind = kind_of(new)
     key = api_version.rpartition("/")[0], kind
     rolls = _ROLLS.get(key)

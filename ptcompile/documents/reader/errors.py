@@ -1,4 +1,4 @@
-"""A YAML library's words for a mistake, as one sentence of ours and a way to mend it."""
+"""A YAML library's words for a mistake, as one sentence of ours and a way to fix it."""
 
 from __future__ import annotations
 

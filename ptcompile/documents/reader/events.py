@@ -66,7 +66,7 @@ def _syntax(text: str, error: Any) -> Finding:
     start = mark.index if mark else 0
     message, cure = describe(error.context or "", error.problem or "", text[start : start + 1])
     if error.context_mark and (start >= len(text.rstrip()) or "simple key" in (error.context or "")):
-        start = error.context_mark.index  # at the end of the file, or after a line that is no key: what was begun
+        start = error.context_mark.index  # at the end of the file, or after a line that is not a key: what was begun
     return Finding("yaml-syntax", message, cure, start, start + 1)
 
 

@@ -18,7 +18,7 @@ _escape = re.compile(r"\\(?:u[dD][89a-fA-F][0-9a-fA-F]{2}|.)", re.DOTALL)
 
 
 class Value(NamedTuple):
-    """One value of a JSON stream and the offsets of its text; `data` is `None` where it is refused."""
+    """One value of a JSON stream and the offsets of its text; `data` is `None` where it is rejected."""
 
     data: dict[str, Any] | None
     start: int
@@ -101,7 +101,7 @@ def _value(text: str, data: Any, start: int, end: int, *, repeated: bool) -> Val
 
 
 def _without_lone_surrogates(data: dict[str, Any]) -> dict[str, Any]:
-    """Half a pair is no character; Go reads the replacement character."""
+    """Half a pair is not a character; Go reads the replacement character."""
     text = json.dumps(data, ensure_ascii=False)
     if text.isascii() or not re.search("[\ud800-\udfff]", text):
         return data

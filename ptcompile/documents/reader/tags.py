@@ -50,7 +50,7 @@ def _binary(event: Any, text: str) -> str:
 
 
 def note_tag(event: Any, findings: list[Finding]) -> None:
-    """Say that kubectl ignores a tag of somebody's own."""
+    """Say that kubectl ignores a custom tag."""
     tag = event.tag
     if not tag or tag == "!" or tag.startswith(_CORE):
         return

@@ -62,7 +62,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _other(one: Trainer, option: str) -> Path | None:
-    """Where the user wrote the value that loses; None where nobody but the operator did."""
+    """Where the user wrote the value that loses; None where only the operator did."""
     index = one.entry(variable(option))
     return one.field(option) if index is None else (*one.path, "env", index)
 

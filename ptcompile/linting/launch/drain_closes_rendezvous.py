@@ -5,7 +5,7 @@ An official tag of pytorch/pytorch says which it is, else the profile's versions
 
 Why: a torchrun that receives SIGTERM, as the kubelet sends it when a node is drained, a spot node is reclaimed or a pod
 is deleted, closes the rendezvous for every node. The others exit with status 1 (RendezvousClosedError) as soon as they
-meet again, restarts or not; a pod that is made again finds the rendezvous closed. Measured on 2.5.1; on 2.2.2 and
+meet again, restarts or not; a recreated pod finds the rendezvous closed. Measured on 2.5.1; on 2.2.2 and
 2.13.0 the others go on.
 
 Example:

@@ -36,7 +36,7 @@ Example:
 
 Fix: give each job its own id, such as its name: --rdzv-id, PET_RDZV_ID or elasticPolicy.rdzvId.
 
-Source: PyTorch 2.13, torch/distributed/run.py: rdzv-id is none where nobody gives it; training-operator 1.9, which
+Source: PyTorch 2.13, torch/distributed/run.py: rdzv-id defaults to none; training-operator 1.9, which
 never makes one.
 """
 

@@ -52,7 +52,7 @@ from ptcompile.linting.trainers import count
 
 _READ: Final = ("MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE", "RANK")
 _TELLING: Final = ("MASTER_ADDR", "WORLD_SIZE", "RANK")
-"""Those that nobody sets who does not mean it."""
+"""Those that are set only on purpose."""
 
 
 def _check(subject: Subject) -> Iterator[Found]:

@@ -26,7 +26,7 @@ Example:
 
 Fix: run one process per GPU, or request fewer GPUs. Ignore it if one process drives several GPUs.
 
-Source: PyTorch 2.13, torch/distributed/run.py: nproc-per-node is 1 where nobody gives it.
+Source: PyTorch 2.13, torch/distributed/run.py: nproc-per-node defaults to 1.
 """
 
 from __future__ import annotations

@@ -81,7 +81,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _why(role: Role, pod: Pod, one: Trainer | None) -> str | None:
-    """Why nobody here knows how a pod starts, or None."""
+    """Why it is unknown how a pod starts, or None."""
     launch = pod.launch
     if one is not None and (one.modelled or one.plain):
         return "a script with branches, or envFrom, decides what is started" if one.unsure else None

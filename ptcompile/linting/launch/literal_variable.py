@@ -72,7 +72,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     for path, written, view, pod in views(subject):
         more = given_by_stream(subject, view.spec, pod.view.namespace)
         if more is None:
-            continue  # of what an object of another file gives, nobody here knows the names
+            continue  # names from an object of another file are unknown
         env = view.env
         held = {text(entry.get("name")): at for at, entry in reversed([*enumerate(env)])}  # of each name the first
         known = held.keys() | more

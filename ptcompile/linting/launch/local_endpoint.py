@@ -60,7 +60,7 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
         return
     first = found[0]
     if first.seen.nodes is None or first.seen.nodes[1] < 2 or first.standalone:
-        return  # torchrun refuses the number, or expects nobody: other rules say so
+        return  # torchrun rejects the number, or expects no other node: other rules report it
     if first.local:
         path = first.place(_option(first))
         path = first.line if path == first.path else path

@@ -2,7 +2,7 @@
 
 What: torchrun's max-restarts times the retries of the operator are a hundred starts and more.
 
-Why: each retry of a pod begins torchrun's own restarts anew. A mistake in the script that fails every time is then paid
+Why: each retry of a pod resets torchrun's own restarts. A mistake in the script that fails every time is then paid
 for a hundred times.
 
 Example:
@@ -76,7 +76,7 @@ def _meant(subject: Subject, one: Trainer) -> bool:
 
 
 def _retries(subject: Subject) -> int:
-    """How often the operator starts a pod again; 0 where it does not, or where nobody counts."""
+    """How often the operator restarts a pod; 0 where it does not, or does not count."""
     spec = subject.spec
     if subject.kind == PYTORCHJOB:
         return integer(at(spec, "runPolicy").get("backoffLimit"))

@@ -44,7 +44,7 @@ def _check(subject: Subject) -> Iterator[Found]:
     for one in subject.trainers:
         conf = one.options.get("rdzv-conf", "")
         if not one.torchrun or not known(conf) or one.seen.backend not in BACKENDS:
-            continue  # a backend of somebody's own has options of its own
+            continue  # a custom backend has its own options
         names = unknown_conf(conf)
         if not names or why_not_conf(conf, one.seen.backend):  # bad-rdzv-conf
             continue

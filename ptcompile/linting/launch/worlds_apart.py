@@ -37,7 +37,7 @@ Example:
 
 Fix: give torchrun --nnodes, --node-rank and --master-addr, or --nnodes and a c10d endpoint.
 
-Source: PyTorch 2.13, torch/distributed/run.py: nnodes is 1:1 where nobody gives it; Volcano 1.16, whose pytorch
+Source: PyTorch 2.13, torch/distributed/run.py: nnodes defaults to 1:1; Volcano 1.16, whose pytorch
 plugin sets no PET_* variables.
 """
 

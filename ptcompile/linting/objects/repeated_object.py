@@ -36,7 +36,7 @@ from ptcompile.linting.subject import Subject
 
 _PATH = ("metadata", "name")
 _MADE_ONCE = ("Job", "JobSet", "PyTorchJob", "TrainJob", "Pod")
-"""Kinds that are created rather than applied again: the second one is refused even where it is the same."""
+"""Kinds that are created rather than applied again: the second one is rejected even if it is the same."""
 _Key = tuple[tuple[str, str], str, str]
 
 

@@ -70,7 +70,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _asked(subject: Subject, name: str, totals: dict[str, Quantity]) -> Quantity | None:
-    """What the pods together ask of what a quota limits; None for what is no matter of pods."""
+    """What the pods together ask of what a quota limits; None for what does not concern pods."""
     job = subject.job
     if job is None:
         return None

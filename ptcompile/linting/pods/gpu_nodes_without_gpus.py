@@ -63,7 +63,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _asks(template: Template) -> bool:
-    """Whether the pod gets devices: by name, by a claim, or by a resource that nobody here knows."""
+    """Whether the pod gets devices: by name, by a claim, or by an unknown resource."""
     if items(template.spec.get("resourceClaims")):
         return True
     return any(

@@ -12,7 +12,7 @@ def backoff_limit(job: Json) -> Any:
 
 
 def pod_replacement_policy(job: Json) -> Any:
-    """When a pod is made anew that has not ended yet: not before it has, where a policy must see how it ended."""
+    """When a pod that has not ended yet is replaced: not before it has, where a policy must see how it ended."""
     return "Failed" if job.get("podFailurePolicy") else "TerminatingOrFailed"
 
 

@@ -5,7 +5,7 @@ Why each field (Kubernetes 1.36):
 - completionMode Indexed with parallelism equal to completions: every node runs at once, each with a stable host name
   `<job>-<index>` and JOB_COMPLETION_INDEX. Parallelism defaults to 1, which would run one rank after the other.
 - subdomain and a headless Service of the job's name with publishNotReadyAddresses: `<job>-0.<job>` resolves before
-  the pod is ready, so nobody waits for a probe that waits for the rendezvous.
+  the pod is ready, so no pod waits for a probe that waits for the rendezvous.
 - backoffLimit 0 unless the user asks for restarts: a single replaced pod cannot rejoin a static rendezvous, and the
   default of 6 would leave its peers waiting. The controller replaces failed pods one by one, never all of them.
 - restartPolicy Never unless the user says OnFailure, so that a failure counts and its log stays.

@@ -20,7 +20,7 @@ from ptcompile.operators.common.read import (
 
 
 def read(manifest: Json, _others: tuple[Json, ...]) -> Iterator[Read]:
-    """The pods as equal nodes. A Job that runs its indexes one after the other is no job of nodes."""
+    """The pods as equal nodes. A Job that runs its indexes one after the other is not a job of nodes."""
     spec, template = at(manifest, "spec"), at(manifest, "spec", "template")
     path: Path = ("spec", "template")
     parallelism, completions = count(spec.get("parallelism")), count(spec.get("completions"))

@@ -45,7 +45,7 @@ def success_policy_is_there(job: Job, cluster: ClusterProfile, kind: str) -> Ite
 def disruption_needs_never(job: Job, kind: str) -> Iterator[Problem]:
     """What `kind` cannot tell apart where containers are restarted in place: its Job counts a lost node (rule 166).
 
-    Of a role beside the trainers nobody said otherwise: there a lost node counts as one of its restarts.
+    For an auxiliary role that is the default: there a lost node counts as one of its restarts.
     """
     role = next((role for role in job.trainers if role.restart_policy == "OnFailure"), None)
     if role is None:

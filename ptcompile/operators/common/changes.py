@@ -37,7 +37,7 @@ def there(name: str, versions: Versions) -> bool:
     """Whether the cluster's release has the change of this name.
 
     Raises:
-        KeyError: there is no such row, which is a mistake of ours.
+        KeyError: there is no such row, which is a bug.
     """
     change = changes()[name]
     version: Version = getattr(versions, change.operator)

@@ -24,7 +24,7 @@ _SCALARS = frozenset({str, int, bool, float, type(None)})
 
 
 def _plainly_fine(value: Any) -> bool:
-    """Whether one quick look, that keeps no paths, finds nothing. It doubts all that is no plain JSON data."""
+    """Whether one quick look, that keeps no paths, finds nothing. It doubts anything but plain JSON data."""
     stack = [value]
     while stack:
         one = stack.pop()
@@ -75,7 +75,7 @@ def _amounts(amounts: dict[str, Any], say: Say, path: Path) -> Iterator[Problem]
 
 
 def _in_pattern(amount: str) -> bool:
-    """Whether a text that is no quantity may still fit the CRD's pattern: an exponent with a point."""
+    """Whether a text that is not a quantity may still fit the CRD's pattern: an exponent with a point."""
     if "." not in amount:
         return False
     _, exponent, power = amount.lower().partition("e")

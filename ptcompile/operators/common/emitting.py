@@ -93,14 +93,14 @@ def restart_policies(job: Job, allowed: tuple[str, ...], why: str) -> Iterator[P
 
 
 def only_trainers(job: Job, kind: str) -> Iterator[Problem]:
-    """A refusal of each role beside the trainers, for a kind whose pods are all nodes."""
+    """A refusal of each auxiliary role, for a kind whose pods are all nodes."""
     for role in job.beside:
         why = f"{kind} has no pods other than those that train"
         yield cannot(role_path(role), why, "use the target volcano, trainjob or jobset")._replace(on_key=True)
 
 
 def hosts_beside(job: Job, between: str = "") -> dict[str, tuple[str, ...]]:
-    """The names of the pods of each role beside the trainers, in the job's headless Service; `between` stands in front
+    """The names of the pods of each auxiliary role, in the job's headless Service; `between` stands in front
     of the index."""
     return {
         role.name: tuple(f"{job.name}-{role.name}{between}-{i}.{job.name}" for i in range(role.replicas))

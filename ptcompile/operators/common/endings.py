@@ -55,7 +55,7 @@ def meets_by_c10d(job: Job) -> bool:
 def restarts(job: Job, role: Role) -> int:
     """How many failures of a role's containers the kubelet mends in place, where its restartPolicy is OnFailure.
 
-    A role beside the trainers restarts so by itself, and asks for no retries of theirs.
+    A auxiliary role restarts so by itself, and asks for no retries of theirs.
     """
     limit = job.run_policy.backoff_limit
     if limit is not None:
@@ -96,7 +96,7 @@ def restarts_in_place(role: Role) -> bool:
 
 
 def returns_alone(role: Role) -> bool:
-    """Whether it is a role beside the trainers whose pods start again without anybody else."""
+    """Whether it is an auxiliary role whose pods restart alone."""
     return not role.trains and restarts_in_place(role)
 
 

@@ -78,7 +78,7 @@ class PodView(NamedTuple):
     random_suffix: bool = False
     namespace: str = "default"
     hostname: str | None = None
-    """None where nobody sets one: then the host name is the pod's own name."""
+    """None where nothing sets one: then the host name is the pod's own name."""
     subdomain: str | None = None
     dns: str | None = None
     """The full name that other pods can resolve, or None when no Service gives it one."""

@@ -27,7 +27,7 @@ _PLUGINS_MARK = "scheduling.x-k8s.io/pod-group"
 
 
 def pod_group(job: Job, cluster: ClusterProfile, target: str) -> list[dict[str, Any]]:
-    """The PodGroup of a job, to stand before it; nothing where nobody would read it."""
+    """The PodGroup of a job, to come before it; nothing where nothing would read it."""
     placer = gang(job, cluster)
     if placer not in {"volcano", "scheduler-plugins"}:
         return []

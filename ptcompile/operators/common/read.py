@@ -1,6 +1,6 @@
-"""Reading a manifest back: what an object says, in the words of a spec, before anybody asks whether that is all of it.
+"""Reading a manifest back: what an object says, in the words of a spec, before it is checked whether that is all of it.
 
-A reader takes what it has a word for and leaves the rest: whoever called it compiles the words and compares, so that
+A reader takes what it has a word for and leaves the rest: the caller compiles the words and compares, so that
 nothing is lost by being forgotten here (`importing`).
 """
 
@@ -20,7 +20,7 @@ class Pods(NamedTuple):
     """The pods of one role."""
 
     role: str
-    """`node`, `master` or `worker`; else the name of a role beside the trainers."""
+    """`node`, `master` or `worker`; else the name of a auxiliary role."""
     replicas: int
     template: Json
     path: Path | None

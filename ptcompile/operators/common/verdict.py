@@ -1,4 +1,4 @@
-"""Writing what a webhook refuses, and what is refused after it, as problems."""
+"""Writing what a webhook rejects, and what is rejected after it, as problems."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple

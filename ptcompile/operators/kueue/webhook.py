@@ -67,7 +67,7 @@ def _topology(path: Path, template: Json, pods: int) -> Iterator[Problem]:
     for name in asked[1:]:
         why = f"must not be used with {asked[0].removeprefix(PREFIX)}: a set of pods has one topology request"
         yield _refused("refused-topology-request", (*path, name), why, "keep one of them", on_key=True)
-    if (_SLICE in written) != (_SIZE in written):  # a value of another type is refused by itself
+    if (_SLICE in written) != (_SIZE in written):  # a value of another type is rejected by itself
         name, other = (_SLICE, _SIZE) if _SLICE in annotations else (_SIZE, _SLICE)
         why = f"must not be without {other.removeprefix(PREFIX)}"
         yield _refused("refused-topology-request", (*path, name), why, f"add {other}", on_key=True)

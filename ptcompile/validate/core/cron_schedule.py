@@ -115,7 +115,7 @@ def why_not_time_zone(name: str) -> str | None:
 
 
 def why_not_schedule(text: str) -> str | None:
-    """Why a text is no cron schedule."""
+    """Why a text is not a cron schedule."""
     if text.startswith("@"):
         return _why_not_word(text)
     fields = text.split()

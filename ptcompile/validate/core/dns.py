@@ -19,7 +19,7 @@ _is_v4 = Pattern(r"(?:0*(?:25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})\.){3}0*(?:25[0-5]|2
 
 
 def why_not_ip(text: str, context: Context) -> str | None:
-    """Why a text is no IP address. Since 1.36 the server refuses what other programs read differently."""
+    """Why a text is not an IP address. Since 1.36 the server refuses what other programs read differently."""
     if not is_ip(text):
         return "must be a valid IP address"
     if context.at_least(36):
@@ -31,7 +31,7 @@ def why_not_ip(text: str, context: Context) -> str | None:
 
 
 def why_not_cidr(text: str, context: Context) -> str | None:
-    """Why a text is no range of addresses. Since 1.36 its address has to be the first of the range."""
+    """Why a text is not a range of addresses. Since 1.36 its address has to be the first of the range."""
     if not is_cidr(text):
         return "must be a valid CIDR value"
     address, _, bits = text.partition("/")

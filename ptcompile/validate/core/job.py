@@ -136,7 +136,7 @@ def _check_high(spec: dict[str, Any], path: Path, failed: int | None, found: f.F
     if failed is None:
         why = f"must be specified when completions is above {_HIGH_COMPLETIONS}"
         f.required(found, (*path, "maxFailedIndexes"), why)
-    elif _LOW_LIMIT < failed <= _PARALLELISM_MAX:  # above that it is refused anyway
+    elif _LOW_LIMIT < failed <= _PARALLELISM_MAX:  # above that it is rejected anyway
         f.invalid(found, (*path, "maxFailedIndexes"), failed, f"must be less than or equal to {_LOW_LIMIT} {suffix}")
 
 
@@ -193,7 +193,7 @@ def check_job_selector(meta: dict[str, Any], spec: dict[str, Any], path: Path, f
 
 
 def _made_labels(meta: dict[str, Any]) -> dict[str, Any]:
-    """The labels that the server gives a Job's pods; nobody knows the uid."""
+    """The labels that the server gives a Job's pods; the uid is unknown."""
     return {**dict.fromkeys(_NAME_LABELS, meta.get("name")), **dict.fromkeys(_UID_LABELS, object())}
 
 

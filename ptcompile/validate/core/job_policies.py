@@ -77,7 +77,9 @@ def _check_numbers(values: list[int], path: Path, zero_is_wrong: bool, found: f.
     seen: set[int] = set()
     for index, value in enumerate(values):
         if zero_is_wrong and value == 0:
-            f.invalid(found, (*path, index), value, "must not be 0 for the In operator", "remove it: 0 is no failure")
+            f.invalid(
+                found, (*path, index), value, "must not be 0 for the In operator", "remove it: 0 is not a failure"
+            )
         if value in seen:
             f.duplicate(found, (*path, index), value)
         seen.add(value)
@@ -151,7 +153,7 @@ def count_indexes(text: str, completions: int | None) -> tuple[int | None, str |
         start = last + 1
         for position, limit in enumerate(limits):
             if not _is_number(limit):
-                return None, f'"{limit[:40]}" is no number'
+                return None, f'"{limit[:40]}" is not a number'
             value = int(limit)
             if completions is not None and value >= completions:
                 return None, f"index {value} is too large for {completions} completions"

@@ -88,7 +88,7 @@ _NO_METADATA: Final = frozenset({"authentication.k8s.io", "authorization.k8s.io"
 
 
 def other_problems(manifest: Mapping[str, Any], context: Context) -> Iterator[Problem]:
-    """What the server answers to an object of a kind that is no part of a training job, its structure apart."""
+    """What the server answers to an object of a kind that is not part of a training job, its structure apart."""
     found: f.Found = []
     kind = (str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind")))
     if kind[0] not in _NO_METADATA:

@@ -43,7 +43,7 @@ def check_claim_spec(spec: Any, path: Path, found: f.Found, context: Context = N
 
 
 def drops_source(name: str, source: Mapping[str, Any]) -> bool:
-    """Whether the server drops a source: a `dataSource` that is no claim and no snapshot, a `dataSourceRef` into
+    """Whether the server drops a source: a `dataSource` that is neither a claim nor a snapshot, a `dataSourceRef` into
     another namespace, whose gate is off."""
     if name == "dataSourceRef":
         return bool(source.get("namespace"))

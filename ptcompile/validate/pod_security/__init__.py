@@ -1,6 +1,6 @@
 """Pod Security Admission: what the level of a namespace forbids pods, said at the pod's field.
 
-A Pod is refused; of a template the pods are, later. Without a label on the namespace, or a level in the profile, there
+A Pod is rejected; of a template the pods are, later. Without a label on the namespace, or a level in the profile, there
 is nothing to say. Sources: pod-security-admission of Kubernetes 1.30 to 1.36.
 """
 
