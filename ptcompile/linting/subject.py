@@ -1,7 +1,8 @@
 """What rules look at: one object with its pod templates, and the world that it would make, each made when asked for."""
 
+from collections.abc import Callable
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from ptcompile.kubernetes.untyped import at
 from ptcompile.linting.templates import Container, Entry, Template, Word
@@ -12,11 +13,24 @@ if TYPE_CHECKING:
     from ptcompile.simulation import Pod
     from ptcompile.simulation.rendezvous import Rendezvous
 
+T = TypeVar("T")
+
 __all__ = ["Container", "Entry", "Subject", "Template", "Word"]
 
 
 class Subject(Workload):
     """One object among the others of its stream. Rules share what is derived here; nothing is derived twice."""
+
+    def once(self, make: "Callable[[Subject], T]") -> "T":
+        """What a function makes of the object, made once: what the rules of one operator share."""
+        made = self._made
+        if make not in made:
+            made[make] = make(self)
+        return cast("T", made[make])
+
+    @cached_property
+    def _made(self) -> "dict[Callable[[Subject], object], object]":
+        return {}
 
     @cached_property
     def trainers(self) -> "tuple[Trainer, ...]":

@@ -37,8 +37,8 @@ def words_of(subject: Subject) -> list[str] | None:
     None where they cannot be told, since a text puts words together: then every rule is asked.
     """
     texts = _texts(subject.manifest)
-    if subject.kind[1] == "TrainJob":
-        texts |= _texts(subject.runtime.runtime)
+    if subject.base is not None:
+        texts |= _texts(subject.base.source)
     text = "\n".join(texts).casefold()
     if ("$" in text or '"' in text or "'" in text or "\\" in text) and _joined(text):
         return None
