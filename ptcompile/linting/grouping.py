@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ptcompile.linting.trainers import PYTORCHJOB, TRAINJOB, VOLCANO, Trainer
+from ptcompile.linting.trainers import PYTORCHJOB, VOLCANO, Trainer
 from ptcompile.linting.workload import Workload
 
 Trainers = tuple[Trainer, ...]
@@ -32,7 +32,7 @@ def plain(subject: Workload, found: Trainers) -> tuple[Trainers, ...]:
 def _grouped(subject: Workload, found: Trainers, wanted: Callable[[Trainer], bool]) -> tuple[Trainers, ...]:
     if not found or not all(wanted(one) and not one.unsure for one in found):
         return ()
-    if subject.kind == TRAINJOB and subject.runtime.assumed:
+    if subject.base is not None and subject.base.assumed:
         return ()
     out: dict[tuple[str, ...], list[Trainer]] = {}
     for one in found:

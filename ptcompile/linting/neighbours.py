@@ -21,7 +21,7 @@ from ptcompile.kubernetes.untyped import (
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject, subject_of
 from ptcompile.linting.trainers import count
-from ptcompile.operators.batch.pods import job_labels
+from ptcompile.operators.common.job_labels import job_labels
 from ptcompile.operators.common.templates import templates_of
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """What rules look at: one object with its pod templates, and the world that it would make, each made when asked for."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from ptcompile.kubernetes.untyped import Json, at
 from ptcompile.linting.stream import Stream
@@ -13,11 +14,24 @@ if TYPE_CHECKING:
     from ptcompile.simulation import Pod
     from ptcompile.simulation.rendezvous import Rendezvous
 
+T = TypeVar("T")
+
 __all__ = ["Container", "Entry", "Subject", "Template", "Word"]
 
 
 class Subject(Workload):
     """One object among the others of its stream. Rules share what is derived here; nothing is derived twice."""
+
+    def once(self, make: "Callable[[Subject], T]") -> "T":
+        """What a function makes of the object, made once: what the rules of one operator share."""
+        made = self._made
+        if make not in made:
+            made[make] = make(self)
+        return cast("T", made[make])
+
+    @cached_property
+    def _made(self) -> "dict[Callable[[Subject], object], object]":
+        return {}
 
     @cached_property
     def trainers(self) -> "tuple[Trainer, ...]":

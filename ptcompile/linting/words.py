@@ -39,8 +39,8 @@ def words_of(subject: Subject) -> list[str] | None:
     None where they cannot be told, since a text puts words together: then every rule is asked.
     """
     texts = _texts(subject.manifest)
-    if subject.kind[1] == "TrainJob":
-        texts |= _texts(subject.runtime.runtime)
+    if subject.base is not None:
+        texts |= _texts(subject.base.source)
     text = "\n".join(texts).casefold()
     quoted = '"' in text or "'" in text or "\\" in text
     if _joined(text) if quoted else "$" in text and any(joined(text) for joined in _joined_unquoted):

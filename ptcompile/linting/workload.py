@@ -8,16 +8,13 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.templates import Container, Template
 from ptcompile.memo import cached_property
+from ptcompile.operators import all as operators
 from ptcompile.operators.common.templates import templates_of
 
 if TYPE_CHECKING:
-    from ptcompile.operators.trainer.runtimes import Found as Runtime
-    from ptcompile.operators.volcano.tasks import VolcanoJob
+    from ptcompile.operators.common.base import Base
     from ptcompile.simulation import Job
     from ptcompile.simulation.meeting import Meeting
-
-MOST_TASKS = 256
-"""A Volcano Job of more tasks is not simulated here, if each of its pods is told the hosts of every task."""
 
 
 class Workload:
@@ -79,14 +76,14 @@ class Workload:
     def job(self) -> "Job | None":
         """The job as it would run, by the operator of this version; None for kinds that make no pods.
 
-        None too for a Volcano Job that is too wide (`MOST_TASKS`). Its pods are built when asked for: look at `folded`
-        ones, not at all.
+        None too for one whose pods are too many to be looked at (`crowded` of the record). Its pods are built when
+        asked for: look at `folded` ones, not at all.
         """
         from ptcompile.operators.pods import RUNS_PODS
         from ptcompile.simulation import job_of
 
-        volcano = self.kind == ("batch.volcano.sh/v1alpha1", "Job")
-        if volcano and len(self.templates) > MOST_TASKS and "svc" in self.volcano.plugins:
+        crowded = operators.part(self.kind, "crowded")
+        if crowded is not None and crowded(self.manifest, self.versions):
             return None
         if self.kind not in RUNS_PODS:
             return None
@@ -105,16 +102,7 @@ class Workload:
         return self.stream.objects.within(namespace(self.manifest))
 
     @cached_property
-    def volcano(self) -> "VolcanoJob":
-        """A Volcano Job after the mutating webhook's defaults."""
-        from ptcompile.operators.common.expansion import Context
-        from ptcompile.operators.volcano.pods import read
-
-        return read(self.manifest, Context(versions=self.versions))
-
-    @cached_property
-    def runtime(self) -> "Runtime":
-        """The runtime that a TrainJob names, and whether it is but assumed."""
-        from ptcompile.operators.trainer.runtimes import find
-
-        return find(self.manifest, self.stream.deciding, self.versions.trainer)
+    def base(self) -> "Base | None":
+        """The object that its controller fills it from; None where there is no such thing."""
+        find = operators.part(self.kind, "base")
+        return find(self.manifest, self.stream.deciding, self.versions) if find is not None else None

@@ -139,6 +139,7 @@ OPERATORS: Final = (
                 status="status:status",
                 following="following:FOLLOWING",
                 gang="gang:counted",
+                crowded="pods:crowded",
             ),
             Kind("scheduling.volcano.sh/v1beta1", "PodGroup", schema="scheduling.volcano.sh/podgroup_v1beta1.json"),
         ),
@@ -180,6 +181,7 @@ OPERATORS: Final = (
                 following="following:FOLLOWING",
                 in_newest_words="older_releases:today",
                 in_written_words="older_releases:written",
+                base="runtimes:base",
                 options="options:OPTIONS",
             ),
             Kind(
@@ -254,6 +256,8 @@ OPERATORS: Final = (
         "kueue",
         authority="kueue",
         version="kueue",
+        admits="marks:QUEUED",
+        admission="webhook:check",
         changes="changes:CHANGES",
         software="kueue",
         kubernetes=(((0, 11), (1, 29)),),  # site, Installation

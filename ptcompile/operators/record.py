@@ -54,6 +54,10 @@ class Kind(NamedTuple):
     """manifest, version -> manifest: one of an older release in the words of the newest, or the manifest itself."""
     in_written_words: str = ""
     """path, version -> path: from a place in those words back to the place in the file."""
+    base: str = ""
+    """manifest, others, versions -> the object that its controller fills it from (`common.base.Base`)."""
+    crowded: str = ""
+    """manifest, versions -> whether its pods are so many, each told of all, that rules do without them."""
     options: str = ""
     """The fields that the operator turns into options of torchrun, by option."""
     read: str = ""
@@ -90,6 +94,10 @@ class Operator(NamedTuple):
     """The oldest Kubernetes that its documentation asks for, each from one of its releases on; the oldest first."""
     crds: tuple[str, ...] = ()
     """Its CRDs, `plural.group/version`."""
+    admits: str = ""
+    """The kinds of other operators that its webhook is asked about, by apiVersion and kind."""
+    admission: str = ""
+    """manifest, key -> problems: that webhook."""
     beside: str = ""
     """The folder of another operator that this one cannot work without."""
 

@@ -169,7 +169,7 @@ def _runtimes(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list
         data = {"apiVersion": spec.api_version, "kind": spec.kind, **spec.document(given=True)}
         made = compile_document(data, cluster, "trainjob").manifests
         for job in (one for one in made if one["kind"] == "TrainJob"):
-            runtime = runtimes.find(job, made, cluster.versions().trainer).runtime
+            runtime = runtimes.find(job, made, cluster.versions().trainer).source
             ref = job["spec"]["runtimeRef"]
             kind, name = ref.get("kind", runtimes.KINDS[0]), ref["name"]
             metadata = {"name": name, **runtime["metadata"]}

@@ -7,12 +7,13 @@ and none twice.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem, field_path
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.operators import all as operators
+from ptcompile.operators.record import resolve
 from ptcompile.validate.schemas import BUILT_IN, CUSTOM, known_version
 from ptcompile.validate.structure import covered, outside, structure
 from ptcompile.validate.structure_fault import Fault, to_problem
@@ -84,15 +85,11 @@ def _webhook(kind: Kind) -> Webhook | None:
     return webhook_of(kind)
 
 
-def _queued(manifest: Mapping[str, Any], kind: Kind) -> Iterable[Problem]:
-    """What Kueue's webhook refuses, which looks at the kinds of other operators."""
-    from ptcompile.operators.kueue.marks import QUEUED
-
-    if kind not in QUEUED:
-        return ()
-    from ptcompile.operators.kueue.webhook import check
-
-    return check(manifest, kind)
+def _queued(manifest: Mapping[str, Any], kind: Kind) -> Iterator[Problem]:
+    """What the webhooks refuse that look at the kinds of other operators, such as Kueue's."""
+    for one in operators.OPERATORS:
+        if one.admits and kind in resolve(one.folder, one.admits):
+            yield from resolve(one.folder, one.admission)(manifest, kind)
 
 
 def _kind(manifest: Mapping[str, Any]) -> Kind | None:

@@ -8,6 +8,7 @@ from typing import Any
 from ptcompile.kubernetes.untyped import Json, at, integer, items, namespace, object_name, string_map, text
 from ptcompile.operators.common import podspec
 from ptcompile.operators.common.expansion import Context, Expansion, PodView, Role, template_parts
+from ptcompile.operators.common.job_labels import job_labels
 from ptcompile.operators.common.services import headless_for
 
 _INDEX_ENV = podspec.field("JOB_COMPLETION_INDEX", f"metadata.labels['{podspec.COMPLETION_INDEX}']")
@@ -36,11 +37,6 @@ def pod_count(spec: Json) -> int:
     """How many pods succeed before the Job is complete; those that run at once are `parallelism`."""
     completions = spec.get("completions")
     return max(0, integer(spec.get("parallelism") if completions is None else completions, 1))
-
-
-def job_labels(name: str) -> dict[str, str]:
-    """What the API server adds to the pod template's labels (Kubernetes 1.27 and later)."""
-    return {"batch.kubernetes.io/job-name": name, "job-name": name}
 
 
 def job_summary(name: str, role: str, spec: Json) -> Json:

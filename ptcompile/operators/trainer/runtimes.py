@@ -5,12 +5,13 @@ those of its examples folder, which people apply as they stand; a file of the sa
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.untyped import Json, at, items, mapping, namespace, string_map, text
-from ptcompile.kubernetes.versions import Version
+from ptcompile.kubernetes.versions import Version, Versions
+from ptcompile.operators.common.base import Base
 from ptcompile.operators.trainer.builtin_runtimes import ANCESTOR, BUILTIN, EXAMPLES, GROUP, TORCH_IMAGE
 
 API_VERSION = f"{GROUP}/v1alpha1"
@@ -18,16 +19,9 @@ KINDS = ("ClusterTrainingRuntime", "TrainingRuntime")
 POLICIES = ("torch", "mpi", "jax", "xgboost", "flux")
 
 __all__ = [
-    "API_VERSION", "BUILTIN", "EXAMPLES", "GROUP", "KINDS", "POLICIES", "Found", "ancestor", "container", "containers",
+    "API_VERSION", "BUILTIN", "EXAMPLES", "GROUP", "KINDS", "POLICIES", "ancestor", "base", "container", "containers",
     "find", "gpus", "node_resources", "nodes", "policy_of", "processes", "replicated_jobs", "tune_model",
 ]  # fmt: skip
-
-
-class Found(NamedTuple):
-    """The runtime of a TrainJob, and how sure it is: `assumed` when no file and no release shows it."""
-
-    runtime: Json
-    assumed: bool
 
 
 _OLDER = (
@@ -37,7 +31,12 @@ _OLDER = (
 """The image of the torch runtimes before a release of Trainer."""
 
 
-def find(manifest: Json, others: Iterable[Json] = (), version: Version = (2, 3)) -> Found:
+def base(manifest: Json, others: Iterable[Json], versions: Versions) -> Base:
+    """The runtime of a TrainJob in a cluster of these releases."""
+    return find(manifest, others, versions.trainer)
+
+
+def find(manifest: Json, others: Iterable[Json] = (), version: Version = (2, 3)) -> Base:
     """The runtime that a TrainJob names: from the same stream, else built in, else of the examples.
 
     An unknown one is taken for a copy of `torch-distributed`. `version` is Trainer's: older ones install older images.
@@ -46,10 +45,10 @@ def find(manifest: Json, others: Iterable[Json] = (), version: Version = (2, 3))
     kind, name = text(ref.get("kind")) or KINDS[0], text(ref.get("name"))
     beside = objects(others) if kind == KINDS[0] else objects(others).within(namespace(manifest))
     for other in beside.named((API_VERSION, kind), name):
-        return Found(other, assumed=False)
+        return Base(other, assumed=False)
     known = BUILTIN.get(name) if kind == KINDS[0] else None
     known = known or EXAMPLES.get((kind, name))
-    return Found(_aged(known or BUILTIN["torch-distributed"], version), assumed=known is None)
+    return Base(_aged(known or BUILTIN["torch-distributed"], version), assumed=known is None)
 
 
 def _aged(runtime: Json, version: Version) -> Json:

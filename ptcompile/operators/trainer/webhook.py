@@ -64,11 +64,11 @@ def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> It
     yield from _patches(items(spec.get("runtimePatches")))
     if found.assumed and text(ref.get("name")) not in runtimes.BUILTIN:
         return  # nobody can say what a runtime demands that no file shows
-    yield from _initializers(spec, found.runtime, mounted=versions.trainer >= (2, 3))
-    if runtimes.policy_of(found.runtime) == "torch":
-        yield from _torch(spec, found.runtime)
-    if at(found.runtime, "spec", "podGroupPolicy").get("volcano") is not None:
-        yield from _queue(manifest, found.runtime)
+    yield from _initializers(spec, found.source, mounted=versions.trainer >= (2, 3))
+    if runtimes.policy_of(found.source) == "torch":
+        yield from _torch(spec, found.source)
+    if at(found.source, "spec", "podGroupPolicy").get("volcano") is not None:
+        yield from _queue(manifest, found.source)
 
 
 _SUPPORTED = tuple(f"{kind}.{runtimes.GROUP}" for kind in runtimes.KINDS)

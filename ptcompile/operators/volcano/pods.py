@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ptcompile.kubernetes.untyped import Json, at, integer, items, namespace, object_name, string_map, text, texts
+from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common import podspec
 from ptcompile.operators.common.expansion import Context, Expansion, PodView, Role, template_parts
 from ptcompile.operators.volcano.plugins import PLUGINS
@@ -60,6 +61,16 @@ def read(manifest: Json, context: Context) -> VolcanoJob:
     if "mpi" in plugins:
         plugins.setdefault("ssh", [])
     return VolcanoJob(object_name(manifest), namespace(manifest), spec, tasks, plugins, context.versions.volcano)
+
+
+_MOST_TASKS = 256
+"""Tasks of a job of which rules look at the pods, if each is told the hosts of every task."""
+
+
+def crowded(manifest: Json, versions: Versions) -> bool:
+    """Whether the svc plugin tells each pod the hosts of more tasks than rules look at."""
+    tasks = items(at(manifest, "spec").get("tasks"))
+    return len(tasks) > _MOST_TASKS and "svc" in read(manifest, Context(versions=versions)).plugins
 
 
 def _base(job: VolcanoJob, task: Task) -> Json:

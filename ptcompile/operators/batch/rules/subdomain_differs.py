@@ -50,7 +50,7 @@ from ptcompile.linting.neighbours import labels_of
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import count
-from ptcompile.operators.batch.pods import job_labels
+from ptcompile.operators.common.job_labels import job_labels
 
 _POD = ("spec", "template", "spec")
 

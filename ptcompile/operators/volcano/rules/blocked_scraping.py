@@ -40,11 +40,11 @@ from ptcompile.findings.diagnostics import Fix
 from ptcompile.kubernetes.untyped import at, string_map
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.operators.volcano.rules.reading import flag, with_argument
+from ptcompile.operators.volcano.rules.reading import flag, volcano, with_argument
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    if "svc" not in subject.volcano.plugins or flag(subject, "svc", "disable-network-policy"):
+    if "svc" not in volcano(subject).plugins or flag(subject, "svc", "disable-network-policy"):
         return
     for template in subject.templates:
         if string_map(at(template.data, "metadata").get("annotations")).get("prometheus.io/scrape") == "true":

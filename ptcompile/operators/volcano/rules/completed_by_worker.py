@@ -41,7 +41,7 @@ from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import items, texts
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.operators.volcano.rules.reading import Policy, policies, pytorch_tasks
+from ptcompile.operators.volcano.rules.reading import Policy, policies, pytorch_tasks, volcano
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -67,7 +67,7 @@ def _moved(subject: Subject, policy: Policy) -> Fix | None:
     found = pytorch_tasks(subject)
     if policy.events != ["TaskCompleted"] or found is None:
         return None
-    path = ("spec", "tasks", subject.volcano.tasks.index(found[0]), "policies")
+    path = ("spec", "tasks", volcano(subject).tasks.index(found[0]), "policies")
     there = found[0].source.get("policies")
     if any("TaskCompleted" in (one.get("event"), *texts(one.get("events"))) for one in items(there)):
         return Fix("remove the policy", (Edit("remove", policy.path),), safe=False)

@@ -49,12 +49,12 @@ from ptcompile.kubernetes.goflags import Value, parse
 from ptcompile.kubernetes.untyped import integer
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.operators.volcano.rules.reading import flag, flags_of, pytorch_tasks
+from ptcompile.operators.volcano.rules.reading import flag, flags_of, pytorch_tasks, volcano
 from ptcompile.operators.volcano.webhook import PLUGINS
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    for plugin, args in subject.volcano.plugins.items():
+    for plugin, args in volcano(subject).plugins.items():
         known = flags_of(plugin, subject.versions.volcano)
         problem = parse(args, known)[1] if args and plugin in PLUGINS else None
         if problem is None or _no_port(subject, plugin):

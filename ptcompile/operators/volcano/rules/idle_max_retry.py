@@ -39,7 +39,7 @@ from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import Json, integer
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.operators.volcano.rules.reading import policies
+from ptcompile.operators.volcano.rules.reading import policies, volcano
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -49,7 +49,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         yield _idle(("spec", "maxRetry"), "no policy restarts anything", help)
     counting = {id(one.tasks): one.tasks for one in found if {"TaskFailed", "*"} & set(one.events)}
     counted = {place for tasks in counting.values() for place, _ in tasks}
-    for i, task in enumerate(subject.volcano.tasks):
+    for i, task in enumerate(volcano(subject).tasks):
         if _chosen(task.source) and i not in counted:
             path = ("spec", "tasks", i, "maxRetry")
             yield _idle(path, "no policy handles TaskFailed", "add a policy on TaskFailed to the task")

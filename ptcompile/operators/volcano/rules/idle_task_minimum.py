@@ -39,11 +39,12 @@ from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import integer
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import volcano
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     given = integer(subject.spec.get("minAvailable"))
-    tasks = subject.volcano.tasks
+    tasks = volcano(subject).tasks
     total = sum(task.min_available for task in tasks)
     written = any(task.min_available != task.replicas for task in tasks)  # the webhook writes replicas there
     if written and 0 < given < total:

@@ -42,11 +42,11 @@ from ptcompile.findings.diagnostics import Fix
 from ptcompile.kubernetes.goflags import parse
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.operators.volcano.rules.reading import flags_of, with_argument
+from ptcompile.operators.volcano.rules.reading import flags_of, volcano, with_argument
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    args = subject.volcano.plugins.get("pytorch", [])
+    args = volcano(subject).plugins.get("pytorch", [])
     flags, problem = parse(args, flags_of("pytorch", subject.versions.volcano))
     if problem is not None or flags.get("wait-master-enabled", True):
         return

@@ -38,11 +38,12 @@ from collections.abc import Iterator
 from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import volcano
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     written: list[tuple[Path, object]] = [(("spec", "maxRetry"), subject.spec.get("maxRetry"))]
-    for i, task in enumerate(subject.volcano.tasks):
+    for i, task in enumerate(volcano(subject).tasks):
         written.append((("spec", "tasks", i, "maxRetry"), task.source.get("maxRetry")))
     for path, value in written:
         if isinstance(value, int) and not isinstance(value, bool) and value == 0:

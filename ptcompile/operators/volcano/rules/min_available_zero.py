@@ -36,13 +36,14 @@ from collections.abc import Iterator
 from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import volcano
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     given = subject.spec.get("minAvailable")
     if isinstance(given, int) and not isinstance(given, bool) and given == 0:
         path = ("spec", "minAvailable")
-        total = sum(task.min_available for task in subject.volcano.tasks)
+        total = sum(task.min_available for task in volcano(subject).tasks)
         yield found_at(
             path,
             f"0 is treated as unset and becomes {total}: the whole job has to fit at once",

@@ -41,11 +41,11 @@ from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import Json, at, string_map
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.operators.volcano.rules.reading import QUEUE_KEYS
+from ptcompile.operators.volcano.rules.reading import QUEUE_KEYS, volcano
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    own = subject.volcano.queue
+    own = volcano(subject).queue
     metadata: list[tuple[Path, Json]] = [(("metadata",), subject.metadata)]
     metadata += [((*one.path, "metadata"), at(one.data, "metadata")) for one in subject.templates]
     for where, given in metadata:

@@ -43,15 +43,15 @@ from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import text
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.operators.volcano.rules.reading import flag, pytorch_tasks, with_argument
+from ptcompile.operators.volcano.rules.reading import flag, pytorch_tasks, volcano, with_argument
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    if "pytorch" not in subject.volcano.plugins or pytorch_tasks(subject) is not None:
+    if "pytorch" not in volcano(subject).plugins or pytorch_tasks(subject) is not None:
         return
     path = ("spec", "plugins", "pytorch")
-    wanted, known = flag(subject, "pytorch", "master"), [task.name for task in subject.volcano.tasks]
-    single = [task.name for task in subject.volcano.tasks if task.replicas == 1]
+    wanted, known = flag(subject, "pytorch", "master"), [task.name for task in volcano(subject).tasks]
+    single = [task.name for task in volcano(subject).tasks if task.replicas == 1]
     meant = names.suggest(text(wanted), known) or (single[0] if len(single) == 1 and len(known) > 1 else None)
     yield found_at(
         path,

@@ -10,8 +10,10 @@ from ptcompile.kubernetes.goflags import Value, parse
 from ptcompile.kubernetes.untyped import Json, at, items, text, texts
 from ptcompile.kubernetes.versions import Version
 from ptcompile.linting.subject import Subject
+from ptcompile.operators.common.expansion import Context
 from ptcompile.operators.volcano.plugin_pytorch import FLAGS as PYTORCH
-from ptcompile.operators.volcano.tasks import Task
+from ptcompile.operators.volcano.pods import read
+from ptcompile.operators.volcano.tasks import Task, VolcanoJob
 
 QUEUE_KEYS: Final = ("volcano.sh/queue-name", "scheduling.volcano.sh/queue-name")
 """What names the queue of a bare pod, or is written by Volcano itself."""
@@ -36,6 +38,15 @@ _SINCE: Final = {
     "wait-master-image": (1, 14),
     "inject-hosts-env": (1, 16),
 }
+
+
+def volcano(subject: Subject) -> VolcanoJob:
+    """A Volcano Job after the mutating webhook's defaults."""
+    return subject.once(_read)
+
+
+def _read(subject: Subject) -> VolcanoJob:
+    return read(subject.manifest, Context(versions=subject.versions))
 
 
 class Policy(NamedTuple):
@@ -68,13 +79,13 @@ class Policy(NamedTuple):
 
 def manned(subject: Subject) -> tuple[tuple[int, Task], ...]:
     """The tasks that have pods, each with its place in the list."""
-    return tuple((i, task) for i, task in enumerate(subject.volcano.tasks) if task.replicas > 0)
+    return tuple((i, task) for i, task in enumerate(volcano(subject).tasks) if task.replicas > 0)
 
 
 def policies(subject: Subject) -> Iterator[Policy]:
     """The policies of the job, then those of its tasks."""
     yield from _policies(subject.spec, ("spec", "policies"), manned(subject))
-    for place, task in enumerate(subject.volcano.tasks):
+    for place, task in enumerate(volcano(subject).tasks):
         own = ((place, task),) if task.replicas > 0 else ()
         yield from _policies(task.source, ("spec", "tasks", place, "policies"), own)
 
@@ -111,14 +122,14 @@ def flags_of(plugin: str, version: Version) -> dict[str, Value]:
 
 def flag(subject: Subject, plugin: str, name: str) -> Value | None:
     """A flag's value as the plugin reads it; None for a plugin that the job has not, or a flag that is not known."""
-    args = subject.volcano.plugins.get(plugin)
+    args = volcano(subject).plugins.get(plugin)
     return None if args is None else parse(args, flags_of(plugin, subject.versions.volcano))[0].get(name)
 
 
 def pytorch_tasks(subject: Subject) -> tuple[Task, Task | None] | None:
     """The master and the worker task of the pytorch plugin; None where it does nothing."""
-    master = subject.volcano.task(flag(subject, "pytorch", "master") or None)
-    return None if master is None else (master, subject.volcano.task(flag(subject, "pytorch", "worker") or None))
+    master = volcano(subject).task(flag(subject, "pytorch", "master") or None)
+    return None if master is None else (master, volcano(subject).task(flag(subject, "pytorch", "worker") or None))
 
 
 def with_argument(subject: Subject, plugin: str, argument: str) -> Edit:

@@ -40,11 +40,12 @@ from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes.untyped import Json, at
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import volcano
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     topologies: list[tuple[Path, Json]] = [(("spec", "networkTopology"), at(subject.spec, "networkTopology"))]
-    for i, task in enumerate(subject.volcano.tasks):
+    for i, task in enumerate(volcano(subject).tasks):
         own = at(task.source, "partitionPolicy", "networkTopology")
         topologies.append((("spec", "tasks", i, "partitionPolicy", "networkTopology"), own))
     for where, topology in topologies:

@@ -33,10 +33,11 @@ from collections.abc import Iterator
 from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import volcano
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    for i, task in enumerate(subject.volcano.tasks):
+    for i, task in enumerate(volcano(subject).tasks):
         if task.source.get("replicas") is None:
             path = ("spec", "tasks", i)
             yield found_at(

@@ -45,10 +45,11 @@ from ptcompile.kubernetes import names
 from ptcompile.kubernetes.untyped import at, text
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
+from ptcompile.operators.volcano.rules.reading import volcano
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    for i, task in enumerate(subject.volcano.tasks):
+    for i, task in enumerate(volcano(subject).tasks):
         word = text(at(task.source, "dependsOn").get("iteration"))
         if word in ("", "any", "all"):
             continue

@@ -51,12 +51,12 @@ from ptcompile.findings.diagnostics import Fix
 from ptcompile.kubernetes.untyped import mapping
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.operators.volcano.rules.reading import flag, manned, pytorch_tasks, with_argument
+from ptcompile.operators.volcano.rules.reading import flag, manned, pytorch_tasks, volcano, with_argument
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     found = pytorch_tasks(subject)
-    if "svc" not in subject.volcano.plugins or flag(subject, "svc", "publish-not-ready-addresses"):
+    if "svc" not in volcano(subject).plugins or flag(subject, "svc", "publish-not-ready-addresses"):
         return
     looked_for = {found[0].name} if found else {task.name for _, task in manned(subject)}
     for template in subject.templates:

@@ -40,11 +40,11 @@ from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.untyped import text
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.operators.volcano.rules.reading import manned, pod_path
+from ptcompile.operators.volcano.rules.reading import manned, pod_path, volcano
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    job = subject.volcano
+    job = volcano(subject)
     if "svc" not in job.plugins or not job.name:
         return
     for i, task in manned(subject):

@@ -50,11 +50,12 @@ from collections.abc import Iterator
 from ptcompile.kubernetes.untyped import at, string_map
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
+from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    labels = string_map(at(subject.runtime.runtime, "metadata").get("labels"))
-    if not subject.runtime.assumed and labels.get("trainer.kubeflow.org/support") == "deprecated":
+    labels = string_map(at(runtime_of(subject).source, "metadata").get("labels"))
+    if not runtime_of(subject).assumed and labels.get("trainer.kubeflow.org/support") == "deprecated":
         path = ("spec", "runtimeRef", "name")
         yield found_at(path, "the runtime is labelled deprecated", "use another runtime")
 

@@ -51,10 +51,11 @@ from ptcompile.kubernetes.untyped import at, text
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer import runtimes
+from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    runtime, assumed = subject.runtime
+    runtime, assumed = runtime_of(subject)
     if assumed or runtimes.policy_of(runtime) is not None:
         return
     for key in ("numNodes", "numProcPerNode", "resourcesPerNode"):

@@ -52,13 +52,14 @@ from ptcompile.kubernetes.untyped import at, texts
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer import runtimes
+from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     trainer = at(subject.spec, "trainer")
-    if not trainer.get("command") or trainer.get("args") is not None or subject.runtime.assumed:
+    if not trainer.get("command") or trainer.get("args") is not None or runtime_of(subject).assumed:
         return
-    for replicated in runtimes.replicated_jobs(subject.runtime.runtime):
+    for replicated in runtimes.replicated_jobs(runtime_of(subject).source):
         node = runtimes.container(replicated, "node")
         if runtimes.ancestor(replicated) == "trainer" and node is not None and texts(node.get("args")):
             path = ("spec", "trainer", "command")

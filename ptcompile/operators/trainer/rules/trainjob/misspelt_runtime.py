@@ -29,12 +29,13 @@ from ptcompile.kubernetes.untyped import at, text
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer import runtimes
+from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     ref = at(subject.spec, "runtimeRef")
     name, installed = text(ref.get("name")), text(ref.get("kind")) in ("", runtimes.KINDS[0])
-    if not subject.runtime.assumed or not installed or len(name) > 63:
+    if not runtime_of(subject).assumed or not installed or len(name) > 63:
         return
     meant = next((one for one in runtimes.BUILTIN if _near(name, one)), None)
     if meant is not None:

@@ -54,11 +54,12 @@ from collections.abc import Iterator
 from ptcompile.kubernetes.untyped import at, text
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
+from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     order = subject.stream.order
-    own, runtime = order.get(id(subject.manifest)), order.get(id(subject.runtime.runtime))
+    own, runtime = order.get(id(subject.manifest)), order.get(id(runtime_of(subject).source))
     if own is not None and runtime is not None and own < runtime:
         path = ("spec", "runtimeRef", "name")
         yield found_at(

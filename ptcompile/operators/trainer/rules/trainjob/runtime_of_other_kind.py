@@ -51,12 +51,13 @@ from ptcompile.kubernetes.untyped import Json, at, kind_of, namespace, text
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer import runtimes
+from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     ref = at(subject.spec, "runtimeRef")
     name = text(ref.get("name"))
-    one = _namesake(subject, name) if subject.runtime.assumed and name else None
+    one = _namesake(subject, name) if runtime_of(subject).assumed and name else None
     if one is not None:
         kind = kind_of(one)[1]
         path = ("spec", "runtimeRef", "name")

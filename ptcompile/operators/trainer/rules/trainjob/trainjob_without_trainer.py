@@ -27,10 +27,11 @@ from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer import runtimes
+from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    runtime, assumed = subject.runtime
+    runtime, assumed = runtime_of(subject)
     if assumed or runtimes.policy_of(runtime) != "torch" or subject.spec.get("trainer") is not None:
         return
     path = ("spec", "trainer")

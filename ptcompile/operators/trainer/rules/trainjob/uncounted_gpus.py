@@ -55,10 +55,11 @@ from ptcompile.kubernetes.untyped import Json, at
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer import runtimes
+from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    runtime, assumed = subject.runtime
+    runtime, assumed = runtime_of(subject)
     trainer = at(subject.spec, "trainer")
     given = trainer.get("resourcesPerNode")
     if assumed or runtimes.policy_of(runtime) != "torch" or not isinstance(given, Mapping) or _gpus(given):

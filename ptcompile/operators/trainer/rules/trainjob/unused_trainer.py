@@ -47,10 +47,11 @@ from ptcompile.kubernetes.untyped import at, text
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.operators.trainer import runtimes
+from ptcompile.operators.trainer.rules.reading import runtime_of
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    runtime, assumed = subject.runtime
+    runtime, assumed = runtime_of(subject)
     if assumed or not at(subject.spec, "trainer"):
         return
     if not any(runtimes.ancestor(one) == "trainer" for one in runtimes.replicated_jobs(runtime)):

@@ -1,0 +1,13 @@
+"""What rules read of a TrainJob."""
+
+from __future__ import annotations
+
+from ptcompile.linting.subject import Subject
+from ptcompile.operators.common.base import Base
+
+
+def runtime_of(subject: Subject) -> Base:
+    """The runtime that a TrainJob names, and whether it is but assumed."""
+    found = subject.base
+    assert found is not None  # noqa: S101  # every TrainJob has one
+    return found
