@@ -75,7 +75,7 @@ def spec_env(n: int) -> str:
 
 
 def spec_bad(n: int) -> str:
-    return smallest("".join(f"bad{i}: 1\n" for i in range(n)))
+    return smallest("".join(f"bad{i:04}: 1\n" for i in range(n)))
 
 
 def spec_roles(n: int) -> str:

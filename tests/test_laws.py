@@ -163,11 +163,15 @@ def test_law_3_what_the_user_wrote_stands(spec: Json, profile: Json, target: str
     job, context = _lowered(spec, profile, target)
     done, _ = run(job, context)
     assert (done.name, done.namespace, done.run_policy) == (job.name, job.namespace, job.run_policy)
-    if job.launch is not None and job.launch.nproc_per_node == "auto":  # the user leaves it to others
-        assert done.launch is not None
-        assert done.launch._replace(nproc_per_node="auto") == job.launch
+    if job.launch is None:
+        assert done.launch is None
     else:
-        assert done.launch == job.launch
+        assert done.launch is not None
+        assert done.launch.rdzv_backend == (job.launch.rdzv_backend or done.launch.rdzv_backend)
+        given = {name: value for name, value in dict(job.launch.rdzv_conf).items() if value is not None}
+        assert given.items() <= dict(done.launch.rdzv_conf).items()
+        left = {"rdzv_backend", "rdzv_conf", *(["nproc_per_node"] if job.launch.nproc_per_node == "auto" else [])}
+        assert done.launch._replace(**{name: getattr(job.launch, name) for name in left}) == job.launch
     assert _kept(job.labels, done.labels)
     assert done.queue == (job.queue or done.queue)
     for before, after in zip(job.roles, done.roles, strict=True):

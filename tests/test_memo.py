@@ -118,7 +118,7 @@ def test_the_room_for_a_name_is_that_of_its_own_pods() -> None:
 
     for _ in range(2):
         assert not refused(4, "job")
-        assert "-10, which may have 63" in refused(11, "job")[0]
+        assert "-10, which has a limit of 63" in refused(11, "job")[0]
         assert "-master-0, which" in refused(4, "pytorchjob")[0]
         assert "-worker-10, which" in refused(12, "pytorchjob")[0]
 

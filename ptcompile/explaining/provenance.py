@@ -72,7 +72,7 @@ def provenance(
         if only is not None and path not in inputs:
             continue
         found, mark = inputs.get(path, ()), record.mark(int(path[0]), path[1:])
-        by = _by(mark, path)
+        by = "spec" if _is_switch(value, path, found) else _by(mark, path)
         if by == "target":
             found = (*found, *choice.get(path, ()))
         elif by == "spec" and not found:
@@ -84,6 +84,12 @@ def provenance(
         told = at(shown, path)
         causes.append(Cause(index, path[1:], name, told, by, rule, hidden, masked=told != value))
     return tuple(causes)
+
+
+def _is_switch(value: Any, path: Path, found: Iterable[Input]) -> bool:
+    """Whether it is a true or false that the user wrote under the same key: such a value cannot be marked."""
+    given = [one for one in found if one.file == "spec" and _key(one.path) == _key(path)]
+    return isinstance(value, bool) and any(one.value is value for one in given)
 
 
 def _hidden(one: Input, shown: Any) -> Input:

@@ -78,11 +78,6 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
         "": "Pods that ask for an accelerator tolerate the taints of its nodes: the profile's, else the taint of the "
         "resource's own name; so do those of spot jobs and of resources with taints of their own. Yours come first.",
     },
-    "security": {
-        "automountServiceAccountToken": "At the Pod Security level restricted, a pod without a service account of its "
-        "own gets no token: training does not talk to the API server.",
-        "": "podSecurity: restricted asks every pod and container for this.",
-    },
     "claims": {
         "podAffinity": "The nodes of a ComputeDomain are kept in one rack, where NVLink reaches, unless topology says "
         "how near they are.",
@@ -140,6 +135,11 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
             "children."
         ),
         "": "The profile's variables and those of the named accelerator come before yours, and yours win.",
+    },
+    "security": {
+        "automountServiceAccountToken": "At the Pod Security level restricted, a pod without a service account of its "
+        "own gets no token: training does not talk to the API server.",
+        "": "podSecurity: restricted asks every pod and container for this.",
     },
     "metadata": {
         "labels": "The profile's labels are on objects and pods; yours win.",

@@ -9,6 +9,7 @@ _NEAR_BY_KAI = "KAI keeps the pods close together, on this level of the Topology
 OF_ALL_TARGETS: Mapping[str, str] = {
     "apiVersion": "The target's API group and version.",
     "kind": "The target's kind.",
+    "metadata.name": "Objects beside the job are named after it and what they are for.",
     "spec.numNodes": "0 leaves it to torchrun to wait for the nodes; a driver before 25.8 holds the pods back until so "
     "many have joined.",
     "channel": "The driver makes the template of this name, by which each pod claims a channel.",
@@ -33,7 +34,6 @@ OF_ALL_TARGETS: Mapping[str, str] = {
     "minMember": "No pod starts before there is room for the job's minimum of nodes and all auxiliary pods.",
     "minResources": "The requests of the pods that start together, so that a full queue does not let the job in.",
     "scheduleTimeoutSeconds": "The profile sets how long the scheduler waits for all pods of the group.",
-    "spec.queue": "A job that names no queue gets the profile's, and Volcano reads it from the PodGroup.",
     "scheduling.k8s.io/group-name": "This annotation assigns a pod to the job's Volcano PodGroup.",
     "scheduling.x-k8s.io/pod-group": "This label assigns a pod to the job's scheduler-plugins PodGroup.",
 }

@@ -85,7 +85,7 @@ def check_names(knobs: Mapping[str, Any]) -> None:
             raise TypeError(f"a Flyte task has no keyword {name!r}")
 
 
-_LIST, _TEXT, _MAPPING = "list", "text", "mapping"
+_LIST, _TEXT, _MAPPING = "a list", "text", "a mapping"
 _TYPES: dict[str, tuple[str, tuple[type, ...]]] = {
     **dict.fromkeys(("environment", "labels", "annotations", "images", "inputs"), (_MAPPING, (Mapping,))),
     **dict.fromkeys(("command", "args", "secret_requests"), (_LIST, (list, tuple))),

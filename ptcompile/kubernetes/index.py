@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from operator import is_
 from typing import TypeVar, overload
 
 from ptcompile.kubernetes.untyped import Json, at, items, kind_of, mapping, namespace, object_name, string_map
@@ -43,6 +44,15 @@ class Objects(Sequence[Json]):
     def __getitem__(self, index: slice) -> Sequence[Json]: ...
     def __getitem__(self, index: int | slice) -> Json | Sequence[Json]:
         return tuple(self)[index]
+
+    def changed(self, change: Callable[[Json], Json], known: dict[int, Objects]) -> Objects:
+        """The same objects after a function; itself where none differs. `known` holds what was changed before, by id."""
+        if id(self) not in known:
+            beside = self._beside.changed(change, known) if self._beside is not None else None
+            own = tuple(map(change, self._own))
+            same = beside is self._beside and all(map(is_, own, self._own))
+            known[id(self)] = self if same else Objects(own, beside)
+        return known[id(self)]
 
     def of(self, kind: Kind) -> Sequence[Json]:
         """All of one kind."""

@@ -64,7 +64,7 @@ LONGEST = 120
 
 _camel = Pattern(r"(?<=[a-z0-9])(?=[A-Z])")
 _separators = Pattern(r"[-./ ]")
-_version = Pattern(r"(?:_V?\d{1,4})+$")
+_version = Pattern(r"(?:_V?\d{1,4}){1,8}$|#\d{1,4}$")
 _SECRET = Pattern(
     r"(?:^|_)(?:TOKEN|KEY)$|PASSWORD|PASSWD|PASSPHRASE|SECRET(?!AR)"
     r"|(?:^|_)(?:PASS|PWD|PAT|CREDENTIALS?)$"

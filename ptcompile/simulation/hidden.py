@@ -24,11 +24,7 @@ def shown_jobs(jobs: Sequence[Job], mark: Mark | None = None) -> list[Job]:
     out: list[Job] = []
     for job in jobs:
         manifest: Any = without_secrets(job.manifest, mark)
-        if id(job.given) not in given:
-            beside = [without_secrets(one, mark) for one in job.given]
-            same = all(one is other for one, other in zip(beside, job.given, strict=True))
-            given[id(job.given)] = job.given if same else Objects(beside)
-        masked = given[id(job.given)]
+        masked = job.given.changed(lambda one: without_secrets(one, mark), given)
         same = manifest is job.manifest and masked is job.given
         out.append(job if same else job_of(manifest, masked, job.versions, job.target))
     return out

@@ -169,9 +169,9 @@ def test_the_profile_s_own_entry_wins() -> None:
         ("google-tpu-v5p/4x4x6", "gke", "has no slice '4x4x6'", "its slices are 2x2x1, 2x2x2"),
         ("nvidia-t4/1g.5gb", None, "has no slice '1g.5gb'", "write nvidia-t4"),
         ("nvidia-t4/", "gke", "has no slice ''", "write nvidia-t4"),
-        ("google-tpu-v5e", "eks", "'google-tpu-v5e' is not on eks", "it is known on gke"),
-        ("nvidia-h100-mega", None, "a cloud's labels alone", "add spec.cloud to the profile: gke"),
-        ("intel-gaudi3", "aks", "'intel-gaudi3' is not on aks", "it is known on none of the clouds"),
+        ("google-tpu-v5e", "eks", "'google-tpu-v5e' is not on eks", "it is available on gke"),
+        ("nvidia-h100-mega", None, "only by a cloud's labels", "add spec.cloud to the profile: gke"),
+        ("intel-gaudi3", "aks", "'intel-gaudi3' is not on aks", "it is available on none of the clouds"),
         ("cerebras", "aks", "not built in", "there are mine, nvidia-t4"),
     ],
 )

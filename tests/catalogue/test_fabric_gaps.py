@@ -30,14 +30,14 @@ def env_at(index: int = 0) -> tuple[Any, ...]:
 
 GAPS = [
     # NVIDIA/aicr#2275, aws/sagemaker-hyperpod-cli#306 (torchx_and_peers.md 5.1: 21, 26): EFA's words, no device
-    (pod({"FI_PROVIDER": "efa"}), env_at(), "asks for no vpc.amazonaws.com/efa"),
+    (pod({"FI_PROVIDER": "efa"}), env_at(), "requests no vpc.amazonaws.com/efa"),
     (pod({"A": "1", "FI_EFA_USE_DEVICE_RDMA": "1"}), env_at(1), "FI_EFA_USE_DEVICE_RDMA is for EFA"),
     (pod({"FI_PROVIDER": "efa", "FI_EFA_USE_HUGE_PAGE": "1"}, resources={"limits": {EFA: 4}}), env_at(1), "huge pages"),
     # meta-pytorch/torchx#804 (5): device, IPC_LOCK and network together
     (pod(resources=RDMA), ("resources", "limits", "rdma/ib"), "needs IPC_LOCK"),
     (pod(resources={"requests": {"nvidia.com/hostdev": 1}}), ("resources", "requests", "nvidia.com/hostdev"),
      "needs IPC_LOCK"),
-    (pod({"NCCL_IB_HCA": "mlx5"}, resources={"limits": {"nvidia.com/gpu": 8}}), env_at(), "asks for none"),
+    (pod({"NCCL_IB_HCA": "mlx5"}, resources={"limits": {"nvidia.com/gpu": 8}}), env_at(), "requests none"),
     # contradictions: NCCL user guide, environment variables
     (pod({"NCCL_IB_DISABLE": "1"}, resources=RDMA, securityContext=LOCK), env_at(), "turns off rdma/ib"),
     (pod({"NCCL_NET": "Socket"}, resources=RDMA, securityContext=LOCK), env_at(), "leaves rdma/ib idle"),

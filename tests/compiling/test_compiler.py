@@ -12,14 +12,14 @@ from ptcompile.operators.targets import TARGETS, target_named
 from tests.making import DEFAULT_CLUSTER, compiled, smallest
 
 NOT_OURS: list[tuple[Any, str]] = [
-    ({}, "begin it with"),
+    ({}, "start it with"),
     ({"kind": "Pod", "apiVersion": "v1"}, "use ptcompile lint"),
     ({"kind": "ClusterProfile", "apiVersion": "ptcompile/v1"}, "--cluster FILE"),
     ({"kind": 5}, ""),
-    ({"kind": None, "apiVersion": None}, "begin it with"),
-    ([], "begin it with"),
-    (None, "begin it with"),
-    ("x", "begin it with"),
+    ({"kind": None, "apiVersion": None}, "start it with"),
+    ([], "start it with"),
+    (None, "start it with"),
+    ("x", "start it with"),
 ]
 
 

@@ -289,5 +289,5 @@ def test_a_json_stream_takes_no_square_of_its_size() -> None:
         assert len(read_json(text)[0]) == count
         return time.process_time() - before
 
-    few = min(seconds(1500) for _ in range(3))
-    assert min(seconds(12_000) for _ in range(2)) < 20 * few, "eight times the work; a square would be 64 times"
+    few = min(seconds(1200) for _ in range(3))
+    assert min(seconds(9600) for _ in range(2)) < 20 * few, "eight times the work; a square would be 64 times"

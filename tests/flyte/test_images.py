@@ -55,7 +55,7 @@ def test_a_task_without_an_image_is_told_in_flyte_s_words() -> None:
     made = flyte.task(test_a_task_without_an_image_is_told_in_flyte_s_words, task_config=OURS.Elastic(), script="t.py")
     (found,) = made.compile("job").diagnostics
     assert (found.path, found.name) == (("container_image",), "spec-missing-field")
-    assert found.message.startswith("container_image: is missing: Flyte would take the project's default image")
+    assert found.message.startswith("container_image: is missing: Flyte would use the project's default image")
     assert made.compile("job", image="acme/default:1").ok
 
 

@@ -106,7 +106,7 @@ def test_a_slip_of_the_pen() -> None:
         ({"scheduler-name": 5}, "k8s.scheduler-name: 5 is not text"),
         ({"default-cpus": "lots"}, "spec.defaults.requests.cpu: "),
         ("a: [", ""),
-        ("a: 1\n---\nb: 1\n", "k8s: one document is read, and here are 2"),
+        ("a: 1\n---\nb: 1\n", "k8s: expected one document, got 2"),
     ],
 )
 def test_mistakes_are_findings(config: Any, start: str) -> None:

@@ -30,14 +30,14 @@ FAILURE = F.RestartPolicy.FAILURE
     ("config", "knobs", "paths", "why"),
     [
         (F.Elastic(nnodes="2:4"), {}, {LIMIT, RESTARTS}, "nnodes 2:4 lets pods come and go"),
-        (F.Elastic(nnodes=2), {"interruptible": True}, {LIMIT, RESTARTS}, "interruptible pods are lost and start"),
+        (F.Elastic(nnodes=2), {"interruptible": True}, {LIMIT, RESTARTS}, "interruptible pods are lost and restarted"),
         (F.PyTorch(worker=F.Worker(replicas=1)), {"retries": 2}, {RESTARTS}, "retries and backoff_limit count only"),
         (F.Elastic(nnodes=2, run_policy=F.RunPolicy(backoff_limit=1)), {}, {RESTARTS}, "retries and backoff_limit"),
         (
             F.PyTorch(worker=F.Worker(replicas=1, restart_policy=FAILURE)),
             {},
             {LIMIT, RESTARTS},  # the master, of which it says nothing, starts again too
-            "a restart policy other than Never lets pods",
+            "a restart policy other than Never restarts pods",
         ),
         (
             F.PyTorch(master=F.Master(restart_policy=FAILURE), worker=F.Worker(replicas=1, restart_policy=FAILURE)),

@@ -123,19 +123,19 @@ R = OURS.Resources
         (two(), {"retries": -1}, "retries: -1 is not"),
         (two(), {"timeout": -5}, "timeout: -5 is negative"),
         (two(), {"environment": {"A": True}}, "environment.A: True is not text"),
-        (two(), {"command": "python t.py", "script": None}, "command: 'python t.py' is no list"),
-        (two(), {"command": ["a"], "script": "b.py"}, "script: command already says"),
+        (two(), {"command": "python t.py", "script": None}, "command: 'python t.py' is not a list"),
+        (two(), {"command": ["a"], "script": "b.py"}, "script: command already sets"),
         (two(), {"script": "b.py", "inputs": {"a": 1}}, "inputs: script starts another program"),
         (two(), {"script": None, "args": ["a"]}, "args: the function takes inputs"),
         (two(), {"script": None, "inputs": {"a": 1}}, "inputs.a: unknown input; the function has none"),
         (two(), {"script": None, "inputs": {"a": object()}}, "inputs.a: object cannot be written"),
         (two(), {"inputs": 5}, "inputs: 5 is not a mapping"),
-        (two(), {"embed": 5}, "embed: 5 is no yes or no"),
+        (two(), {"embed": 5}, "embed: 5 is not yes or no"),
         (OURS.Elastic(), {"command": ["a"], "script": None}, "command: an Elastic task is started by torchrun"),
         (OURS.Elastic(start_method="thread"), {}, "task_config.start_method: "),
         (OURS.Elastic(rdzv_configs={"timeout": [1]}), {}, "task_config.rdzv_configs.timeout: "),
         (OURS.Elastic(nnodes="1:2"), {"master": OURS.Master()}, "master: it needs a fixed number"),
-        (object(), {}, "task_config: object is no configuration"),
+        (object(), {}, "task_config: object is not a task configuration"),
         (two(), {"accelerator": 5, "limits": R(gpu=1)}, "accelerator: int is not an accelerator"),
         (two(), {"secret_requests": [OURS.Secret(key="k")]}, "secret_requests[0].group: is missing"),
         (two(), {"pod_template": {"spec": {"containers": 5}}}, "pod_template: a pod's spec has"),
@@ -144,7 +144,7 @@ R = OURS.Resources
         (two(), {"labels": {"a": 1}}, "labels.a: "),
         (two(), {"environment": 5}, "environment: 5 is not a mapping"),
         (two(), {"labels": ["a"]}, "labels: ['a'] is not a mapping"),
-        (two(), {"secret_requests": 5}, "secret_requests: 5 is no list"),
+        (two(), {"secret_requests": 5}, "secret_requests: 5 is not a list"),
     ],
 )
 def test_one_cause_one_problem_at_its_place(config: Any, knobs: dict[str, Any], start: str) -> None:
@@ -291,7 +291,7 @@ def test_what_a_task_without_a_clean_pod_policy_holds_is_said() -> None:
 
 
 def test_what_is_no_task_of_flytekit_is_refused() -> None:
-    with pytest.raises(TypeError, match="function is no task"):
+    with pytest.raises(TypeError, match="function is not a flytekit task"):
         flyte.from_task(_function)
 
 

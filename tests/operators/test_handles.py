@@ -239,6 +239,7 @@ def test_every_companion_has_a_plural() -> None:
     assert plurals == {
         ("Service", "services"), ("PodGroup", "podgroups"), ("TrainingRuntime", "trainingruntimes"), ("Pod", "pods"),
         ("Job", "jobs"), ("PyTorchJob", "pytorchjobs"), ("TrainJob", "trainjobs"), ("JobSet", "jobsets"),
+        ("ComputeDomain", "computedomains"), ("ResourceClaimTemplate", "resourceclaimtemplates"),
     }  # fmt: skip
 
 

@@ -112,11 +112,11 @@ def test_efa_secrets_and_claims_are_in_both() -> None:
 
 
 PAIRED: list[tuple[str, dict[str, str], list[str]]] = [
-    ("trainer", {"kubernetes": "1.28"}, ["trainer 2.3 asks for Kubernetes 1.31 or newer, and this is 1.28"]),
+    ("trainer", {"kubernetes": "1.28"}, ["trainer 2.3 requires Kubernetes 1.31 or newer, and this is 1.28"]),
     ("trainer", {"kubernetes": "1.31"}, []),
-    ("pytorchjob", {"kubernetes": "1.16"}, ["training-operator 1.9 asks for Kubernetes 1.28 or newer"]),
+    ("pytorchjob", {"kubernetes": "1.16"}, ["training-operator 1.9 requires Kubernetes 1.28 or newer"]),
     ("pytorchjob", {"kubernetes": "1.25", "trainingOperator": "1.7"}, []),
-    ("kueue", {"kubernetes": "1.28"}, ["kueue 0.19 asks for Kubernetes 1.29 or newer"]),
+    ("kueue", {"kubernetes": "1.28"}, ["kueue 0.19 requires Kubernetes 1.29 or newer"]),
     ("batch", {"kubernetes": "1.16"}, []),
 ]
 

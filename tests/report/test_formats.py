@@ -131,7 +131,7 @@ def test_concise_is_one_line_a_finding() -> None:
 
 def test_concise_names_the_object() -> None:
     shown = renderer("concise")([ONE._replace(resource="Job/train")], {})
-    assert shown.endswith("no such field (Job/train)\n")
+    assert shown.endswith("unknown field (Job/train)\n")
 
 
 def test_json_has_the_findings_under_diagnostics() -> None:

@@ -39,12 +39,12 @@ def _never() -> dict[str, Any]:
         (pytorchjob(), "Worker, a lost node: the pod is recreated and not counted"),
         (_never(), "Master, a lost node: the job fails"),
         # volcano.md 1.5
-        (volcano(policies=[{"event": "PodFailed", "action": "RestartJob"}]), "the policy for PodFailed is dead"),
-        (volcano(), "no policy for PodEvicted: a pod whose node goes is made again alone"),
+        (volcano(policies=[{"event": "PodFailed", "action": "RestartJob"}]), "the policy for PodFailed never applies"),
+        (volcano(), "no policy for PodEvicted: only the pod of a lost node is recreated"),
         (volcano(maxRetry=2**31 - 1), "maxRetry 2147483647: restarts are unlimited"),
         (volcano(maxRetry=0), "maxRetry 3: "),
         (volcano(minSuccess=3), "minSuccess 3: the job is done when that many pods succeeded"),
-        (volcano(), "no policy for PodFailed: a failed pod is not made again"),
+        (volcano(), "no policy for PodFailed: a failed pod is not recreated"),
         (volcano(policies=[{"events": ["PodFailed"], "action": "RestartJob"}]), "any task: PodFailed -> RestartJob"),
         (volcano(), "maxRetry 3"),
         # kubeflow.md 3.3

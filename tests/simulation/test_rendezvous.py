@@ -67,7 +67,7 @@ def test_the_given_rank_is_that_of_the_rendezvous(argv: list[str], env: dict[str
         (["torchrun", "--nproc-per-node=8 ", "t.py"], {}, "torchrun does not start: nproc-per-node '8 '"),
         (["accelerate", "launch", "t.py"], {}, "accelerate launch does not read PET_* variables"),
         (["python", "t.py"], {"PET_NNODES": "4"}, "nothing reads the PET_* variables"),
-        ([], {"PET_NNODES": "4"}, "the image's own command is not known"),
+        ([], {"PET_NNODES": "4"}, "the image's own command is unknown"),
     ],
 )
 def test_rendezvous_notes(argv: list[str], env: dict[str, str], note: str) -> None:

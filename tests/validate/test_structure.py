@@ -104,6 +104,11 @@ CLEAN: dict[tuple[str, str], Json] = {
         },
     ),
     ("jobset.x-k8s.io/v1alpha2", "JobSet"): obj("jobset.x-k8s.io/v1alpha2", "JobSet", spec=JOBSET_SPEC),
+    ("resource.nvidia.com/v1beta1", "ComputeDomain"): obj(
+        "resource.nvidia.com/v1beta1",
+        "ComputeDomain",
+        spec={"numNodes": 2, "channel": {"resourceClaimTemplate": {"name": "x"}, "allocationMode": "Single"}},
+    ),
     (TRAINER, "TrainJob"): obj(
         TRAINER,
         "TrainJob",

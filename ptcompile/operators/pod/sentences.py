@@ -6,7 +6,4 @@ from ptcompile.operators.common.sentences import NEVER
 
 SENTENCES: Mapping[str, str] = {
     "restartPolicy": NEVER,
-    "scheduling.volcano.sh/queue-name": (
-        "Volcano reads the queue of a pod without its own PodGroup from this annotation."
-    ),
 }

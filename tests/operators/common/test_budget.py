@@ -98,7 +98,7 @@ def test_the_message_names_the_tightest_name_and_a_safe_one(target: str, body: s
     if longest == 63:
         return
     (problem,) = compiled(smallest(body, "a" * (longest + 1)), target).problems
-    assert f"leaves no room for {what}, which may have 63" in problem.message
+    assert f"leaves no room for {what}, which has a limit of 63" in problem.message
     assert problem.help == f"at most {longest} characters, such as {'a' * longest!r}"
 
 
