@@ -20,7 +20,9 @@ def source(given: Any, parameter: str) -> Any:
 
     Raises TypeError for anything else, and OSError for a path that cannot be read.
     """
-    if isinstance(given, str | bytes | Mapping | list) or hasattr(given, "metadata"):  # a Spec, read with pydantic or not
+    if isinstance(given, str | bytes | Mapping | list) or hasattr(
+        given, "metadata"
+    ):  # a Spec, read with pydantic or not
         return given
     if isinstance(given, tuple) and not hasattr(given, "_fields"):
         return list(given)

@@ -26,7 +26,7 @@ from ptcompile.operators.common.templates import templates_of
 from ptcompile.validate.definitions.cel import Unreadable, ask, checked
 
 CODE: Final = re.compile(r"(?!PTC)[A-Z]{2,8}[0-9]{3}")
-NAME: Final = re.compile(r"[a-z]+(-[a-z0-9]+)+")
+_is_name: Final = re.compile(r"[a-z]+(-[a-z0-9]+)+").fullmatch
 EACH: Final = ("object", "pod", "container")
 _NEEDED: Final = ("code", "name", "path", "expression", "message")
 _KEYS: Final = (*_NEEDED, "kind", "each", "help", "severity", "stage")
@@ -70,7 +70,7 @@ def check_code(code: str, name: str) -> None:
     """Raises ValueError for a code or a name that a rule outside ptcompile cannot have."""
     if not CODE.fullmatch(code):
         raise ValueError(f"code {code!r}: two to eight capital letters, not PTC, and three digits, such as ACME101")
-    if not NAME.fullmatch(name):
+    if not _is_name(name):
         raise ValueError(f"name {name!r}: lower-case words joined by hyphens, such as cost-center")
 
 

@@ -66,18 +66,18 @@ def test_no_pod_of_that_name() -> None:
                  "t.py"]), ["js-workers-0-"]),
         (jobset(["torchrun", "--nnodes=4", "--rdzv-backend=c10d", "--rdzv-endpoint=js-workers-0-0.js:1", "t.py"]), []),
         (jobset(["torchrun", "--nnodes=4", "--rdzv-backend=c10d", "--rdzv-endpoint=gone:1", "t.py"]),
-         ["no pod and no Service of this stream answers to gone"]),
+         ["no pod and no Service in this stream answers to gone"]),
         (jobset(["torchrun", "--nnodes=4", "--rdzv-backend=etcd-v2", "--rdzv-endpoint=etcd.infra:2379", "t.py"]), []),
         (jobset(["torchrun", "--nnodes=5", "--rdzv-backend=c10d", "--rdzv-endpoint=js-workers-0-0.js:1", "t.py"]),
          ["the rendezvous waits for 5 nodes, and there are 4 pods"]),
         # J04: no host names
         (jobset(["torchrun", "--nnodes=4", "--rdzv-backend=c10d", "--rdzv-endpoint=js-workers-0-0.js:1", "t.py"],
-                network={"enableDNSHostnames": False}), ["no pod and no Service", "c10d hands out a pod's own host"]),
+                network={"enableDNSHostnames": False}), ["no pod and no Service", "c10d publishes a pod's own host"]),
         # kubeflow.md 1.5: worker only, not elastic: every pod waits for itself (#1988)
         ({**pytorchjob(), "spec": {"pytorchReplicaSpecs": {
             "Worker": pytorchjob()["spec"]["pytorchReplicaSpecs"]["Worker"]}}}, ["every pod waits for itself"]),
         # elastic with a Master: torchruns are workers + 1
-        (pytorchjob(elasticPolicy={"minReplicas": 1, "maxReplicas": 3}), ["4 pods come to a rendezvous of at most 3"]),
+        (pytorchjob(elasticPolicy={"minReplicas": 1, "maxReplicas": 3}), ["4 pods join a rendezvous of at most 3"]),
         # plain python with an integer nprocPerNode waits for processes that nobody starts (#1790)
         (pytorchjob(container={"command": ["python", "t.py"]}), ["the rendezvous waits for 32 processes"]),
     ],
