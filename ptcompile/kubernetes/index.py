@@ -46,7 +46,7 @@ class Objects(Sequence[Json]):
         return tuple(self)[index]
 
     def changed(self, change: Callable[[Json], Json], known: dict[int, Objects]) -> Objects:
-        """The same objects after a function; itself where none differs. `known` holds what was changed before, by id."""
+        """The same objects after a function; itself where none differs. `known` holds earlier results, by id."""
         if id(self) not in known:
             beside = self._beside.changed(change, known) if self._beside is not None else None
             own = tuple(map(change, self._own))
