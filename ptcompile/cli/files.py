@@ -15,7 +15,7 @@ from ptcompile.limits import limits
 SUFFIXES = (".yaml", ".yml", ".json")
 _TEMPORARY = ".ptcompile-"
 _OLD = 3600
-"""Seconds after which nobody is still writing a temporary file."""
+"""Seconds after which no run is still writing a temporary file."""
 _STDIN = frozenset({"-", "/dev/stdin"})
 
 

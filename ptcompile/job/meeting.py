@@ -24,7 +24,7 @@ def backend(job: Job, launch: Launch) -> str:
 def _a_pod_returns(job: Job) -> bool:
     """Whether a container or a pod that trains may start again while the others go on.
 
-    Roles beside the trainers take no part in the rendezvous.
+    Auxiliary roles take no part in the rendezvous.
     """
     policy = job.run_policy
     if any(role.restart_policy not in {None, "Never"} for role in job.trainers):

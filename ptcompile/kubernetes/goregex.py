@@ -21,7 +21,7 @@ Match = Callable[[str], Any]
 
 
 class Theirs(str):
-    """A pattern that somebody brought: never matched by an engine that backtracks."""
+    """A pattern from a user's file: never matched by an engine that backtracks."""
 
     __slots__ = ()
 

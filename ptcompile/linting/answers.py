@@ -95,7 +95,7 @@ ANSWERS: Final[dict[str, Answer]] = {
         "set run_policy or restart_policy in the task",
     ),
     "unknown-field": Answer(
-        "The kind has no such field. kubectl refuses it; clients that do not ask for strict validation lose the field "
+        "The kind does not have this field. kubectl rejects it; clients without strict validation lose the field "
         "in silence.",
         "use the name that the help suggests, or move it to where it belongs",
     ),

@@ -34,7 +34,7 @@ class Kind(NamedTuple):
     webhook: str = ""
     """manifest, versions, others -> problems: the validating webhook."""
     fixed: str = ""
-    """The fields that the CRD lets nobody change: pairs of a path, with `*` for each item of a list with keys, and the
+    """The fields that the CRD makes immutable: pairs of a path, with `*` for each item of a list with keys, and the
     CRD's words."""
     update: str = ""
     """old, new, paths that differ, versions -> problems: the validating webhook on updates."""

@@ -62,7 +62,7 @@ def simulate(
 
 
 def objects_of(sources: Iterable[str | bytes | Mapping[str, Any]]) -> Objects:
-    """The objects of some streams, as `others` of `simulate`; what is wrong with a text is nobody's concern here."""
+    """The objects of some streams, as `others` of `simulate`; what is wrong with a text is reported elsewhere."""
     if isinstance(sources, Objects):
         return sources
     return Objects(one.data for source in sources for one in _documents(source, None, "others")[0])

@@ -4,7 +4,7 @@ What: in a shell script the training is followed by a pipe without pipefail, by 
 without `set -e`.
 
 Why: a container's exit code is that of the last command. `torchrun ... | tee log` ends with tee's 0, `torchrun ...;
-echo done` with echo's: the job is complete, no retry happens, and nobody notices.
+echo done` with echo's: the job is complete, no retry happens, and nothing shows it.
 
 Example:
 

@@ -4,7 +4,7 @@ What: torchrun runs with one node on every pod, though the pods know of one anot
 --master-addr, an endpoint, or the operator.
 
 Why: torchrun takes the number of nodes from --nnodes or PET_NNODES, and 1 where there is neither. Each pod then
-trains its own copy of the model to the end, and nobody notices.
+trains its own copy of the model to the end, and nothing shows it.
 
 Example:
 

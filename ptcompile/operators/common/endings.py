@@ -8,7 +8,7 @@ A pod that comes back alone meets the others by c10d, whose store is node 0's pr
 torchrun. The others' processes fail with any node (a broken connection), so they need restarts of torchrun too: only
 changes of membership are not counted (PyTorch 2.13, `_invoke_run` of torch.distributed.elastic).
 
-Roles beside the trainers have no rank, and nobody meets them: onDisruption, spot, successPolicy and the number of
+Auxiliary roles have no rank and join no rendezvous: onDisruption, spot, successPolicy and the number of
 retries are about the pods that train. By default their containers are restarted in place; one failure more than
 `restarts` fails the job, and a pod of theirs whose node goes is made again without the others. A role that says Never
 is as careful as the trainers: its pod that fails, or whose node goes, is followed by what follows one of theirs.
@@ -53,7 +53,7 @@ def meets_by_c10d(job: Job) -> bool:
 
 
 def restarts(job: Job, role: Role) -> int:
-    """How many failures of a role's containers the kubelet mends in place, where its restartPolicy is OnFailure.
+    """How many failures of a role's containers the kubelet restarts in place, where its restartPolicy is OnFailure.
 
     A auxiliary role restarts so by itself, and asks for no retries of theirs.
     """

@@ -9,8 +9,8 @@ NEVER = (
 )
 
 NEVER_A_NODE = (
-    "A failed container of a node is not restarted in place, so that the failure counts and its log stays, and one "
-    "beside the trainers is, unless you say otherwise."
+    "A failed container of a node is not restarted in place, so that the failure counts and its log stays; one of "
+    "an auxiliary role is, unless you say otherwise."
 )
 
 DISRUPTED = (

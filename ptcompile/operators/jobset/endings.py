@@ -2,14 +2,14 @@
 
 - Pods are never restarted in place unless the user says OnFailure. The kubelet's restarts are counted by the Job's
   backoffLimit.
-- All pods again: the Job's backoffLimit is 0, and failurePolicy.maxRestarts makes all Jobs anew. A single pod could not
+- All pods again: the Job's backoffLimit is 0, and failurePolicy.maxRestarts recreates all Jobs. A single pod could not
   rejoin a static rendezvous. One pod again: the Job's backoffLimit, and the first Job that fails is the end.
 - A node that goes is told from a failure by the Job's podFailurePolicy. A pod that is replaced alone is ignored there.
   Where all start again the Job fails with the reason PodFailurePolicy, and a rule of the JobSet restarts it without
   counting; one that ends the job is FailJobSet.
 - A deadline is the Job's, so it counts from each try; a rule fails the JobSet when it passes, or it would be retried.
 - Node 0's success is the Job's successPolicy (Kubernetes 1.33), or that of the JobSet where the master has its own Job.
-- Roles beside the trainers never keep the job running: the JobSet's successPolicy names the trainers' replicatedJobs,
+- Auxiliary roles never keep the job running: the JobSet's successPolicy names the trainers' replicatedJobs,
   and the controller deletes the Jobs that still run. Whose success theirs is stays as above, so that both are written
   where node 0 ends a job of one replicatedJob.
 - A role that restarts in place has its own backoffLimit, which counts a lost node too. When that is used up the job
@@ -58,7 +58,7 @@ def child_job(job: Job, role: Role, deadline: int | None, *, by_role: bool) -> J
 
 
 def failure_policy(job: Job, deadline: int | None) -> Json | None:
-    """How often all Jobs are made anew; None where the first failed one ends it. `deadline`: of a Job, in seconds."""
+    """How often all Jobs are recreated; None where the first failed one ends it. `deadline`: of a Job, in seconds."""
     in_place = all(endings.restarts_in_place(role) for role in job.roles)
     whole = not in_place and endings.on_pod_failure(job, whole=True) == "RestartJob"
     lost = endings.on_disruption(job)

@@ -21,7 +21,7 @@ FIXED_FIELDS: Final = (
 """Of a JobSet's spec, which a runtime holds too."""
 
 FIXED: Final = tuple((f"spec.{path}", _VALUE) for path in FIXED_FIELDS)
-"""What the CRD lets nobody change (JobSet 0.12)."""
+"""What the CRD makes immutable (JobSet 0.12)."""
 
 _STEERING: Final = (
     ("metadata", "labels"),

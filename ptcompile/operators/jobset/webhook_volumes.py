@@ -11,7 +11,7 @@ from ptcompile.operators.common.verdict import Say
 
 
 def claims(spec: Json, name: str, path: Path, say: Say) -> Iterator[Problem]:
-    """Each template has a name of its own, somebody mounts it, and no volume of that name is already there."""
+    """Each template has a name of its own, is mounted, and no volume of that name is already there."""
     seen: set[str] = set()
     pods = [at(j, "template", "spec", "template", "spec") for j in items(spec.get("replicatedJobs"))]
     for i, policy in enumerate(items(spec.get("volumeClaimPolicies"))):

@@ -3,4 +3,4 @@
 from typing import Final
 
 FIXED: Final = (("spec", "A computeDomain.spec is immutable"),)
-"""What the CRD lets nobody change."""
+"""What the CRD makes immutable."""

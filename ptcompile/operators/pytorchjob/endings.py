@@ -1,8 +1,8 @@
 """How a PyTorchJob ends and what it tries again (training-operator 1.9.4).
 
 - restartPolicy of a role is Never, where a failed pod fails the job, or OnFailure, where the kubelet restarts a failed
-  container and the operator makes a pod anew that failed as a whole or whose node went. All pods again: never.
-- backoffLimit counts the restarts of containers in running pods and nothing else, so a pod that is made anew is not
+  container and the operator recreates a pod that failed as a whole or whose node was lost. All pods again: never.
+- backoffLimit counts the restarts of containers in running pods and nothing else, so a recreated pod is not
   counted. Absent, it is without limit: beside OnFailure it is written unless the spec says Unlimited. 0 with OnFailure
   is the way to outlive nodes and no failure: the first restart of a container fails the job.
 - ExitCode is the user's to ask for: torchrun exits with 1 whatever failed, which is one of the codes that fail the job.

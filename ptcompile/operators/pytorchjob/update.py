@@ -3,4 +3,4 @@
 from typing import Final
 
 FIXED: Final = (("spec.runPolicy.schedulingPolicy.queue", "spec.runPolicy.schedulingPolicy.queue is immutable"),)
-"""What the CRD lets nobody change (training-operator 1.8 and later)."""
+"""What the CRD makes immutable (training-operator 1.8 and later)."""

@@ -20,7 +20,7 @@ _TEMPLATE: Final = 11
 
 
 def today(manifest: Json, version: Version) -> Json:
-    """The same TrainJob as Trainer 2.2 would be told; the manifest itself where there is nothing to say anew."""
+    """The same TrainJob as Trainer 2.2 would be told; the manifest itself where nothing differs."""
     if version >= (2, 2) or kind_of(manifest) != ("trainer.kubeflow.org/v1alpha1", "TrainJob"):
         return manifest
     spec: dict[str, Any] = dict(at(manifest, "spec"))

@@ -28,10 +28,10 @@ FIXED: Final = tuple(
         f"{_POD}.terminationGracePeriodSeconds",
     )
 )
-"""What the CRD of TrainJob lets nobody change (Trainer 2.3)."""
+"""What the CRD of TrainJob makes immutable (Trainer 2.3)."""
 
 FIXED_IN_RUNTIMES: Final = tuple((f"spec.template.spec.{path}", "Value is immutable") for path in FIXED_FIELDS)
-"""What the CRDs of runtimes let nobody change: they hold a JobSet's spec."""
+"""What the CRDs of runtimes make immutable: they hold a JobSet's spec."""
 
 _PATCHES: Final = {
     "podSpecOverrides": "PodSpecOverrides",

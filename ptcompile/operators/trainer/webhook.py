@@ -63,7 +63,7 @@ def check(manifest: Json, versions: Versions, others: Sequence[Json] = ()) -> It
     yield from undecodable(spec, _say, ("spec",))
     yield from _patches(items(spec.get("runtimePatches")))
     if found.assumed and text(ref.get("name")) not in runtimes.BUILTIN:
-        return  # nobody can say what a runtime demands that no file shows
+        return  # what a runtime in no file demands is unknown
     yield from _initializers(spec, found.source, mounted=versions.trainer >= (2, 3))
     if runtimes.policy_of(found.source) == "torch":
         yield from _torch(spec, found.source)

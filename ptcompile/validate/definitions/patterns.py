@@ -1,4 +1,4 @@
-"""jsonschema's keywords with patterns, matched in linear time: a schema is somebody else's."""
+"""jsonschema's keywords with patterns, matched in linear time: a schema is a user's."""
 
 from __future__ import annotations
 

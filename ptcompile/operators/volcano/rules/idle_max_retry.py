@@ -56,7 +56,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _chosen(holder: Json) -> bool:
-    """Whether somebody wrote a number: the webhook writes 3 into every job and task."""
+    """Whether the user wrote a number: the webhook writes 3 into every job and task."""
     return integer(holder.get("maxRetry"), 3) not in (0, 3)
 
 

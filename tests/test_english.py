@@ -1,0 +1,39 @@
+"""Words of CONTRIBUTING's style sheet that stay out of the package: out of messages, help, pages and docstrings."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import ptcompile
+
+PACKAGE = Path(ptcompile.__file__).parent
+NOT_OURS = re.compile(
+    r"\b(?:mends?|mended|nobody|anybody|somebody|anew|for ever|whole path|no such field|is refused this"
+    r"|beside the trainers|take the \w+ away|of the findings \()\b"
+)
+NAMES = {"affinity-to-nobody", "mend", "Mended"}
+"""Of a rule, and of functions."""
+
+
+def _texts(path: Path) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.lineno, node.value
+
+
+def test_the_style_sheet_s_words_are_not_used() -> None:
+    found = [
+        f"{path.relative_to(PACKAGE)}:{line}: {NOT_OURS.search(text)[0]}"  # type: ignore[index]
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for line, text in _texts(path)
+        if text not in NAMES and NOT_OURS.search(text)
+    ]
+    assert found == []
+
+
+def test_a_word_is_found() -> None:
+    assert NOT_OURS.search("the place is not there; mend it")
+    assert not NOT_OURS.search("recommended, amend")
