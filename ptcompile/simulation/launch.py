@@ -39,7 +39,7 @@ def of_container(
     command: Sequence[str], args: Sequence[str], env: Mapping[str, str], budget: Budget | None = None
 ) -> Launch:
     """The launch of a container. Without a command the image's own gets the arguments (Kubernetes 1.36), and
-    what that is only the image knows; but an image may have none: what begins with a program is then the command line."""
+    what that is only the image knows; but an image may have none: what begins with a program is the command line."""
     found = read([*command, *args], env, budget)
     if command or found.launcher != "command" or found.in_shell or _is_program(args[0]):
         return found
