@@ -26,9 +26,10 @@ def lifted(spec: Spec, job: Job) -> Spec | None:
     """The spec with torchrun's own launch in its words; None where its command is not understood."""
     words = spec["spec"]
     leads = training(job)
-    if "command" not in words or not leads:
+    command, args = words.get("command"), words.get("args") or []
+    if not command or not leads or not all(isinstance(word, str) for word in (*command, *args)):
         return None
-    launch = _launch(words["command"], words.get("args") or [], words.get("env") or {})
+    launch = _launch(command, args, words.get("env") or {})
     if launch is None or launch.options.keys() - DEFAULTS.keys() - _SWITCHES or not launch.entry:
         return None
     elastic = _elastic(leads[0][2], sum(role.count for role, _, _ in leads))

@@ -202,6 +202,12 @@ def test_a_secret_stands_in_no_note() -> None:
     assert all("hunter" not in text for one in imported.found for text in (*one.differences, *one.comments.values()))
 
 
+def test_a_word_of_the_command_that_is_no_text_is_an_error() -> None:
+    imported = ptcompile.import_manifests(job(container={"command": ["torchrun", {"medium": "Memory"}, "train.py"]}))
+    assert not imported.ok
+    assert any("command[1]" in one.message for one in imported.diagnostics)
+
+
 def test_a_runtime_s_trainjob_says_only_what_it_says() -> None:
     manifest = {
         "apiVersion": "trainer.kubeflow.org/v1alpha1",
