@@ -45,11 +45,11 @@ def label(name: str) -> str:
 
 def reference(target: str, namespace: str, name: str) -> Reference:
     """The job of a target by its name. Raises ValueError for an unknown target."""
-    for one in operators.OPERATORS:
-        if one.target == target and target:
-            kind = one.kinds[0]
-            return Reference(*kind.key, operators.part(kind.key, "following").plural, True, namespace, name)
-    raise ValueError(f"no target {target!r}")
+    operator = operators.BY_TARGET.get(target)
+    if operator is None:
+        raise ValueError(f"no target {target!r}")
+    kind = operator.kinds[0]
+    return Reference(*kind.key, operators.part(kind.key, "following").plural, True, namespace, name)
 
 
 def target_of(job: Reference) -> str:
@@ -77,7 +77,7 @@ def submit(api: Any, result: Result, namespace: str) -> Json:
         *beside, (_, job) = made
         for one, _ in beside:
             _ask(api, "PATCH", _path(one), body={"metadata": {"ownerReferences": [_owner(job)]}}, content=_MERGE)
-    except Exception:
+    except Exception:  # whatever the caller's client raises: half a job is worse than none
         for one, _ in reversed(made):
             delete(api, one)
         raise
@@ -89,7 +89,7 @@ def find(api: Any, one: Reference) -> Json | None:
     try:
         return _json(_ask(api, "GET", _path(one)))
     except Exception as error:
-        if getattr(error, "status", None) == 404:
+        if _is_gone(error):
             return None
         raise
 
@@ -112,7 +112,7 @@ def find_all(api: Any, one: Reference, selector: str) -> list[Json]:
     try:
         items: list[Json] = _json(_ask(api, "GET", path, {"labelSelector": selector}))["items"]
     except Exception as error:
-        if getattr(error, "status", None) == 404:
+        if _is_gone(error):
             return []
         raise
     return [{"apiVersion": one.api_version, "kind": one.kind, **item} for item in items]  # a list's items have neither
@@ -123,8 +123,13 @@ def delete(api: Any, one: Reference, propagation: str = "Background") -> None:
     try:
         _ask(api, "DELETE", _path(one), body={"propagationPolicy": propagation})
     except Exception as error:
-        if getattr(error, "status", None) != 404:
+        if not _is_gone(error):
             raise
+
+
+def _is_gone(error: Exception) -> bool:
+    """Whether the server answered that there is no such object, in whatever class the caller's client raises that."""
+    return getattr(error, "status", None) == 404
 
 
 def replicas(api: Any, live: Json) -> tuple[Replica, ...]:

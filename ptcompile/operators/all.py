@@ -297,6 +297,7 @@ OPERATORS: Final = (
 )
 
 BY_FOLDER: Final = {one.folder: one for one in OPERATORS}
+BY_TARGET: Final = {one.target: one for one in OPERATORS if one.target}
 KINDS: Final[dict[Key, tuple[Operator, Kind]]] = {kind.key: (one, kind) for one in OPERATORS for kind in one.kinds}
 
 

@@ -8,22 +8,20 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.job.model import Job, Target
 from ptcompile.job.queues import queue_of
-from ptcompile.operators.all import OPERATORS
+from ptcompile.operators.all import BY_TARGET
 from ptcompile.operators.record import resolve
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
-_OPERATORS = {one.target: one for one in OPERATORS if one.target}
-
-TARGETS = tuple(_OPERATORS)
+TARGETS = tuple(BY_TARGET)
 """The names of all targets, in the order in which people are shown them."""
 
 
 @cache
 def target_named(name: str) -> Target:
     """The target of this name, one of `TARGETS`. What pods claim devices from stands before the job on each of them."""
-    one = _OPERATORS[name]
+    one = BY_TARGET[name]
     target: Target = resolve(one.folder, one.emit)
 
     def emit(job: Job, cluster: ClusterProfile) -> list[dict[str, Any]]:
@@ -38,7 +36,7 @@ def target_named(name: str) -> Target:
 
 def sentences_of(name: str) -> Mapping[str, str]:
     """Why a target writes what it writes on its own account, by the words on the way to a field."""
-    one = _OPERATORS.get(name)
+    one = BY_TARGET.get(name)
     if one is None:  # of a plugin
         return {}
     sentences: Mapping[str, str] = resolve(one.folder, one.sentences)

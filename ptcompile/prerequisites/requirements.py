@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.kubernetes import untyped
-from ptcompile.operators.all import BY_FOLDER, OPERATORS
+from ptcompile.operators.all import BY_FOLDER, BY_TARGET
 from ptcompile.operators.common.referenced import referenced
 from ptcompile.operators.record import Operator
 from ptcompile.prerequisites import claims, oldest
@@ -85,7 +85,7 @@ def operators_of(jobs: Jobs, cluster: ClusterProfile, targets: Iterable[str] = (
 
 def _operators(target: str) -> Iterator[Operator]:
     """A target's operator, and the one that it cannot work without."""
-    operator = next(one for one in OPERATORS if one.target == target)
+    operator = BY_TARGET[target]
     for one in (operator, BY_FOLDER.get(operator.beside)):
         if one is not None and one.software:
             yield one

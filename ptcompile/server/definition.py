@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path as FilePath
-from typing import Any
 
 from lsprotocol.types import Location, Position, Range
 
 from ptcompile.documents import source
 from ptcompile.findings.diagnostics import Path, Span
+from ptcompile.frontends.lines import value_at
 from ptcompile.server.document import Object, Open
 from ptcompile.server.references import in_profile, is_mount, kinds_named, volumes_for
 
@@ -22,19 +22,10 @@ def definition(opened: Open, position: Position) -> list[Location]:
     if one is None or found is None:
         return []
     path = found[0][len(one.under) :]
-    value = _at(one.data, path)
+    value = value_at(path, one.data)
     if not isinstance(value, str):
         return []
     return list(_found(opened, one, path, value))
-
-
-def _at(value: Any, path: Path) -> Any:
-    for part in path:
-        try:
-            value = value[part]
-        except (LookupError, TypeError):
-            return None
-    return value
 
 
 def _found(opened: Open, one: Object, path: Path, value: str) -> Iterator[Location]:
@@ -60,7 +51,7 @@ def _in_profile(opened: Open, table: tuple[str, ...], value: str) -> Iterator[Lo
         return
     place: Path = ("spec", *table) if table[-1] == "queue" else ("spec", *table, value)
     for document in source.read(settings.profile_text, settings.profile_path).documents:
-        there = _at(document.data, place)
+        there = value_at(place, document.data)
         span = document.span(place, on_key=True) if there is not None else None
         if span is not None and (table[-1] != "queue" or there == value):
             yield Location(_uri(settings.profile_path), _range(span))

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
 from ptcompile.findings.diagnostics import Path
+from ptcompile.frontends.lines import value_at
 from ptcompile.kubernetes.untyped import at, items
 
 RUNTIMES: Final = ("ClusterTrainingRuntime", "TrainingRuntime")
@@ -66,7 +67,7 @@ def volumes_for(path: Path, data: Mapping[str, Any]) -> list[Volume]:
     """
     found: list[Volume] = []
     for end in range(len(path) - 3, -1, -1):
-        above = _at(data, path[:end])
+        above = value_at(path[:end], data)
         here = items(above.get("volumes")) if isinstance(above, Mapping) else []
         listed = (*path[:end], "volumes")
         found += [Volume(str(one["name"]), (*listed, i)) for i, one in enumerate(here) if "name" in one]
@@ -75,15 +76,6 @@ def volumes_for(path: Path, data: Mapping[str, Any]) -> list[Volume]:
     claims = items(at(data, "spec").get("volumeClaimTemplates"))
     named = [(i, at(one, "metadata").get("name")) for i, one in enumerate(claims)]
     return found + [Volume(str(name), ("spec", "volumeClaimTemplates", i)) for i, name in named if name]
-
-
-def _at(data: Any, path: Path) -> Any:
-    for part in path:
-        try:
-            data = data[part]
-        except (LookupError, TypeError):
-            return None
-    return data
 
 
 _IN_PROFILE: Final[dict[Path, tuple[str, ...]]] = {
