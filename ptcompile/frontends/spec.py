@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ptcompile.vocabulary.model import Model
     from ptcompile.vocabulary.spec import Elastic, JobSpec, PodFields, RuntimeRef, Spec
 
-_Model = TypeVar("_Model", bound="Model")
+    _Model = TypeVar("_Model", bound=Model)
 
 
 def read_spec(data: Any) -> tuple[Spec | None, list[Problem]]:

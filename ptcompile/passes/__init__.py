@@ -1,7 +1,5 @@
 """The pipeline: pure passes from `Job` to `Job`, in the one order written here."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ptcompile.job.model import Context, Job, Pass, map_templates
