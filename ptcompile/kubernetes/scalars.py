@@ -154,8 +154,15 @@ def needs_quotes(text: str) -> bool:
     """
     if _simple(text):
         return text.lower() in _QUOTED_WORDS
-    if not text or text.lower() in _QUOTED_WORDS or _indicator.match(text) or _breaking.search(text):
+    if not text or text.lower() in _QUOTED_WORDS or _indicator.match(text) or _breaks(text):
         return True
     if text[0] not in _NUMBER_START:
         return False
     return bool(_numberish(text)) and not _dotted(text)
+
+
+def _breaks(text: str) -> bool:
+    """Whether a string that is not empty holds what ends a plain scalar, or what is not to be seen."""
+    if text.isascii() and text.isprintable():
+        return ": " in text or " #" in text or text[-1] in ": "
+    return _breaking.search(text) is not None

@@ -145,15 +145,15 @@ def _entries(file: str, schema: Schema) -> _Read:
 
 def _object(file: str, schema: Schema) -> _Read:
     """The reader of a model. What `allOf` and `if` say of it is for editors: the front end says it better."""
-    fields = {name: (_python_name(name), _value(file, one)) for name, one in schema["properties"].items()}
+    fields = _Fields(file, schema["properties"])
     required = frozenset(schema.get("required", ()))
     defaults: dict[str, Any] = {}
     fresh: list[tuple[str, Any]] = []
-    for name, (attribute, read) in fields.items():
-        default = None if name in required else _default(schema["properties"][name], read)
-        defaults[attribute] = default
+    for name, one in schema["properties"].items():
+        default = None if name in required else _default(file, one)
+        defaults[_python_name(name)] = default
         if isinstance(default, dict | list):
-            fresh.append((attribute, default.copy))
+            fresh.append((_python_name(name), default.copy))
     made = _CLASSES.get(schema["title"], Plain)
 
     def read_object(data: Any) -> Plain:
@@ -161,7 +161,7 @@ def _object(file: str, schema: Schema) -> _Read:
             raise ValueError
         values, given = {**defaults}, set()
         for name, value in data.items():
-            field = fields.get(name)
+            field = fields[name]
             if field is None:
                 raise ValueError
             attribute, read = field
@@ -175,18 +175,31 @@ def _object(file: str, schema: Schema) -> _Read:
     return read_object
 
 
-def _default(schema: Schema, read: _Read) -> Any:
+class _Fields(dict[Any, "tuple[str, _Read] | None"]):
+    """What each field of an object is called and read by, found out when a document first has it; None of no field."""
+
+    def __init__(self, file: str, properties: Schema) -> None:
+        super().__init__()
+        self.file = file
+        self.properties = properties
+
+    def __missing__(self, name: Any) -> tuple[str, _Read] | None:
+        schema = self.properties.get(name)
+        if schema is None:
+            return None  # and not kept: there is no end to wrong names
+        self[name] = found = (_python_name(name), _value(self.file, schema))
+        return found
+
+
+def _default(file: str, schema: Schema) -> Any:
     """What stands for a field that is not given: the schema's default, else an object with the defaults of its own."""
     default = schema.get("default", {})
-    return (
-        default if isinstance(default, str) else read(default)
-    )  # text is not an object, and the models do not check defaults
+    return _value(file, schema)(default) if isinstance(default, dict | list) else default
 
 
-@cache
 def _python_name(name: str) -> str:
     """`nprocPerNode` -> `nproc_per_node`."""
-    return re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
+    return "".join([f"_{letter.lower()}" if letter.isupper() else letter for letter in name])
 
 
 def _anything(value: Any) -> Any:
