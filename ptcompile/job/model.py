@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ptcompile.findings.diagnostics import Authority, Problem
-from ptcompile.job.device_claims import Claim
 from ptcompile.kubernetes.names import never_shared
 
 if TYPE_CHECKING:
+    from ptcompile.job.device_claims import Claim
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 Json = Mapping[str, Any]
@@ -210,7 +210,7 @@ class Job(NamedTuple):
     """Reference to a Trainer runtime that is already there: the job then says only what differs from it."""
     runtime_nodes: bool = False
     """Whether the number of nodes is the runtime's."""
-    claims: tuple[Claim, ...] = ()
+    claims: tuple["Claim", ...] = ()
     """Devices that its pods claim."""
     compute_domain: bool = False
     """Whether it has a ComputeDomain, of which its nodes claim channels."""

@@ -199,6 +199,8 @@ def _default(file: str, schema: Schema) -> Any:
 
 def _python_name(name: str) -> str:
     """`nprocPerNode` -> `nproc_per_node`."""
+    if name.islower():
+        return name
     return "".join([f"_{letter.lower()}" if letter.isupper() else letter for letter in name])
 
 
