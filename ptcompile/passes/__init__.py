@@ -57,7 +57,7 @@ def run(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES) -> tuple[
         passes = tuple([one for one in passes if one in WITH_RUNTIME])
     for one in passes:
         after = one(job, context)
-        if after is not job:
+        if after is not job and any(role.template.nulls for role in after.roles):
             after = map_templates(after, stripped)
         steps.append(Step(one.__name__, job, after))
         job = after
