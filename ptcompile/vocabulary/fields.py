@@ -66,7 +66,7 @@ class Amounts(Fields):
         if not given:
             return {}
         named: dict[str, Any] = {name: getattr(self, field) for name, field in _AMOUNTS.items() if field in given}
-        return {**named, **self.devices} if self.devices else named
+        return named | as_text_or_null(self.devices) if self.devices else named
 
 
 _AMOUNTS: Final = {"cpu": "cpu", "memory": "memory", "ephemeral-storage": "ephemeral_storage", "gpu": "gpu"}
