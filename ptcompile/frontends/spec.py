@@ -60,6 +60,28 @@ def read_cluster(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
     return _validated(ClusterProfile, data, CLUSTER)
 
 
+def spec_taken(data: Any) -> Spec | None:
+    """A document that somebody changed as a `Spec`, or as its plain equal; None where it is none."""
+    from ptcompile.vocabulary.faults import faults
+
+    if (spec := from_schema.spec(data)) is not None or faults(SPEC, data):
+        return spec
+    from ptcompile.vocabulary.spec import Spec
+
+    return _validated(Spec, data, SPEC)[0]
+
+
+def cluster_taken(data: Any) -> ClusterProfile | None:
+    """The same of a profile."""
+    from ptcompile.vocabulary.faults import faults
+
+    if (cluster := from_schema.cluster(data)) is not None or faults(CLUSTER, data):
+        return cluster
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+    return _validated(ClusterProfile, data, CLUSTER)[0]
+
+
 def _faults(document: Block, data: Any) -> list[Problem]:
     """What the schema alone says is wrong; nothing where the models have to be asked."""
     from ptcompile.frontends import errors
