@@ -6,7 +6,7 @@ that the compiler only carries stay plain mappings.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ptcompile.findings.diagnostics import Authority, Problem
 from ptcompile.kubernetes.names import never_shared
@@ -70,7 +70,7 @@ class Resources(NamedTuple):
 def resources(requests: Mapping[str, str | None], limits: Mapping[str, str | None]) -> Resources:
     """Amounts as people give them, where null keeps a half empty."""
     if None not in requests.values() and None not in limits.values():
-        return Resources(cast("Mapping[str, str]", requests), cast("Mapping[str, str]", limits))
+        return Resources(requests, limits)  # type: ignore[arg-type]  # no null is among them
     halves = {"requests": requests, "limits": limits}
     nulls = frozenset((half, name) for half, amounts in halves.items() for name in amounts if amounts[name] is None)
     given = {half: {k: v for k, v in amounts.items() if v is not None} for half, amounts in halves.items()}
