@@ -10,6 +10,7 @@ from ptcompile.linting.templates import Container, Template
 from ptcompile.memo import cached_property
 from ptcompile.operators import all as operators
 from ptcompile.operators.common.templates import templates_of
+from ptcompile.operators.record import Habits
 
 if TYPE_CHECKING:
     from ptcompile.operators.common.base import Base
@@ -40,6 +41,11 @@ class Workload:
     def kind(self) -> tuple[str, str]:
         """apiVersion and kind."""
         return kind_of(self.manifest)
+
+    @cached_property
+    def habits(self) -> Habits:
+        """How its operator treats the pods of the kind."""
+        return operators.habits(self.kind)
 
     @cached_property
     def spec(self) -> Json:

@@ -6,15 +6,16 @@ A new operator is a folder, a record here, and an authority in `findings.diagnos
 from typing import Any, Final
 
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.operators.record import Key, Kind, Operator, resolve
+from ptcompile.operators.beside import BESIDE
+from ptcompile.operators.record import PODS, Habits, Key, Kind, Operator, resolve
 
-_PODS: Final = ("linting.containers", "linting.pods", "linting.image")
 _LAUNCH: Final = ("linting.launch", "operators.kueue.rules")
 _TRAINER: Final = "trainer.kubeflow.org/v1alpha1"
 _RUNTIME: Final[dict[str, Any]] = {
     "fixed": "update:FIXED_IN_RUNTIMES",
-    "rules": (*_PODS, "operators.trainer.rules.runtime"),
+    "rules": (*PODS, "operators.trainer.rules.runtime"),
     "templates": "templates:of_runtime",
+    "habits": Habits(several=True),
     "crd": "crd_runtime:training_runtime_rules",
     "webhook": "webhook_runtime:check",
     "pod_checks": "pod_checks:runtime",
@@ -32,7 +33,8 @@ OPERATORS: Final = (
             Kind(
                 "v1",
                 "Pod",
-                rules=(*_PODS, *_LAUNCH),
+                habits=Habits(shared=True, more_pods=True),
+                rules=(*PODS, *_LAUNCH),
                 templates="templates:of",
                 pods="pods:expand",
                 read="read:read",
@@ -55,7 +57,10 @@ OPERATORS: Final = (
             Kind(
                 "batch/v1",
                 "Job",
-                rules=(*_PODS, "operators.batch.rules", *_LAUNCH),
+                habits=Habits(shared=True),
+                recreated="retries:recreated",
+                retries="retries:retries",
+                rules=(*PODS, "operators.batch.rules", *_LAUNCH),
                 templates="templates:of",
                 pods="pods:expand",
                 read="read:read",
@@ -88,7 +93,16 @@ OPERATORS: Final = (
                 "kubeflow.org/v1",
                 "PyTorchJob",
                 schema="kubeflow.org/pytorchjob_v1.json",
-                rules=(*_PODS, "operators.pytorchjob.rules", *_LAUNCH),
+                habits=Habits(
+                    several=True,
+                    together=True,
+                    more_pods=True,
+                    overrides="training-operator",
+                    labels=("training.kubeflow.org/job-name",),
+                ),
+                recreated="retries:recreated",
+                retries="retries:retries",
+                rules=(*PODS, "operators.pytorchjob.rules", *_LAUNCH),
                 templates="templates:of",
                 pods="pods:expand",
                 read="read:read",
@@ -102,6 +116,7 @@ OPERATORS: Final = (
                 following="following:FOLLOWING",
                 gang="gang:counted",
                 options="options:OPTIONS",
+                meets_nowhere="meeting:meets_nowhere",
             ),
         ),
     ),
@@ -126,7 +141,17 @@ OPERATORS: Final = (
                 "batch.volcano.sh/v1alpha1",
                 "Job",
                 schema="batch.volcano.sh/job_v1alpha1.json",
-                rules=(*_PODS, "operators.volcano.rules", *_LAUNCH),
+                habits=Habits(
+                    word="volcano",
+                    several=True,
+                    ranked_by=("RANK", "MASTER_ADDR"),
+                    shared=True,
+                    overrides="Volcano",
+                    resolves=True,
+                    labels=("volcano.sh/job-name",),
+                ),
+                recreated="retries:recreated",
+                rules=(*PODS, "operators.volcano.rules", *_LAUNCH),
                 templates="templates:of",
                 pods="pods:expand",
                 read="read:read",
@@ -140,6 +165,7 @@ OPERATORS: Final = (
                 following="following:FOLLOWING",
                 gang="gang:counted",
                 crowded="pods:crowded",
+                too_wide="width:too_wide",
             ),
             Kind("scheduling.volcano.sh/v1beta1", "PodGroup", schema="scheduling.volcano.sh/podgroup_v1beta1.json"),
         ),
@@ -166,6 +192,7 @@ OPERATORS: Final = (
                 _TRAINER,
                 "TrainJob",
                 schema="trainer.kubeflow.org/trainjob_v1alpha1.json",
+                habits=Habits(trainer=("spec", "trainer"), several=True, fixed_size=True),
                 rules=("operators.trainer.rules.trainjob", "linting.image", *_LAUNCH),
                 pods="pods:expand",
                 read="read:read",
@@ -214,7 +241,10 @@ OPERATORS: Final = (
                 "jobset.x-k8s.io/v1alpha2",
                 "JobSet",
                 schema="jobset.x-k8s.io/jobset_v1alpha2.json",
-                rules=(*_PODS, "operators.jobset.rules", *_LAUNCH),
+                habits=Habits(several=True, shared=True, labels=("jobset.sigs.k8s.io/jobset-name",)),
+                recreated="retries:recreated",
+                retries="retries:retries",
+                rules=(*PODS, "operators.jobset.rules", *_LAUNCH),
                 templates="templates:of",
                 pods="pods:expand",
                 read="read:read",
@@ -231,74 +261,19 @@ OPERATORS: Final = (
             ),
         ),
     ),
-    Operator(
-        "mpijob",
-        authority="mpi-operator",
-        version="mpi_operator",
-        defaults="defaults:DEFAULTS",
-        software="mpi-operator",
-        crds=("mpijobs.kubeflow.org/v2beta1",),
-        kinds=(
-            Kind(
-                "kubeflow.org/v2beta1",
-                "MPIJob",
-                schema="kubeflow.org/mpijob_v2beta1.json",
-                rules=(*_PODS, "operators.mpijob.rules", "operators.kueue.rules"),
-                templates="templates:of",
-                pods="pods:expand",
-                controller="controller:later",
-                pod_checks="pod_checks:check",
-                failure="failure:sentences",
-            ),
-        ),
-    ),
-    Operator(
-        "kueue",
-        authority="kueue",
-        version="kueue",
-        admits="marks:QUEUED",
-        admission="webhook:check",
-        changes="changes:CHANGES",
-        software="kueue",
-        kubernetes=(((0, 11), (1, 29)),),  # site, Installation
-        crds=("clusterqueues.{kueue_api}", "localqueues.{kueue_api}", "workloads.{kueue_api}"),
-    ),
-    Operator(
-        "kai",
-        authority="ptcompile",
-        version="kai",
-        changes="changes:CHANGES",
-        software="kai-scheduler",
-        crds=("queues.scheduling.run.ai/v2", "podgroups.scheduling.run.ai/v2alpha2"),
-    ),
-    Operator(
-        "nvidia_dra",
-        authority="kube-apiserver",
-        version="nvidia_dra",
-        software="nvidia-dra-driver-gpu",
-        kubernetes=(((25, 3), (1, 32)), ((25, 12), (1, 34))),  # site, Prerequisites; the chart: kubeVersion
-        crds=("computedomains.resource.nvidia.com/v1beta1",),
-        kinds=(
-            Kind(
-                "resource.nvidia.com/v1beta1",
-                "ComputeDomain",
-                schema="resource.nvidia.com/computedomain_v1beta1.json",
-                rules=("operators.nvidia_dra.rules",),
-                fixed="update:FIXED",
-            ),
-        ),
-    ),
-    Operator(
-        "scheduler_plugins",
-        authority="kube-apiserver",
-        version="kubernetes",
-        kinds=(Kind("scheduling.x-k8s.io/v1alpha1", "PodGroup", schema="scheduling.x-k8s.io/podgroup_v1alpha1.json"),),
-    ),
+    *BESIDE,
 )
 
+_NO_HABITS: Final = Habits()
 BY_FOLDER: Final = {one.folder: one for one in OPERATORS}
 BY_TARGET: Final = {one.target: one for one in OPERATORS if one.target}
 KINDS: Final[dict[Key, tuple[Operator, Kind]]] = {kind.key: (one, kind) for one in OPERATORS for kind in one.kinds}
+
+
+def habits(key: Key) -> Habits:
+    """How an operator treats the pods of a kind."""
+    found = KINDS.get(key)
+    return found[1].habits if found else _NO_HABITS
 
 
 def having(field: str) -> frozenset[Key]:
