@@ -12,7 +12,7 @@ from ptcompile.operators.record import Kind
 def kinds_with(wanted: Callable[[Kind], object]) -> str:
     """A word of each of these kinds."""
     found = [kind for _, kind in KINDS.values() if wanted(kind)]
-    return "/".join(dict.fromkeys(kind.habits.word or kind.kind for kind in found))
+    return "/".join(dict.fromkeys(kind.word or kind.kind for kind in found))
 
 
 VENDORS: Final = "nvidia/amd/intel/habana/google/amazon/huawei"
@@ -38,22 +38,22 @@ FILLED: Final = kinds_with(lambda kind: kind.base)
 NPROC: Final = f"nproc/nprocPerNode/numProcPerNode/{FILLED}"
 """Who says how many processes a node has; where the kind has no number its resources do."""
 
-PODS: Final = kinds_with(lambda kind: kind.habits.several or kind.recreated)
+PODS: Final = kinds_with(lambda kind: kind.several or kind.recreated)
 """The kinds that may make several pods."""
 
-ROLES: Final = kinds_with(lambda kind: kind.habits.several and kind.pods)
+ROLES: Final = kinds_with(lambda kind: kind.several and kind.pods)
 """The kinds whose pods may have several templates."""
 
-CLOSED: Final = kinds_with(lambda kind: kind.recreated and not kind.habits.more_pods)
+CLOSED: Final = kinds_with(lambda kind: kind.recreated and not kind.more_pods)
 """The kinds of which no pods of another object join."""
 
 RETRIED: Final = kinds_with(lambda kind: kind.retries)
 """The kinds whose operator starts pods again, and counts."""
 
-OVERRIDING: Final = kinds_with(lambda kind: kind.habits.overrides)
+OVERRIDING: Final = kinds_with(lambda kind: kind.overrides)
 """The kinds whose operator's variables win over the user's."""
 
-UNLIKE: Final = kinds_with(lambda kind: kind.habits.several and kind.templates and not kind.habits.together)
+UNLIKE: Final = kinds_with(lambda kind: kind.several and kind.templates and not kind.together)
 """The kinds of several pod templates that are compared by the rules for any kind."""
 
 OF_TORCH: Final = kinds_with(lambda kind: kind.options)

@@ -25,7 +25,7 @@ _OF_ONE_JOB: Final = frozenset(
         "batch.kubernetes.io/job-name",
         "controller-uid",
         "batch.kubernetes.io/controller-uid",
-        *(label for _, kind in KINDS.values() for label in kind.habits.labels),
+        *(label for _, kind in KINDS.values() for label in kind.labels),
     }
 )
 """Labels that the pods of one job alone have."""

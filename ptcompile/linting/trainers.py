@@ -280,7 +280,7 @@ def count(found: tuple[Trainer, ...]) -> int:
 
 def _written(subject: Workload, role: str) -> tuple[Path, Json] | None:
     """The path and the content of the container that a role's pods train in."""
-    if trainer := subject.habits.trainer:
+    if trainer := subject.record.trainer:
         return trainer, at(subject.manifest, *trainer)
     template = template_of(subject, role)
     main = next(iter(template.mains), None) if template is not None else None

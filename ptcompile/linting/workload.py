@@ -10,7 +10,7 @@ from ptcompile.linting.templates import Container, Template
 from ptcompile.memo import cached_property
 from ptcompile.operators import all as operators
 from ptcompile.operators.common.templates import templates_of
-from ptcompile.operators.record import Habits
+from ptcompile.operators.record import Kind
 
 if TYPE_CHECKING:
     from ptcompile.operators.common.base import Base
@@ -43,9 +43,9 @@ class Workload:
         return kind_of(self.manifest)
 
     @cached_property
-    def habits(self) -> Habits:
-        """How its operator treats the pods of the kind."""
-        return operators.habits(self.kind)
+    def record(self) -> Kind:
+        """What its operator's record says of the kind; nothing of a kind that is unknown."""
+        return operators.record(self.kind)
 
     @cached_property
     def spec(self) -> Json:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from ptcompile.kubernetes.versions import Version, Versions
 from ptcompile.operators.beside import BESIDE
-from ptcompile.operators.record import PODS, Habits, Key, Kind, Operator, resolve
+from ptcompile.operators.record import PODS, Key, Kind, Operator, resolve
 
 _LAUNCH: Final = ("linting.launch", "operators.kueue.rules")
 _TRAINER: Final = "trainer.kubeflow.org/v1alpha1"
@@ -15,7 +15,7 @@ _RUNTIME: Final[dict[str, Any]] = {
     "fixed": "update:FIXED_IN_RUNTIMES",
     "rules": (*PODS, "operators.trainer.rules.runtime"),
     "templates": "templates:of_runtime",
-    "habits": Habits(several=True),
+    "several": True,
     "crd": "crd_runtime:training_runtime_rules",
     "webhook": "webhook_runtime:check",
     "pod_checks": "pod_checks:runtime",
@@ -33,7 +33,8 @@ OPERATORS: Final = (
             Kind(
                 "v1",
                 "Pod",
-                habits=Habits(shared=True, more_pods=True),
+                shared=True,
+                more_pods=True,
                 rules=(*PODS, *_LAUNCH),
                 templates="templates:of",
                 pods="pods:expand",
@@ -57,7 +58,7 @@ OPERATORS: Final = (
             Kind(
                 "batch/v1",
                 "Job",
-                habits=Habits(shared=True),
+                shared=True,
                 recreated="retries:recreated",
                 retries="retries:retries",
                 rules=(*PODS, "operators.batch.rules", *_LAUNCH),
@@ -93,13 +94,11 @@ OPERATORS: Final = (
                 "kubeflow.org/v1",
                 "PyTorchJob",
                 schema="kubeflow.org/pytorchjob_v1.json",
-                habits=Habits(
-                    several=True,
-                    together=True,
-                    more_pods=True,
-                    overrides="training-operator",
-                    labels=("training.kubeflow.org/job-name",),
-                ),
+                several=True,
+                together=True,
+                more_pods=True,
+                overrides="training-operator",
+                labels=("training.kubeflow.org/job-name",),
                 recreated="retries:recreated",
                 retries="retries:retries",
                 rules=(*PODS, "operators.pytorchjob.rules", *_LAUNCH),
@@ -141,15 +140,13 @@ OPERATORS: Final = (
                 "batch.volcano.sh/v1alpha1",
                 "Job",
                 schema="batch.volcano.sh/job_v1alpha1.json",
-                habits=Habits(
-                    word="volcano",
-                    several=True,
-                    ranked_by=("RANK", "MASTER_ADDR"),
-                    shared=True,
-                    overrides="Volcano",
-                    resolves=True,
-                    labels=("volcano.sh/job-name",),
-                ),
+                word="volcano",
+                several=True,
+                ranked_by=("RANK", "MASTER_ADDR"),
+                shared=True,
+                overrides="Volcano",
+                resolves=True,
+                labels=("volcano.sh/job-name",),
                 recreated="retries:recreated",
                 rules=(*PODS, "operators.volcano.rules", *_LAUNCH),
                 templates="templates:of",
@@ -192,7 +189,9 @@ OPERATORS: Final = (
                 _TRAINER,
                 "TrainJob",
                 schema="trainer.kubeflow.org/trainjob_v1alpha1.json",
-                habits=Habits(trainer=("spec", "trainer"), several=True, fixed_size=True),
+                trainer=("spec", "trainer"),
+                several=True,
+                fixed_size=True,
                 rules=("operators.trainer.rules.trainjob", "linting.image", *_LAUNCH),
                 pods="pods:expand",
                 read="read:read",
@@ -241,7 +240,9 @@ OPERATORS: Final = (
                 "jobset.x-k8s.io/v1alpha2",
                 "JobSet",
                 schema="jobset.x-k8s.io/jobset_v1alpha2.json",
-                habits=Habits(several=True, shared=True, labels=("jobset.sigs.k8s.io/jobset-name",)),
+                several=True,
+                shared=True,
+                labels=("jobset.sigs.k8s.io/jobset-name",),
                 recreated="retries:recreated",
                 retries="retries:retries",
                 rules=(*PODS, "operators.jobset.rules", *_LAUNCH),
@@ -264,16 +265,16 @@ OPERATORS: Final = (
     *BESIDE,
 )
 
-_NO_HABITS: Final = Habits()
+_UNKNOWN: Final = Kind("", "")
 BY_FOLDER: Final = {one.folder: one for one in OPERATORS}
 BY_TARGET: Final = {one.target: one for one in OPERATORS if one.target}
 KINDS: Final[dict[Key, tuple[Operator, Kind]]] = {kind.key: (one, kind) for one in OPERATORS for kind in one.kinds}
 
 
-def habits(key: Key) -> Habits:
-    """How an operator treats the pods of a kind."""
+def record(key: Key) -> Kind:
+    """The record of a kind; an empty one of a kind that is unknown."""
     found = KINDS.get(key)
-    return found[1].habits if found else _NO_HABITS
+    return found[1] if found else _UNKNOWN
 
 
 def having(field: str) -> frozenset[Key]:

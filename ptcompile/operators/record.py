@@ -17,33 +17,6 @@ PODS = ("linting.containers", "linting.pods", "linting.image")
 """The packages of lint rules for every kind with a pod template."""
 
 
-class Habits(NamedTuple):
-    """How an operator treats the pods of one kind, as far as rules for every kind must know."""
-
-    word: str = ""
-    """A word in every object of the kind, where the name of the kind is not its operator's alone."""
-    trainer: tuple[str, ...] = ()
-    """Where the container that trains is written, if that is not a pod template."""
-    several: bool = False
-    """Whether it has several pod templates that have to agree with each other."""
-    together: bool = False
-    """Whether the operator tells all pods of an object about each other, so that all of them meet."""
-    ranked_by: tuple[str, ...] = ()
-    """The variables of the operator's plugin by which the pods that have them meet."""
-    shared: bool = False
-    """Whether several objects of the kind may meet at one endpoint."""
-    more_pods: bool = False
-    """Whether more pods may meet than the object has: it can be scaled, or is one of several."""
-    fixed_size: bool = False
-    """Whether it has a field for the number of nodes, and none for a range."""
-    overrides: str = ""
-    """The operator's name, where it adds its variables after the user's, so that its values win."""
-    resolves: bool = False
-    """Whether its webhook sets the dnsPolicy of pods on the node's network."""
-    labels: tuple[str, ...] = ()
-    """Labels that only the pods of one object have."""
-
-
 class Kind(NamedTuple):
     """One kind of an operator's API."""
 
@@ -98,7 +71,28 @@ class Kind(NamedTuple):
     """manifest -> how often the operator restarts a pod; where empty it does not, or does not count."""
     meets_nowhere: str = ""
     """subject of lint -> whether nothing tells its pods where to meet, as a rule of the operator says."""
-    habits: Habits = Habits()
+    word: str = ""
+    """A word in every object of the kind, where the name of the kind is not its operator's alone."""
+    trainer: tuple[str, ...] = ()
+    """Where the container that trains is written, if that is not a pod template."""
+    several: bool = False
+    """Whether it has several pod templates that have to agree with each other."""
+    together: bool = False
+    """Whether the operator tells all pods of an object about each other, so that all of them meet."""
+    ranked_by: tuple[str, ...] = ()
+    """The variables of the operator's plugin by which the pods that have them meet."""
+    shared: bool = False
+    """Whether several objects of the kind may meet at one endpoint."""
+    more_pods: bool = False
+    """Whether more pods may meet than the object has: it can be scaled, or is one of several."""
+    fixed_size: bool = False
+    """Whether it has a field for the number of nodes, and none for a range."""
+    overrides: str = ""
+    """The operator's name, where it adds its variables after the user's, so that its values win."""
+    resolves: bool = False
+    """Whether its webhook sets the dnsPolicy of pods on the node's network."""
+    labels: tuple[str, ...] = ()
+    """Labels that only the pods of one object have."""
     read: str = ""
     """manifest, others -> the ways to read it back into a spec, the best first (`common.read.Read`)."""
 

@@ -154,7 +154,7 @@ def gang_software(spec: Spec, cluster: ClusterProfile) -> list[Requirement]:
 
 def _placer(spec: Spec, cluster: ClusterProfile) -> str:
     from ptcompile.frontends.spec import lower
-    from ptcompile.job import queues
+    from ptcompile.operators.common import queues
 
     return queues.gang(lower(spec, cluster), cluster)
 

@@ -45,7 +45,7 @@ from ptcompile.linting.views import views
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    operator = subject.habits.overrides  # the others refuse, replace in place, or leave it
+    operator = subject.record.overrides  # the others refuse, replace in place, or leave it
     if not operator or not any(c.spec.get("env") for c in subject.containers):
         return
     from ptcompile.operators.common.expansion import env_entry

@@ -40,7 +40,7 @@ _WANTED = "ClusterFirstWithHostNet"
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    if subject.habits.resolves:
+    if subject.record.resolves:
         return
     for template in subject.templates:
         if not _looks_up(subject, template):
