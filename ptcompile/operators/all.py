@@ -13,6 +13,7 @@ _LAUNCH: Final = ("linting.launch", "operators.kueue.rules")
 _TRAINER: Final = "trainer.kubeflow.org/v1alpha1"
 _RUNTIME: Final[dict[str, Any]] = {
     "fixed": "update:FIXED_IN_RUNTIMES",
+    "later": "update:later_jobs",
     "rules": (*PODS, "operators.trainer.rules.runtime"),
     "templates": "templates:of_runtime",
     "several": True,
@@ -98,6 +99,8 @@ OPERATORS: Final = (
                 together=True,
                 more_pods=True,
                 overrides="training-operator",
+                limits_count=True,
+                later="update:later",
                 labels=("training.kubeflow.org/job-name",),
                 recreated="retries:recreated",
                 retries="retries:retries",
@@ -146,6 +149,8 @@ OPERATORS: Final = (
                 shared=True,
                 overrides="Volcano",
                 resolves=True,
+                mounts=("/etc/volcano",),
+                as_written=True,
                 labels=("volcano.sh/job-name",),
                 recreated="retries:recreated",
                 rules=(*PODS, "operators.volcano.rules", *_LAUNCH),
@@ -220,6 +225,7 @@ OPERATORS: Final = (
                 _TRAINER,
                 "ClusterTrainingRuntime",
                 schema="trainer.kubeflow.org/clustertrainingruntime_v1alpha1.json",
+                namespaced=False,
                 **_RUNTIME,
             ),
         ),
@@ -235,6 +241,7 @@ OPERATORS: Final = (
         software="jobset",
         kubernetes=(((0, 1), (1, 21)),),  # site, Installation
         crds=("jobsets.jobset.x-k8s.io/v1alpha2",),
+        older=("jobset.x-k8s.io/v1alpha1",),
         kinds=(
             Kind(
                 "jobset.x-k8s.io/v1alpha2",

@@ -6,7 +6,7 @@ first asked for, so that the table costs a cold start nothing. An empty text say
 
 from functools import cache
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any, dataclass_transform
 
 from ptcompile.kubernetes.versions import Version
 
@@ -17,7 +17,15 @@ PODS = ("linting.containers", "linting.pods", "linting.image")
 """The packages of lint rules for every kind with a pod template."""
 
 
-class Kind(NamedTuple):
+@dataclass_transform(frozen_default=True)
+class _Record:
+    """Fields with defaults; to type checkers a frozen dataclass. A named tuple of so many fields is 1 % of a cold start."""
+
+    def __init__(self, *names: Any, **said: Any) -> None:
+        self.__dict__ = dict(zip(self.__annotations__, names, strict=False)) | said
+
+
+class Kind(_Record):
     """One kind of an operator's API."""
 
     api_version: str
@@ -93,6 +101,16 @@ class Kind(NamedTuple):
     """Whether its webhook sets the dnsPolicy of pods on the node's network."""
     labels: tuple[str, ...] = ()
     """Labels that only the pods of one object have."""
+    namespaced: bool = True
+    """Whether its objects are in a namespace."""
+    limits_count: bool = False
+    """Whether its gang asks for limits where there are no requests."""
+    mounts: tuple[str, ...] = ()
+    """Where the operator mounts volumes of its own."""
+    as_written: bool = False
+    """Whether its pod templates are read without the API server's defaults, such as requests from limits."""
+    later: str = ""
+    """old manifest -> pairs of a path and what an apply that changes it leaves to later pods; none where they stop."""
     read: str = ""
     """manifest, others -> the ways to read it back into a spec, the best first (`common.read.Read`)."""
 
@@ -102,7 +120,7 @@ class Kind(NamedTuple):
         return self.api_version, self.kind
 
 
-class Operator(NamedTuple):
+class Operator(_Record):
     """One operator: the folder that knows it, its names, its kinds. The kind that its target writes is the first."""
 
     folder: str
@@ -131,6 +149,10 @@ class Operator(NamedTuple):
     """The kinds of other operators that its webhook is asked about, by apiVersion and kind."""
     admission: str = ""
     """manifest, key -> problems: that webhook."""
+    admission_on_update: str = ""
+    """group and kind, old, new, versions -> problems: that webhook on updates."""
+    older: tuple[str, ...] = ()
+    """API versions that its older releases serve, and of which ptcompile knows no kind."""
     beside: str = ""
     """The folder of another operator that this one cannot work without."""
 

@@ -8,10 +8,10 @@ from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.untyped import Json, items, kind_of, object_name, text
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators import all as operators
+from ptcompile.operators.common.pod_group import POD_GROUPS
 from ptcompile.operators.pods import RUNS_PODS
 from ptcompile.simulation.job import Job, job_of
 from ptcompile.simulation.pod import Pod
-from ptcompile.simulation.podgroup import POD_GROUPS
 from ptcompile.simulation.world import Pods, World, joined
 
 __all__ = ["Job", "Pod", "Pods", "World", "job_of", "joined", "simulate"]
