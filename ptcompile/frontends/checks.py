@@ -23,7 +23,8 @@ from ptcompile.vocabulary.cluster.pod_base import MAIN
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
-    from ptcompile.vocabulary.spec import JobSpec, PodFields, Spec
+    from ptcompile.vocabulary.pod_fields import PodFields
+    from ptcompile.vocabulary.spec import JobSpec, Spec
 
 _WORDS = frozenset({"true", "false", "null"})
 """What kubectl makes of a key that YAML takes for a word of its own."""

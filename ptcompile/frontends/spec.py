@@ -14,7 +14,8 @@ from ptcompile.vocabulary import from_schema
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import Model
-    from ptcompile.vocabulary.spec import Elastic, JobSpec, PodFields, RuntimeRef, Spec
+    from ptcompile.vocabulary.pod_fields import PodFields
+    from ptcompile.vocabulary.spec import Elastic, JobSpec, RuntimeRef, Spec
 
 _Model = TypeVar("_Model", bound="Model")
 

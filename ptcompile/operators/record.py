@@ -19,7 +19,7 @@ PODS = ("linting.containers", "linting.pods", "linting.image")
 
 @dataclass_transform(frozen_default=True)
 class _Record:
-    """Fields with defaults; to type checkers a frozen dataclass. A named tuple of so many fields is 1 % of a cold start."""
+    """Fields with defaults, to type checkers a frozen dataclass. A named tuple would be 1 % of a cold start."""
 
     def __init__(self, *names: Any, **said: Any) -> None:
         self.__dict__ = dict(zip(self.__annotations__, names, strict=False)) | said
