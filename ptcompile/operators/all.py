@@ -126,6 +126,10 @@ OPERATORS: Final = (
         "volcano",
         authority="volcano",
         version="volcano",
+        title="Volcano",
+        queue_system="volcano",
+        gang_scheduler="volcano",
+        of_roles="vc-",  # VC_X_HOSTS of a task x (Volcano 1.16)
         target="volcano",
         emit="emit:VOLCANO",
         sentences="sentences:SENTENCES",

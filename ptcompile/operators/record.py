@@ -129,6 +129,14 @@ class Operator(_Record):
     version: str
     """The field of `kubernetes.versions.Versions` that says which release a cluster runs."""
     kinds: tuple[Kind, ...] = ()
+    title: str = ""
+    """Its name in sentences, where one speaks of it as a queue system or a scheduler."""
+    queue_system: str = ""
+    """What a profile calls it as the system of the queues (`queueSystem`)."""
+    gang_scheduler: str = ""
+    """What a profile calls it as the scheduler of gangs (`gangScheduler`)."""
+    of_roles: str = ""
+    """Beginning of the names of roles whose variables would be its own."""
     target: str = ""
     """What `--target` calls it; empty for an operator that ptcompile reads and does not write."""
     emit: str = ""

@@ -23,7 +23,7 @@ from ptcompile.operators.common.queue_marks import (
     KUEUE_TOPOLOGY,
 )
 from ptcompile.vocabulary import from_schema
-from ptcompile.vocabulary.checks import OWN_SCHEDULER
+from ptcompile.vocabulary.checks import NO_SCHEDULER
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -41,14 +41,14 @@ def queue_of(job: Job, cluster: ClusterProfile) -> str | None:
 def gang_scheduler(cluster: ClusterProfile) -> GangScheduler:
     """Who places gangs in this cluster."""
     profile = cluster.spec
-    if profile.queue_system in OWN_SCHEDULER:
+    if profile.queue_system not in NO_SCHEDULER:
         return "volcano" if profile.queue_system == "volcano" else "kai"
     return profile.gang_scheduler or "none"
 
 
 def gang(job: Job, cluster: ClusterProfile) -> GangScheduler:
     """Who places this job: `none` also where there is nothing to place together and no queue of the scheduler's."""
-    by_queue = cluster.spec.queue_system in OWN_SCHEDULER and queue_of(job, cluster) is not None
+    by_queue = cluster.spec.queue_system not in NO_SCHEDULER and queue_of(job, cluster) is not None
     return gang_scheduler(cluster) if job.pods > 1 or by_queue else "none"
 
 
@@ -59,7 +59,7 @@ def nearness_by(job: Job, cluster: ClusterProfile, target: str) -> str | None:
     if cluster.spec.queue_system == "kueue" and queue_of(job, cluster):
         return "kueue"
     scheduler = gang_scheduler(cluster)
-    return scheduler if scheduler in OWN_SCHEDULER else None
+    return scheduler if scheduler in SCHEDULERS else None
 
 
 def together(groups: Sequence[Group]) -> bool:
