@@ -11,6 +11,14 @@ from ptcompile.operators.record import PODS, Key, Kind, Operator, resolve
 
 _LAUNCH: Final = ("linting.launch", "operators.kueue.rules")
 _TRAINER: Final = "trainer.kubeflow.org/v1alpha1"
+_JOB: Final[dict[str, Any]] = {
+    "pods": "pods:expand",
+    "failure": "failure:sentences",
+    "status": "status:status",
+    "following": "following:FOLLOWING",
+    "read": "read:read",
+}
+"""What every kind that a target writes has."""
 _RUNTIME: Final[dict[str, Any]] = {
     "fixed": "update:FIXED_IN_RUNTIMES",
     "later": "update:later_jobs",
@@ -38,11 +46,7 @@ OPERATORS: Final = (
                 more_pods=True,
                 rules=(*PODS, *_LAUNCH),
                 templates="templates:of",
-                pods="pods:expand",
-                read="read:read",
-                failure="failure:sentences",
-                status="status:status",
-                following="following:FOLLOWING",
+                **_JOB,
             ),
         ),
     ),
@@ -64,11 +68,7 @@ OPERATORS: Final = (
                 retries="retries:retries",
                 rules=(*PODS, "operators.batch.rules", *_LAUNCH),
                 templates="templates:of",
-                pods="pods:expand",
-                read="read:read",
-                failure="failure:sentences",
-                status="status:status",
-                following="following:FOLLOWING",
+                **_JOB,
             ),
         ),
     ),
@@ -106,16 +106,12 @@ OPERATORS: Final = (
                 retries="retries:retries",
                 rules=(*PODS, "operators.pytorchjob.rules", *_LAUNCH),
                 templates="templates:of",
-                pods="pods:expand",
-                read="read:read",
                 crd="crd:pytorch_job_rules",
                 webhook="webhook:check",
                 controller="webhook:later",
                 pod_checks="pod_checks:check",
                 fixed="update:FIXED",
-                failure="failure:sentences",
-                status="status:status",
-                following="following:FOLLOWING",
+                **_JOB,
                 gang="gang:counted",
                 options="options:OPTIONS",
                 meets_nowhere="meeting:meets_nowhere",
@@ -129,6 +125,8 @@ OPERATORS: Final = (
         title="Volcano",
         queue_system="volcano",
         gang_scheduler="volcano",
+        queues="queues:QUEUES",
+        probes=(("gang of Volcano, range of nodes", {"elastic": {"nnodes": "2:4"}}, {"gangScheduler": "volcano"}),),
         of_roles="vc-",  # VC_X_HOSTS of a task x (Volcano 1.16)
         target="volcano",
         emit="emit:VOLCANO",
@@ -159,16 +157,12 @@ OPERATORS: Final = (
                 recreated="retries:recreated",
                 rules=(*PODS, "operators.volcano.rules", *_LAUNCH),
                 templates="templates:of",
-                pods="pods:expand",
-                read="read:read",
                 default="webhook:default",
                 webhook="webhook:check",
                 controller="controller:later",
                 pod_checks="pod_checks:check",
                 update="update:check",
-                failure="failure:sentences",
-                status="status:status",
-                following="following:FOLLOWING",
+                **_JOB,
                 gang="gang:counted",
                 crowded="pods:crowded",
                 too_wide="width:too_wide",
@@ -193,6 +187,8 @@ OPERATORS: Final = (
             "trainingruntimes.trainer.kubeflow.org/v1alpha1",
         ),
         beside="jobset",
+        brings=(("runtime", "torch-distributed", "a ClusterTrainingRuntime of Trainer's release"),),
+        objects="platform:objects",
         kinds=(
             Kind(
                 _TRAINER,
@@ -202,8 +198,6 @@ OPERATORS: Final = (
                 several=True,
                 fixed_size=True,
                 rules=("operators.trainer.rules.trainjob", "linting.image", *_LAUNCH),
-                pods="pods:expand",
-                read="read:read",
                 crd="crd:train_job_rules",
                 default="webhook:default",
                 webhook="webhook:check",
@@ -211,9 +205,7 @@ OPERATORS: Final = (
                 pod_checks="pod_checks:train_job",
                 fixed="update:FIXED",
                 update="update:check",
-                failure="failure:sentences",
-                status="status:status",
-                following="following:FOLLOWING",
+                **_JOB,
                 in_newest_words="older_releases:today",
                 in_written_words="older_releases:written",
                 base="runtimes:base",
@@ -258,8 +250,6 @@ OPERATORS: Final = (
                 retries="retries:retries",
                 rules=(*PODS, "operators.jobset.rules", *_LAUNCH),
                 templates="templates:of",
-                pods="pods:expand",
-                read="read:read",
                 crd="crd:jobset_rules",
                 default="webhook:default",
                 webhook="webhook:check",
@@ -267,9 +257,7 @@ OPERATORS: Final = (
                 pod_checks="pod_checks:check",
                 fixed="update:FIXED",
                 update="update:check",
-                failure="failure:sentences",
-                status="status:status",
-                following="following:FOLLOWING",
+                **_JOB,
             ),
         ),
     ),
@@ -278,6 +266,8 @@ OPERATORS: Final = (
 
 _UNKNOWN: Final = Kind("", "")
 BY_FOLDER: Final = {one.folder: one for one in OPERATORS}
+BY_QUEUE_SYSTEM: Final = {one.queue_system: one for one in OPERATORS if one.queue_system}
+BY_GANG_SCHEDULER: Final = {one.gang_scheduler: one for one in OPERATORS if one.gang_scheduler}
 BY_TARGET: Final = {one.target: one for one in OPERATORS if one.target}
 KINDS: Final[dict[Key, tuple[Operator, Kind]]] = {kind.key: (one, kind) for one in OPERATORS for kind in one.kinds}
 

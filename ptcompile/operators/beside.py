@@ -33,6 +33,15 @@ BESIDE: Final = (
         version="kueue",
         title="Kueue",
         queue_system="kueue",
+        queues="queues:QUEUES",
+        queue_of="marks:queue",
+        probes=(
+            (
+                "queue of Kueue, in another cluster",
+                {"queue": "q"},
+                {"multiKueue": True, "queueSystem": "kueue"},
+            ),
+        ),
         admits="marks:QUEUED",
         admission="webhook:check",
         admission_on_update="update:kueue_update",
@@ -40,7 +49,17 @@ BESIDE: Final = (
         changes="changes:CHANGES",
         software="kueue",
         kubernetes=(((0, 11), (1, 29)),),  # site, Installation
-        crds=("clusterqueues.{kueue_api}", "localqueues.{kueue_api}", "workloads.{kueue_api}"),
+        crds=("clusterqueues.{api}", "localqueues.{api}", "workloads.{api}"),
+    ),
+    Operator(
+        "scheduler_plugins",
+        gang_scheduler="scheduler-plugins",
+        software="scheduler-plugins",
+        purpose="schedules the pods of a job together",
+        crds=("podgroups.scheduling.x-k8s.io/v1alpha1",),
+        authority="kube-apiserver",
+        version="kubernetes",
+        kinds=(Kind("scheduling.x-k8s.io/v1alpha1", "PodGroup", schema="scheduling.x-k8s.io/podgroup_v1alpha1.json"),),
     ),
     Operator(
         "kai",
@@ -48,6 +67,7 @@ BESIDE: Final = (
         version="kai",
         title="KAI",
         queue_system="kai",
+        queues="queues:QUEUES",
         gang_scheduler="kai",
         changes="changes:CHANGES",
         software="kai-scheduler",
@@ -69,12 +89,5 @@ BESIDE: Final = (
                 fixed="update:FIXED",
             ),
         ),
-    ),
-    Operator(
-        "scheduler_plugins",
-        gang_scheduler="scheduler-plugins",
-        authority="kube-apiserver",
-        version="kubernetes",
-        kinds=(Kind("scheduling.x-k8s.io/v1alpha1", "PodGroup", schema="scheduling.x-k8s.io/podgroup_v1alpha1.json"),),
     ),
 )

@@ -135,6 +135,18 @@ class Operator(_Record):
     """What a profile calls it as the system of the queues (`queueSystem`)."""
     gang_scheduler: str = ""
     """What a profile calls it as the scheduler of gangs (`gangScheduler`)."""
+    queues: str = ""
+    """The objects of its queues (`common.queue_system.QueueSystem`)."""
+    queue_of: str = ""
+    """metadata -> the queue that an object of another operator names for it to be admitted, or an empty text."""
+    probes: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = ()
+    """What else is asked of each target for it: a name, what a spec says, and what the profile does."""
+    purpose: str = ""
+    """Why a job needs it, where its name does not say."""
+    brings: tuple[tuple[str, str, str], ...] = ()
+    """What its release must have installed for its target: kind of requirement, name, and what that is."""
+    objects: str = ""
+    """manifests of its target, versions -> the objects that an administrator applies for them."""
     of_roles: str = ""
     """Beginning of the names of roles whose variables would be its own."""
     target: str = ""
