@@ -51,9 +51,8 @@ def _queues() -> Iterator[Probe]:
         profile: Json = {"queueSystem": one.queue_system, **_LEVELS}
         yield Probe(f"queue of {one.title}", {"queue": "q", "priority": "high"}, profile)
         yield Probe(f"queue of {one.title}, topology", _NEAR, profile)
-        yield from (
-            () if one.gang_scheduler else (Probe(name, spec, {**more, **_LEVELS}) for name, spec, more in one.probes)
-        )
+        for name, spec, more in () if one.gang_scheduler else one.probes:
+            yield Probe(name, spec, {**more, **_LEVELS})
 
 
 def _gangs() -> Iterator[Probe]:

@@ -1,4 +1,4 @@
-"""What a cluster must have for the devices that pods claim: the driver, its DeviceClasses, the queues' words for them."""
+"""What a cluster must have for the devices that pods claim: the driver, its DeviceClasses, what queues ask for."""
 
 from __future__ import annotations
 

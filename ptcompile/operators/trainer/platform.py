@@ -12,7 +12,7 @@ Json = dict[str, Any]
 
 
 def objects(made: Sequence[Json], versions: Versions) -> Iterator[Json]:
-    """The runtimes that the TrainJobs among some manifests name: Trainer's release installs them in a step of its own."""
+    """The runtimes that the TrainJobs among some manifests name; Trainer installs its own in a step of its own."""
     for job in (one for one in made if one["kind"] == "TrainJob"):
         runtime = runtimes.find(job, made, versions.trainer).source
         ref = job["spec"]["runtimeRef"]
