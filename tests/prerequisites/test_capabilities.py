@@ -10,7 +10,14 @@ from ptcompile.prerequisites import capabilities
 from ptcompile.prerequisites.capabilities import PROBES
 from ptcompile.verbs.targets import targets
 
-ROWS = {row.name: dict(row.cells) for row in capabilities.capabilities()}
+MADE = capabilities.table()
+ROWS = MADE["capabilities"]
+
+
+def test_the_committed_table_is_what_the_targets_answer() -> None:
+    """`python schemas/targets.py` writes it."""
+    assert targets().to_dict() == MADE
+    assert list(targets().to_dict()["capabilities"]) == list(ROWS)
 
 
 def test_the_text_has_every_row() -> None:
