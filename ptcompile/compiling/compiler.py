@@ -75,11 +75,29 @@ def _of_spec(
     problems = left  # the target says how long the name may be
     job = lower(spec, cluster)
     if extensions is not None and (extensions.passes or wanted in extensions.targets):
-        from ptcompile.compiling.extended import guarded
+        return _extended(data, spec, job, cluster, wanted, problems, extensions)
+    return _for_target(data, spec, job, cluster, _chosen(wanted, job, cluster), problems)
 
-        return guarded(_for_target, data, spec, job, cluster, wanted, problems, extensions)
-    chosen = target_named(wanted) if wanted is not None else default_target(job, cluster)
-    return _for_target(data, spec, job, cluster, chosen, problems)
+
+def _chosen(wanted: str | None, job: Job, cluster: ClusterProfile) -> Target:
+    return target_named(wanted) if wanted is not None else default_target(job, cluster)
+
+
+def _extended(
+    data: Mapping[str, Any],
+    spec: Spec,
+    job: Job,
+    cluster: ClusterProfile,
+    wanted: str | None,
+    problems: list[Problem],
+    extensions: Extensions,
+) -> Compiled:
+    """As `_for_target`, with the passes of plugins behind the built-in ones, or for the target of a plugin."""
+    from ptcompile.compiling.extended import guarded
+
+    target = extensions.targets.get(wanted or "") or _chosen(wanted, job, cluster)
+    made = guarded(partial(_for_target, data, spec, job, cluster, target, problems), target, extensions)
+    return made if isinstance(made, Compiled) else Compiled((), (*problems, made), target)
 
 
 def _for_target(

@@ -12,7 +12,8 @@ from ptcompile.vocabulary.fields import Beside, as_text_or_null
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import Resources
-    from ptcompile.vocabulary.spec import JobSpec, PodFields
+    from ptcompile.vocabulary.pod_fields import PodFields
+    from ptcompile.vocabulary.spec import JobSpec
 
 
 def lowered(resources: Resources) -> model.Resources:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import arguments, streams
@@ -13,6 +14,7 @@ from ptcompile.findings.diagnostics import Diagnostic, Path, Problem
 from ptcompile.findings.selection import NO_CODES, Selection, selection
 
 if TYPE_CHECKING:
+    from ptcompile.compiling.overrides import Laid
     from ptcompile.explaining.explanation import Explanation
     from ptcompile.extending import Extensions
     from ptcompile.operators.handles import Handle
@@ -103,8 +105,6 @@ def compile(
     Raises nothing for what a user may have written, and ValueError for a selector that selects nothing.
     """
     from ptcompile.compiling import overrides as laying
-    from ptcompile.compiling.compiler import advised
-    from ptcompile.compiling.further import compile_whole
 
     arguments.check(target=target, name=name, filename=filename, extensions=extensions)
     asked = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None
@@ -116,18 +116,14 @@ def compile(
     found += given.diagnostics
     if profile is None or given.diagnostics:
         return Result((), tuple(found))
+    one = partial(_of_document, profile=profile, target=target, filename=filename, asked=asked, extensions=extensions)
     made: list[_Made] = []
     for index, document in enumerate(read.documents):
         laid = laying.lay(document, given)
         if name is not None and index:
             found.append(laid.second_of_a_name(name))
             continue
-        compiled = compile_whole(laid.data, profile, target, extensions)
-        problems = advised(compiled, laid.data, profile, extensions) if asked is not None and not laid.refused else ()
-        advice = [laid.stamp(problem, filename) for problem in problems]
-        advice = [one for one in advice if asked is not None and asked.tells(one.name, one.stage)]
-        found += [*laid.told(compiled.problems, filename), *advice]
-        made.append(_Made(() if laid.refused else compiled.manifests, advice))
+        made.append(one(laid, found))
     if not read.documents and not read.problems:
         found.append(streams.stamp(streams.nothing(), None, filename))
     return _result(made, found, read, filename, asked)
@@ -138,6 +134,28 @@ class _Made(NamedTuple):
 
     manifests: tuple[dict[str, Any], ...]
     advice: Sequence[Diagnostic]
+
+
+def _of_document(
+    laid: Laid,
+    found: list[Diagnostic],
+    *,
+    profile: ClusterProfile,
+    target: str | None,
+    filename: str | None,
+    asked: Selection | None,
+    extensions: Extensions | None,
+) -> _Made:
+    """Compile one document, and put what is said of it into `found`."""
+    from ptcompile.compiling.compiler import advised
+    from ptcompile.compiling.further import compile_whole
+
+    compiled = compile_whole(laid.data, profile, target, extensions)
+    problems = advised(compiled, laid.data, profile, extensions) if asked is not None and not laid.refused else ()
+    advice = [laid.stamp(problem, filename) for problem in problems]
+    advice = [one for one in advice if asked is not None and asked.tells(one.name, one.stage)]
+    found += [*laid.told(compiled.problems, filename), *advice]
+    return _Made(() if laid.refused else compiled.manifests, advice)
 
 
 def _result(

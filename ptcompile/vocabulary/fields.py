@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, cast
 
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.vocabulary.checks import nnodes_range
@@ -88,6 +88,8 @@ class Nodes(Fields):
         elastic: _Elastic | None
         master: _Role | None
         worker: _Role | None
+        names: Any
+        volcano: Any
 
     def node_range(self) -> tuple[int, int]:
         """Fewest and most nodes, whichever way they are given."""
@@ -97,6 +99,16 @@ class Nodes(Fields):
         if self.elastic is not None and self.elastic.nnodes is not None:
             return nnodes_range(self.elastic.nnodes)
         return self.nodes or 1, self.nodes or 1
+
+    def names_of_parts(self) -> dict[tuple[str, str], str]:
+        """The names of the parts by their places in the spec: those of `names`, behind the older words for two."""
+        older = {("volcano", f"{part}Task"): getattr(self.volcano, f"{part}_task") for part in ("master", "worker")}
+        return older | {("names", part): name for part, name in self.names.given().items()}
+
+    def name_of(self, part: Literal["master", "worker"]) -> str:
+        """What the pods of node 0, or those of the others, are called where the operator leaves the choice."""
+        name: str = getattr(self.names, part) or getattr(self.volcano, f"{part}_task")
+        return name
 
     def first_nodes(self) -> int:
         """The number of nodes that the job starts with."""
