@@ -16,6 +16,8 @@ from ptcompile.kubernetes.names import suggest
 
 if TYPE_CHECKING:
     from ptcompile.extending import Extensions
+else:
+    Extensions = object  # as text, NamedTuple would compile it
 
 FILES: Final = ("ptcompile.toml", "pyproject.toml")
 
@@ -36,7 +38,7 @@ class Config(NamedTuple):
     extend_exclude: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
     rule: tuple[Mapping[str, Any], ...] = ()
-    extensions: "Extensions | None" = None
+    extensions: Extensions | None = None
     """What the plugins and the declared rules are; None where there are neither."""
 
     @property

@@ -1,7 +1,5 @@
 """One TrainingJob document to manifests: read, check, lower, run the passes, emit, validate what was emitted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -37,12 +35,12 @@ class Compiled(NamedTuple):
     problems: tuple[Problem, ...]
     target: Target | None = None
     steps: tuple[passes.Step, ...] = ()
-    record: Callable[[], Record] | None = None
+    record: Callable[[], "Record"] | None = None
     """What wrote each value, made when it is first asked for; None where nothing was emitted."""
 
 
 def compile_document(
-    data: Any, cluster: ClusterProfile, target: str | None = None, extensions: Extensions | None = None
+    data: Any, cluster: "ClusterProfile", target: str | None = None, extensions: "Extensions | None" = None
 ) -> Compiled:
     """Compile one decoded document for a target: the one named here, else the spec's own, else what the job needs."""
     if problem := not_ours(data):
@@ -56,12 +54,12 @@ def compile_document(
 
 
 def _of_spec(
-    spec: Spec,
+    spec: "Spec",
     problems: list[Problem],
     data: Mapping[str, Any],
-    cluster: ClusterProfile,
+    cluster: "ClusterProfile",
     target: str | None,
-    extensions: Extensions | None,
+    extensions: "Extensions | None",
 ) -> Compiled:
     problems += checks.check(spec, cluster)
     problems += freeform(spec, data)
@@ -102,9 +100,9 @@ def _extended(
 
 def _for_target(
     data: Mapping[str, Any],
-    spec: Spec,
+    spec: "Spec",
     job: Job,
-    cluster: ClusterProfile,
+    cluster: "ClusterProfile",
     target: Target,
     problems: list[Problem],
     more: tuple[Pass, ...] = (),
@@ -123,7 +121,7 @@ def _for_target(
     job, steps = passes.run(lowered, Context(cluster, target), (*passes.PASSES, *more) if more else passes.PASSES)
 
     @cache
-    def record() -> Record:
+    def record() -> "Record":
         from ptcompile.compiling.record import recorded
 
         return recorded(spec, cluster, target, more)
@@ -150,7 +148,7 @@ def _for_target(
 
 
 def _refusals(
-    manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: ClusterProfile, record: Callable[[], Record]
+    manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: "ClusterProfile", record: "Callable[[], Record]"
 ) -> Iterator[Problem]:
     """What the offline API server says of our own manifests, each finding once, at the line of the spec it is about."""
     versions = cluster.versions()
@@ -169,7 +167,7 @@ def _refusals(
 def _at_lines(
     found: Iterable[tuple[int, Problem]],
     data: Mapping[str, Any],
-    record: Callable[[], Record],
+    record: "Callable[[], Record]",
     *,
     causes: bool = True,
 ) -> Iterable[Problem]:
@@ -183,7 +181,7 @@ def _at_lines(
 
 
 def advised(
-    compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile, extensions: Extensions | None = None
+    compiled: Compiled, data: Mapping[str, Any], cluster: "ClusterProfile", extensions: "Extensions | None" = None
 ) -> Iterator[Problem]:
     """What the rules find in the manifests of a document, each finding once, at the line of the spec that caused it."""
     from ptcompile import linting

@@ -1,7 +1,5 @@
 """Why the manifests of a spec are as they are: the causes of all values, and what each pass did."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -16,10 +14,10 @@ from ptcompile.explaining.variants import File
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.job.model import Pass
 from ptcompile.secrets.masking import masked_lines
-from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 if TYPE_CHECKING:
     from ptcompile.extending import Extensions
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 Json = dict[str, Any]
 
@@ -75,13 +73,13 @@ class Explanation(NamedTuple):
 
 def explain(
     read: Source,
-    cluster: ClusterProfile,
+    cluster: "ClusterProfile",
     cluster_source: Source | None,
     *,
     target: str | None,
     filename: str | None,
     found: Sequence[Diagnostic],
-    extensions: Extensions | None = None,
+    extensions: "Extensions | None" = None,
 ) -> Explanation:
     """Every TrainingJob of a stream explained. `cluster_source` is the profile's text, `found` what was found in it."""
     profile = next(iter(streams.profiles(cluster_source)), None) if cluster_source is not None else None
@@ -119,7 +117,7 @@ def explain(
     return Explanation(tuple(jobs), tuple(manifests), tuple(causes), tuple(diagnostics), texts)
 
 
-def _passes(extensions: Extensions | None) -> tuple[Pass, ...]:
+def _passes(extensions: "Extensions | None") -> tuple[Pass, ...]:
     if extensions is None or not extensions.passes:
         return ()
     from ptcompile.compiling.extended import passes_of

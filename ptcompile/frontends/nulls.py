@@ -26,7 +26,7 @@ def of_fields(fields: PodFields, at: Path, main: str) -> Tree:
         value = getattr(fields, attribute)
         if value is None and attribute in fields.model_fields_set:
             _put(tree, (*holders[holder], field), (*at, word))
-        elif isinstance(value, Mapping):
+        elif value and isinstance(value, Mapping) and None in value.values():
             for key in [key for key, one in value.items() if one is None]:
                 _put(tree, (*holders[holder], field, key), (*at, word, key))
     return tree

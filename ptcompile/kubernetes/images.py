@@ -40,7 +40,7 @@ def why_not_image(image: str) -> str | None:
     """Why the kubelet calls a reference an invalid name (InvalidImageName), or None."""
     if len(image) > _MOST:
         return "it is too long for a reference"
-    if _hexadecimal(image):
+    if len(image) == 64 and _hexadecimal(image):
         return "64 hexadecimal digits are an image's ID, not a name"
     name, at, digest = image.partition("@")
     if at and (why := _why_not_digest(digest)):

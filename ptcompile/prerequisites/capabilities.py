@@ -1,11 +1,12 @@
 """What each target can express, found by asking: one small spec for each word, compiled for every target.
 
-Nothing here says what a target can do; the targets do. A new word of the spec is a new row of `PROBES`.
+Nothing here says what a target can do; the targets do. A new word of the spec is a new row of `PROBES`. The answers are
+kept in `schemas/targets.json`, which `python schemas/targets.py` writes and `ptcompile targets` reads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final, Literal, NamedTuple
 
 from ptcompile.about import SITE
@@ -31,13 +32,6 @@ class Probe(NamedTuple):
     name: str
     spec: Json
     profile: Json = {}  # noqa: RUF012  # never changed
-
-
-class Row(NamedTuple):
-    """A capability and what each target makes of it, by name."""
-
-    name: str
-    cells: Mapping[str, str]
 
 
 _LEVELS: Json = {"topology": {"name": "network", "levels": {"rack": {"nodeLabel": "example.com/rack", "tier": 1}}}}
@@ -102,11 +96,13 @@ SIZES: Final = (1, 8, 100)
 _SHAPES = ("nodes", "elastic", "master")
 
 
-def capabilities() -> tuple[Row, ...]:
-    """The table of what each target can express in a cluster with the newest releases."""
-    asked = [Row(probe.name, {one.name: _ask(probe, one) for one in every_target()}) for probe in PROBES]
-    sizes = [Row(f"longest name, {size} {'node' if size == 1 else 'nodes'}", _names(size)) for size in SIZES]
-    return (*asked, *sizes)
+def table() -> dict[str, dict[str, Any]]:
+    """What `schemas/targets.json` holds: the targets' titles, and what each answers in a cluster of newest releases."""
+    answers: dict[str, dict[str, str]] = {
+        probe.name: {one.name: _ask(probe, one) for one in every_target()} for probe in PROBES
+    }
+    sizes = {f"longest name, {size} {'node' if size == 1 else 'nodes'}": _names(size) for size in SIZES}
+    return {"targets": {one.name: one.title for one in every_target()}, "capabilities": answers | sizes}
 
 
 def _ask(probe: Probe, target: Target) -> Answer:

@@ -1,7 +1,5 @@
 """The verb `compile` as a function: text, bytes, a mapping or a `Spec` in, a result out. No files, no printing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -53,14 +51,14 @@ class Result(NamedTuple):
         return emit.emit_all(self.manifests)
 
     @property
-    def handles(self) -> tuple[Handle, ...]:
+    def handles(self) -> "tuple[Handle, ...]":
         """A handle for each job, in the order of the manifests: how to apply, follow, suspend and delete it."""
         from ptcompile.operators.handles import handles
 
         return tuple(handles(self.manifests))
 
     @property
-    def handle(self) -> Handle:
+    def handle(self) -> "Handle":
         """The handle of the one job. Raises `CompileError` where there is an error, ValueError for several jobs."""
         found = self.handles
         if len(found) == 1:
@@ -77,17 +75,17 @@ class Result(NamedTuple):
 
 
 def compile(
-    spec: Given | Spec,
+    spec: "Given | Spec",
     *,
     target: str | None = None,
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None" = None,
     name: str | None = None,
     filename: str | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
     lint: bool = True,
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
-    extensions: Extensions | None = None,
+    extensions: "Extensions | None" = None,
 ) -> Result:
     """Compile every TrainingJob of a stream into manifests.
 
@@ -181,14 +179,14 @@ def _result(
 
 
 def explain(
-    spec: Given | Spec,
+    spec: "Given | Spec",
     *,
     target: str | None = None,
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None" = None,
     filename: str | None = None,
     cluster_filename: str | None = None,
-    extensions: Extensions | None = None,
-) -> Explanation:
+    extensions: "Extensions | None" = None,
+) -> "Explanation":
     """Why every value of the manifests of a stream is there: the pass that wrote it, the rule, the lines behind it.
 
     Arguments as for `compile`; the file names are for positions only. Compiles each document again for its lines, some
@@ -214,8 +212,8 @@ def explain(
 
 
 def read_cluster(
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None, *, filename: str | None = None
-) -> tuple[ClusterProfile | None, list[Diagnostic]]:
+    cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None", *, filename: str | None = None
+) -> "tuple[ClusterProfile | None, list[Diagnostic]]":
     """A ClusterProfile in any form, the built-in one for None; or None and what is wrong with it."""
     from ptcompile.compiling.kubernetes_parts import freeform_cluster, read_profile
     from ptcompile.vocabulary.fields import Profile

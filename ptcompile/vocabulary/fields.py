@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, cast
 
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.vocabulary.checks import nnodes_range
@@ -62,14 +62,15 @@ class Amounts(Fields):
 
     def by_name(self) -> dict[str, str | None]:
         """What was given, null included, by Kubernetes' names; `gpu` is left for the profile to name."""
-        named = {
-            "cpu": self.cpu,
-            "memory": self.memory,
-            "ephemeral-storage": self.ephemeral_storage,
-            "gpu": self.gpu,
-        }
-        given = {field.replace("_", "-") for field in self.model_fields_set}
-        return as_text_or_null({**{name: amount for name, amount in named.items() if name in given}, **self.devices})
+        given = self.model_fields_set
+        if not given:
+            return {}
+        named: dict[str, Any] = {name: getattr(self, field) for name, field in _AMOUNTS.items() if field in given}
+        return named | as_text_or_null(self.devices) if self.devices else named
+
+
+_AMOUNTS: Final = {"cpu": "cpu", "memory": "memory", "ephemeral-storage": "ephemeral_storage", "gpu": "gpu"}
+"""Kubernetes' names of resources, each with its field."""
 
 
 class Beside(Fields):

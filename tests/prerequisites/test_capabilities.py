@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import Any
 
 import pytest
 
@@ -14,8 +15,18 @@ from ptcompile.verbs.targets import targets
 
 
 @cache
-def rows() -> dict[str, dict[str, str]]:
-    return {row.name: dict(row.cells) for row in capabilities.capabilities()}
+def made() -> dict[str, Any]:
+    return capabilities.table()
+
+
+def rows() -> Any:
+    return made()["capabilities"]
+
+
+def test_the_committed_table_is_what_the_targets_answer() -> None:
+    """`python schemas/targets.py` writes it."""
+    assert targets().to_dict() == made()
+    assert list(targets().to_dict()["capabilities"]) == list(rows())
 
 
 def test_the_text_has_every_row() -> None:
