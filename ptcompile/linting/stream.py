@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar, cast
 
 from ptcompile.kubernetes.index import Objects
@@ -16,8 +16,15 @@ T = TypeVar("T")
 class Stream:
     """The objects of a stream, as each of them finds the others: indexed once for all rules."""
 
-    def __init__(self, objects: Sequence[Json] = (), versions: Versions | None = None) -> None:
+    def __init__(
+        self,
+        objects: Sequence[Json] = (),
+        versions: Versions | None = None,
+        texts: Mapping[int, frozenset[str] | None] | None = None,
+    ) -> None:
         self.objects = Objects(objects)
+        self.texts = texts or {}
+        """All keys and texts of an object, by its identity, where the reader knows them."""
         self.versions = versions or Versions()
         """The releases in force."""
         self._made: dict[Callable[[Stream], object], object] = {}

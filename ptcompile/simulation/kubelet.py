@@ -55,6 +55,11 @@ def environment(container: ContainerView, pod: PodView, budget: Budget | None = 
     return out
 
 
+def value(entry: Json, pod: PodView) -> str:
+    """What one env entry gives, whose text refers to no other variable."""
+    return _value(entry, pod, {}, Budget())
+
+
 def _value(entry: Json, pod: PodView, env: Mapping[str, str], budget: Budget) -> str:
     if written := text(entry.get("value")):
         return expand_vars(written, env, budget)

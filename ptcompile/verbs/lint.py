@@ -131,7 +131,8 @@ def _all(
 ) -> Iterator[Diagnostic]:
     """What is found in the objects of a stream; those of unknown kinds are noted in `unchecked`."""
     objects = [(document, at, one) for document in read.documents for at, one in streams.objects(document.data)]
-    everything = Stream([*(manifest for _, _, manifest in objects), *beside], asked.versions)
+    texts = {id(document.data): document.texts for document in read.documents}
+    everything = Stream([*[manifest for _, _, manifest in objects], *beside], asked.versions, texts)
     templates = _templates(read)
     for document in read.documents:
         for problem in streams.not_objects(document.data):
