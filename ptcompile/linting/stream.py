@@ -38,14 +38,14 @@ class Stream:
     @cached_property
     def kinds(self) -> frozenset[str]:
         """The kinds there are, as words that a rule may need: `@service`."""
-        return frozenset("@" + kind_of(one)[1].casefold() for one in self.objects)
+        return frozenset(["@" + kind_of(one)[1].casefold() for one in self.objects])
 
     @cached_property
     def deciding(self) -> Objects:
         """Those that make no pods, but may decide how others' pods live: Services, runtimes."""
         from ptcompile.operators.pods import RUNS_PODS
 
-        return Objects(one for one in self.objects if kind_of(one) not in RUNS_PODS)
+        return Objects([one for one in self.objects if kind_of(one) not in RUNS_PODS])
 
     @cached_property
     def order(self) -> dict[int, int]:

@@ -126,8 +126,13 @@ class PodView(NamedTuple):
 
 def main_of(containers: Sequence[ContainerView], name: str | None) -> ContainerView | None:
     """The container of a pod that trains: the one of a name, else the first; None in a pod without containers."""
-    mains = [one for one in containers if not one.init]
-    return next((one for one in mains if one.name == name), mains[0] if mains else None)
+    first = None
+    for one in containers:
+        if not one.init:
+            if one.name == name:
+                return one
+            first = first or one
+    return first
 
 
 class Role(NamedTuple):
