@@ -61,10 +61,10 @@ def _check(subject: Subject) -> Iterator[Found]:
                     f"the secret {entry.name} can be read by everyone who sees this manifest",
                     "refer to a Secret by valueFrom.secretKeyRef, and revoke this one",
                 )
-        for word in container.argv:
-            if len(word.text) >= _FORM_LEAST and _FORM.search(word.text[:_MOST]):
+        for at, word in enumerate(container.words):
+            if len(word) >= _FORM_LEAST and _FORM.search(word[:_MOST]):
                 yield found_at(
-                    word.path,
+                    container.argv[at].path,
                     "a secret token can be read by everyone who sees this manifest",
                     "put it into a variable that refers to a Secret, and revoke this one",
                 )
