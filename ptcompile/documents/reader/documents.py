@@ -10,8 +10,9 @@ from typing import Any
 
 from ptcompile.documents.reader.nodes import Node, Parsed, find, scalars, walk
 from ptcompile.findings.diagnostics import Path, Problem, Span
+from ptcompile.kubernetes.patterns import Pattern
 
-_rendered_from = re.compile(r"(?:[ \t]*(?:#(?! Source: )[^\n]*)?\n)*# Source: ([^\n]*)").match
+_rendered_from = Pattern(r"(?:[ \t]*(?:#(?! Source: )[^\n]*)?\n)*# Source: ([^\n]*)").match
 
 
 class Document:

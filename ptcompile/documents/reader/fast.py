@@ -6,11 +6,11 @@ anchors, tags and merges. What could differ is read again by `reader.events`, so
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, Final
 
 from ptcompile.documents.reader.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, Finding, Parsed
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.scalars import resolve
 from ptcompile.memo import kept
 
@@ -22,7 +22,7 @@ except ImportError:  # no wheel for this platform: the exact reader reads everyt
 else:
     loads = getattr(ryaml, "loads")  # noqa: B009 - the package has types, and does not list this name in them
 
-_bracket = re.compile(r"[\[{\]}]")
+_bracket = Pattern(r"[\[{\]}]")
 # Words that kubectl takes for something else where they stand without quotes.
 _words: Final = frozenset(
     word
