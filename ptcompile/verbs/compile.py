@@ -135,7 +135,7 @@ class _Made(NamedTuple):
 
 
 def _of_document(
-    laid: Laid,
+    laid: "Laid",
     found: list[Diagnostic],
     *,
     profile: ClusterProfile,
