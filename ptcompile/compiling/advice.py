@@ -47,8 +47,9 @@ def left(
 ) -> Left:
     """The findings of a file without those that its comments cover. `advice` are those among them of the rules.
 
-    A comment covers no error but a rule's: what does not compile stays so.
+    A comment covers no error but a rule's: what does not compile stays so. There are no more than the budget allows.
     """
+    found = streams.capped(found, filename)
     if asked is None or "ptcompile:" not in read.text:
         return Left(tuple(found))
     from ptcompile.documents.suppression import suppress

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ptcompile import limits
-from ptcompile.cli import files, trust
+from ptcompile.cli import files, temporaries, trust
 from tests.cli.running import Ran, here, process
 
 Capture = pytest.CaptureFixture[str]
@@ -150,7 +150,7 @@ def test_what_a_killed_run_left_is_removed_by_a_later_one(repository: Path) -> N
         one.touch()
     hour = time.time() - 3700
     os.utime(old, (hour, hour))
-    files._remove_old.cache_clear()
+    temporaries.sweep.cache_clear()
     files.write_files({str(repository / "a.yaml"): "a: 1\n"})
     assert not old.exists()
     assert young.exists(), "somebody may still be writing it"

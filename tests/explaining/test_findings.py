@@ -14,7 +14,8 @@ from tests.conftest import ALL, Case, pair_name
 from tests.making import smallest, text
 
 ONE_WORD = text(
-    'image: ghcr.io/acme/train:latest\ncommand: ["python train.py"]\nnodes: 2\nresources: {gpu: 8, cpu: 8, memory: 64Gi}'
+    'image: ghcr.io/acme/train:latest\ncommand: ["python train.py"]\n'
+    "nodes: 2\nresources: {gpu: 8, cpu: 8, memory: 64Gi}"
 )
 """An error of a rule (no such program) and a warning (latest)."""
 MEANT = ONE_WORD.replace("latest\n", "latest  # ptcompile: ignore[latest-image] pinned by the registry\n")
