@@ -1,4 +1,4 @@
-"""Temporary files beside the files that are written: what they are called, and which of them nobody writes any more."""
+"""Temporary files beside the files that are written: their names, and which of them no run writes any more."""
 
 from __future__ import annotations
 

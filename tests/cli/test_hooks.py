@@ -57,7 +57,7 @@ def test_the_hooks_are_those_that_the_guide_names() -> None:
     assert all(f"id: {name}" in guide for name in HOOKS)
 
 
-def test_what_runs_on_pull_requests_trusts_nobody() -> None:
+def test_what_runs_on_pull_requests_is_untrusted() -> None:
     """By the option, never by the environment: a pull request could not take it away."""
     guide = (ROOT / "docs" / "guide" / "ci.md").read_text()
     steps = re.findall(r"^ +- (?:run: )?(ptcompile .*)$", guide, re.MULTILINE)
