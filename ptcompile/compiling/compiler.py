@@ -195,6 +195,7 @@ def advised(
 
 
 _HELPS = {
+    "unbounded-shm": "set a memory limit, or a size such as sharedMemory: 64Gi",
     "lone-pod-restart": "replace restartPolicy with runPolicy: {onPodFailure: RestartJob}, which restarts all pods",
     "job-restarts-alone": "remove it, or use a target that restarts all pods, such as jobset",
 }
