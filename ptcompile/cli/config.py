@@ -50,6 +50,10 @@ class Config(NamedTuple):
         """The selectors of what is looked for; None for everything."""
         return None if self.select is None else [*self.select, *self.extend_select]
 
+    def ignored(self, path: str) -> list[str]:
+        """The selectors of what is not told of one file."""
+        return [*self.ignore, *self.ignored_in(path)]
+
     def ignored_in(self, path: str) -> list[str]:
         """The selectors that are ignored in one file, by its path from the folder or by its name alone."""
         if not self.per_file_ignores:
