@@ -95,16 +95,15 @@ def _compiled(
             overrides=overrides,
             lint=not options.no_lint,
             select=config.selected(),
-            ignore=[*config.ignore, *config.ignored_in(file.name)],
+            ignore=config.ignored(file.name),
             extensions=config.extensions,
         )
         results[target] = result._replace(diagnostics=_at_options(result.diagnostics, options))
     if ALL in options.target and any(one.ok for one in results.values()):
         results = {target: one for target, one in results.items() if one.ok or not _unable(target, one)}
-    found = (d._replace(fix=None) for one in results.values() for d in one.diagnostics)  # fixes are lint's
-    said: dict[Diagnostic, None] = dict.fromkeys(found)
+    said = _said([one.diagnostics for one in results.values()])
     manifests = [made for one in results.values() for made in one.manifests]
-    if not findings.compiled(file, compile.Result(tuple(manifests), tuple(said))):
+    if not findings.compiled(file, compile.Result(tuple(manifests), said)):
         return {}
     return {target or "" if len(targets) > 1 else "": list(one.manifests) for target, one in results.items()}
 
@@ -126,6 +125,15 @@ def _at_options(diagnostics: tuple[Diagnostic, ...], options: argparse.Namespace
     from ptcompile.cli import sets
 
     return tuple(sets.pointed(diagnostics, options.set, options.name))
+
+
+def _said(runs: list[tuple[Diagnostic, ...]]) -> tuple[Diagnostic, ...]:
+    """What is said for all targets, each once, without fixes, which are lint's."""
+    if not any(runs):
+        return ()
+    from ptcompile.compiling.advice import of_all
+
+    return tuple(of_all(runs))
 
 
 def _unable(target: str | None, result: compile.Result) -> bool:

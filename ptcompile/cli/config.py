@@ -17,7 +17,7 @@ from ptcompile.kubernetes.names import suggest
 if TYPE_CHECKING:
     from ptcompile.extending import Extensions
 else:
-    Extensions = object  # as text, NamedTuple would compile it
+    Extensions = object  # a name that is no text: NamedTuple would compile a text, the first in the process at 10 M
 
 FILES: Final = ("ptcompile.toml", "pyproject.toml")
 
@@ -49,6 +49,10 @@ class Config(NamedTuple):
     def selected(self) -> list[str] | None:
         """The selectors of what is looked for; None for everything."""
         return None if self.select is None else [*self.select, *self.extend_select]
+
+    def ignored(self, path: str) -> list[str]:
+        """The selectors of what is not told of one file."""
+        return [*self.ignore, *self.ignored_in(path)]
 
     def ignored_in(self, path: str) -> list[str]:
         """The selectors that are ignored in one file, by its path from the folder or by its name alone."""

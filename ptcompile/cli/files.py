@@ -3,19 +3,14 @@
 import os
 import stat
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
 from typing import NamedTuple, TextIO
 
 from ptcompile.cli.trust import leads_out, untrusted
 from ptcompile.limits import limits
 
 SUFFIXES = (".yaml", ".yml", ".json")
-_TEMPORARY = ".ptcompile-"
-_OLD = 3600
-"""Seconds after which no run is still writing a temporary file."""
 _STDIN = frozenset({"-", "/dev/stdin"})
 
 
@@ -40,12 +35,14 @@ def read_all(paths: Sequence[str], exclude: Callable[[str], bool] | None = None)
     found: list[File] = []
     unreadable: list[str] = []
     seen: set[str] = set()
+    folders: dict[str, _Folder] = {}
     for path, named in _expand(paths, exclude or (lambda _: False)):
-        if path not in _STDIN and (place := os.path.realpath(path)) in seen:
+        place, tree = ("", None) if path in _STDIN else _place(path, folders)
+        if place in seen:
             continue  # the same file in another spelling
-        if path not in _STDIN:
+        if place:
             seen.add(place)
-        if (not named or untrusted()) and path not in _STDIN and (tree := leads_out(path)):
+        if tree and (not named or untrusted()):
             unreadable.append(f"{path}: a link that leads out of {tree}" + ("" if named else "; name it to read it"))
             continue
         try:
@@ -55,6 +52,21 @@ def read_all(paths: Sequence[str], exclude: Callable[[str], bool] | None = None)
             continue
         found.append(File("<stdin>" if path in _STDIN else path, content, named))
     return found, unreadable
+
+
+_Folder = tuple[str, str | None]
+"""Where a folder lies with all links followed, and the tree that its files leave by it."""
+
+
+def _place(path: str, folders: dict[str, _Folder]) -> _Folder:
+    """Where a file lies with all links followed, and the tree that it leaves; those of its folder are followed once."""
+    folder, name = os.path.split(path)
+    if os.path.islink(path) or name in ("", os.curdir, os.pardir):
+        return os.path.realpath(path), leads_out(path)
+    if folder not in folders:
+        folders[folder] = os.path.realpath(folder), leads_out(path)
+    real, tree = folders[folder]
+    return os.path.join(real, name), tree
 
 
 def read(path: str) -> bytes:
@@ -144,14 +156,18 @@ def _beside(path: str, text: str) -> tuple[str, str]:
 
     Its name cannot be foreseen and nothing of that name is opened: in a shared folder a link may lie in wait there.
     """
+    from ptcompile.cli import temporaries  # for those who write files
+
     if path and (tree := leads_out(path)):
         raise OSError(0, f"a link that leads out of {tree}, where nothing is written")
     place = os.path.realpath(path) if path else path
     if os.path.isdir(place) or not path:
         raise IsADirectoryError(0, "is a directory" if path else "no file name")
     os.makedirs(os.path.dirname(place) or ".", exist_ok=True)
-    _remove_old(os.path.dirname(place))
-    temporary = os.path.join(os.path.dirname(place), f"{_TEMPORARY}{os.urandom(8).hex()}.tmp")
+    temporaries.sweep(os.path.dirname(place))
+    if os.path.exists(place) and not os.stat(place).st_mode & 0o222:
+        raise OSError(0, "is read-only")  # root could, and a rename always can
+    temporary = os.path.join(os.path.dirname(place), temporaries.name())
     file = open(temporary, "x", encoding="utf-8", newline="\n")  # noqa: SIM115 - what was not made is not removed
     try:
         with file:
@@ -164,21 +180,6 @@ def _beside(path: str, text: str) -> tuple[str, str]:
         os.unlink(temporary)
         raise
     return temporary, place
-
-
-@cache
-def _remove_old(folder: str) -> None:
-    """Remove what a run left that was killed (SIGKILL) an hour ago or earlier; asked once for each folder."""
-    with suppress(OSError), os.scandir(folder or ".") as entries:
-        for entry in entries:
-            if (
-                entry.name.startswith(_TEMPORARY)
-                and entry.name.endswith(".tmp")
-                and entry.is_file(follow_symlinks=False)
-            ):
-                old = time.time() - entry.stat(follow_symlinks=False).st_mtime > _OLD
-                with suppress(OSError):
-                    os.unlink(entry.path) if old else None
 
 
 def _like(place: str, temporary: str) -> None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import passes
 from ptcompile.compiling import patches
+from ptcompile.compiling.effect import without_effect
 from ptcompile.compiling.generated import unnamed
 from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.compiling.needed import needed
@@ -132,7 +133,7 @@ def _for_target(
 
         problems += checks_pools.check(job, data, cluster)
     emitted = tuple(target.emit(job, cluster))
-    problems += needed(job, emitted, cluster, target)
+    problems += [*needed(job, emitted, cluster, target), *without_effect(spec, cluster, target, emitted, more)]
     manifests = patches.applied(emitted, spec.spec.manifest.get(target.name))
     problems += _refusals(manifests, data, cluster, record)
     if level := job.pod_security or cluster.spec.pod_security:
@@ -210,6 +211,7 @@ def advised(
 
 
 _HELPS = {
+    "unbounded-shm": "set a memory limit, or a size such as sharedMemory: 64Gi",
     "lone-pod-restart": "replace restartPolicy with runPolicy: {onPodFailure: RestartJob}, which restarts all pods",
     "job-restarts-alone": "remove it, or use a target that restarts all pods, such as jobset",
 }

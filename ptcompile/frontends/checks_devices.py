@@ -102,7 +102,7 @@ def _processes(job: "JobSpec", nodes: Sequence[_Node], cluster: "ClusterProfile"
         if len({node.devices for node in nodes}) > 1:
             shown = ", ".join(f"{node.path[-1]} {node.devices}" for node in nodes)
             message = f"the roles have different numbers of GPUs ({shown}), but torchrun runs as many processes on each"
-            help = "add elastic.nprocPerNode, or give both roles the same number number"
+            help = "add elastic.nprocPerNode, or give both roles the same number"
             yield _run("more-processes-than-gpus", (*nodes[0].path, "resources"), message, help)
         return
     nproc, known = job.elastic.nproc_per_node, hardware.accelerator(cluster, job.accelerator) is not None

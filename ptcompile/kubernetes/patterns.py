@@ -24,9 +24,9 @@ class Pattern:
         """The expression itself."""
         return re.compile(self.text, self.flags)
 
-    def match(self, text: str) -> re.Match[str] | None:
-        """Whether a text begins with it."""
-        return self.compiled.match(text)
+    def match(self, text: str, *span: int) -> re.Match[str] | None:
+        """Whether a text, or what stands between two offsets of it, begins with it."""
+        return self.compiled.match(text, *span)
 
     def fullmatch(self, text: str) -> re.Match[str] | None:
         """Whether it is all of a text."""

@@ -86,7 +86,7 @@ class Workload:
         asked for: look at `folded` ones, not at all.
         """
         from ptcompile.operators.pods import RUNS_PODS
-        from ptcompile.simulation import job_of
+        from ptcompile.simulation.job import job_of
 
         crowded = operators.part(self.kind, "crowded")
         if crowded is not None and crowded(self.manifest, self.versions):

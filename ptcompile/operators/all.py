@@ -3,6 +3,7 @@
 A new operator is a folder, a record here, and an authority in `findings.diagnostics`.
 """
 
+from functools import lru_cache
 from typing import Any, Final
 
 from ptcompile.kubernetes.versions import Version, Versions
@@ -289,6 +290,7 @@ def version(key: Key, versions: Versions) -> Version:
     return found
 
 
+@lru_cache(maxsize=1024)
 def part(key: Key, field: str) -> Any:
     """What the record of a kind names under a field, imported; None where the kind is unknown or names nothing."""
     found = KINDS.get(key)

@@ -108,12 +108,12 @@ def compile(
     asked = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None
     read = streams.read(spec, filename, "spec")
     filename = arguments.filename(spec, filename)
-    profile, found = read_cluster(cluster)
-    found += [streams.stamp(problem, None, filename) for problem in read.problems]
+    profile, of_cluster = read_cluster(cluster)
+    found = [streams.stamp(problem, None, filename) for problem in read.problems]
     given = laying.read(arguments.pairs(overrides, "overrides"), name)
     found += given.diagnostics
     if profile is None or given.diagnostics:
-        return Result((), tuple(found))
+        return Result((), (*of_cluster, *found))
     one = partial(_of_document, profile=profile, target=target, filename=filename, asked=asked, extensions=extensions)
     made: list[_Made] = []
     for index, document in enumerate(read.documents):
@@ -124,7 +124,8 @@ def compile(
         made.append(one(laid, found))
     if not read.documents and not read.problems:
         found.append(streams.stamp(streams.nothing(), None, filename))
-    return _result(made, found, read, filename, asked)
+    left, manifests = _judged(made, found, read, filename, asked)
+    return Result(manifests, (*of_cluster, *left))
 
 
 class _Made(NamedTuple):
@@ -135,47 +136,41 @@ class _Made(NamedTuple):
 
 
 def _of_document(
-    laid: Laid,
+    laid: "Laid",
     found: list[Diagnostic],
     *,
-    profile: ClusterProfile,
+    profile: "ClusterProfile",
     target: str | None,
     filename: str | None,
     asked: Selection | None,
-    extensions: Extensions | None,
+    extensions: "Extensions | None",
 ) -> _Made:
     """Compile one document, and put what is said of it into `found`."""
-    from ptcompile.compiling.compiler import advised
+    from ptcompile.compiling.advice import advice
     from ptcompile.compiling.further import compile_whole
 
     compiled = compile_whole(laid.data, profile, target, extensions)
-    problems = advised(compiled, laid.data, profile, extensions) if asked is not None and not laid.refused else ()
-    advice = [laid.stamp(problem, filename) for problem in problems]
-    advice = [one for one in advice if asked is not None and asked.tells(one.name, one.stage)]
-    found += [*laid.told(compiled.problems, filename), *advice]
-    return _Made(() if laid.refused else compiled.manifests, advice)
+    stamp = partial(laid.stamp, filename=filename)
+    said = advice(compiled, laid.data, profile, None if laid.refused else asked, stamp, extensions)
+    found += [*laid.told(compiled.problems, filename), *said]
+    return _Made(() if laid.refused else compiled.manifests, said)
 
 
-def _result(
-    made: Sequence[_Made], found: list[Diagnostic], read: Source, filename: str | None, asked: Selection | None
-) -> Result:
-    """The result without what comments in the file say is meant, and without manifests that a rule calls an error."""
-    meant: tuple[Diagnostic, ...] = ()
-    if asked is not None and "ptcompile:" in read.text:
-        from ptcompile.documents.suppression import suppress
+def _judged(
+    made: Sequence[_Made], found: Sequence[Diagnostic], read: Source, filename: str | None, asked: Selection | None
+) -> tuple[tuple[Diagnostic, ...], tuple[dict[str, Any], ...]]:
+    """The findings that comments in the file leave, and the manifests without those that a rule calls an error."""
+    from ptcompile.compiling.advice import left
 
-        left, meant, problems = suppress(read, found, asked)
-        advice = {id(one) for document in made for one in document.advice}
-        refused = [one for one in meant if one.severity == "error" and id(one) not in advice]  # it did not compile
-        found = [*left, *refused, *(streams.stamp(problem, None, filename) for problem in problems)]
+    told, meant = left(read, found, (one for document in made for one in document.advice), asked, filename)
     fine = {id(one) for one in meant}
-    manifests = [
+    manifests = (
         manifest
         for document in made
         if not any(one.severity == "error" and id(one) not in fine for one in document.advice)
         for manifest in document.manifests
-    ]
-    return Result(tuple(manifests), tuple(found))
+    )
+    return told, tuple(manifests)
 
 
 def explain(
@@ -185,16 +180,22 @@ def explain(
     cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None" = None,
     filename: str | None = None,
     cluster_filename: str | None = None,
+    lint: bool = True,
+    select: Iterable[str] | None = None,
+    ignore: Iterable[str] = (),
     extensions: "Extensions | None" = None,
 ) -> "Explanation":
     """Why every value of the manifests of a stream is there: the pass that wrote it, the rule, the lines behind it.
 
-    Arguments as for `compile`; the file names are for positions only. Compiles each document again for its lines, some
-    hundred times: long lists many lines at a time. Raises nothing for what a user may have written.
+    Arguments as for `compile`; the file names are for positions only. The findings are those of `compile`, but what a
+    rule calls an error is explained all the same. Compiles each document again for its lines, some hundred times: long
+    lists many lines at a time. Raises nothing for what a user may have written, and ValueError for a selector that
+    selects nothing.
     """
     from ptcompile.explaining import explanation
 
     arguments.check(target=target, filename=filename, cluster_filename=cluster_filename, extensions=extensions)
+    asked = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None
     filename = arguments.filename(spec, filename)
     profile, found = read_cluster(cluster, filename=cluster_filename)
     if profile is None:
@@ -207,6 +208,7 @@ def explain(
         target=target,
         filename=filename,
         found=found,
+        asked=asked,
         extensions=extensions,
     )
 

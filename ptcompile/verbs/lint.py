@@ -131,7 +131,8 @@ def _all(
 ) -> Iterator[Diagnostic]:
     """What is found in the objects of a stream; those of unknown kinds are noted in `unchecked`."""
     objects = [(document, at, one) for document in read.documents for at, one in streams.objects(document.data)]
-    everything = Stream([*(manifest for _, _, manifest in objects), *beside], asked.versions)
+    texts = {id(document.data): document.texts for document in read.documents}
+    everything = Stream([*[manifest for _, _, manifest in objects], *beside], asked.versions, texts)
     templates = _templates(read)
     for document in read.documents:
         for problem in streams.not_objects(document.data):
@@ -212,6 +213,8 @@ def _of_the_text(read: Source, unchecked: list[str]) -> Iterator[Problem]:
 
     kubectl keeps the last of two equal keys and says nothing, so that two of them are no refusal.
     """
+    if not read.problems:
+        return
     lists = [one for one in read.problems if one.name == "not-a-mapping" and "is a list" in one.message]
     if lists and not read.documents:
         unchecked += ["a list"] * len(lists)
@@ -278,7 +281,7 @@ def _judge(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterab
 def _secured(manifest: Mapping[str, Any], others: Stream, asked: _Asked) -> Iterable[Problem]:
     """What Pod Security Admission has against the pods, where a Namespace of the stream or the profile says a level."""
     profile = asked.profile.spec.pod_security if asked.profile is not None else None
-    namespaces = others.once(_namespaces)
+    namespaces = others.once(_namespaces) if "@namespace" in others.kinds else ()
     if profile is None and not namespaces:
         return ()
     from ptcompile.validate.pod_security import pod_security_problems

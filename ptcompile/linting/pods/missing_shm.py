@@ -74,7 +74,7 @@ def _torch(subject: Subject, container: Container) -> bool:
     """Whether it trains with torch, as far as a manifest tells: by its operator, launcher, image or script."""
     if operators.part(subject.kind, "options") or trains(container):
         return True
-    words = [text(container.spec.get("image")), *(word.text for word in container.argv)]
+    words = [text(container.spec.get("image")), *container.words]
     return any(_TORCH.search(word) for word in words) and not endless(container)
 
 

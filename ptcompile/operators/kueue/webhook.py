@@ -62,6 +62,8 @@ def _group(labels: dict[str, str], annotations: dict[str, str]) -> Iterator[Prob
 def _topology(path: Path, template: Json, pods: int) -> Iterator[Problem]:
     """One topology request for the pods of a set; a topology and a size for their slices."""
     written = at(template, "metadata", "annotations")
+    if not written:
+        return
     annotations = string_map(written)
     asked = [name for name in annotations if name in REQUESTS]
     for name in asked[1:]:

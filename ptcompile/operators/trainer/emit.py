@@ -103,12 +103,8 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         )
     yield from equal_roles(job, "a TrainJob")
     yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a TrainJob end")
-    if job.run_policy.clean_pod_policy == "All":
-        yield cannot(
-            (*RUN_POLICY, "cleanPodPolicy"),
-            "a TrainJob keeps its finished pods as long as it exists",
-            "use cleanPodPolicy: Running, which is what Trainer does",
-        )
+    instead = "use cleanPodPolicy: Running, which is what Trainer does"
+    yield from endings.pods_left(job, "a TrainJob", "trainer", instead=instead)
     if job.run_policy.ttl_seconds_after_finished is not None:
         yield cannot(
             (*RUN_POLICY, "ttlSecondsAfterFinished"),
