@@ -87,15 +87,21 @@ def test_no_file_is_long() -> None:
 
 
 def test_no_function_is_long() -> None:
-    """Without its docstring, which may say much."""
-    long = {}
-    for path, tree in _modules():
-        for node in ast.walk(tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                lines = (node.end_lineno or node.lineno) - node.lineno + 1
-                if lines > LONGEST_FUNCTION:
-                    long[f"{path}:{node.name}"] = lines
-    assert long == {}
+    found = {
+        f"{path}: {node.name}": _length(node)
+        for path, tree in _modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert {name: n for name, n in found.items() if n > LONGEST_FUNCTION} == {}
+
+
+def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines without the docstring, which says what there is to say."""
+    first = node.body[0]
+    told = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    lines = (node.end_lineno or 0) - node.lineno + 1
+    return lines - ((first.end_lineno or 0) - first.lineno + 1 if told else 0)
 
 
 def _imports() -> dict[str, set[str]]:

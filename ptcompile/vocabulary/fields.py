@@ -169,3 +169,37 @@ def _decoded(value: Any, given: bool) -> Any:
     if isinstance(value, list):
         return [_decoded(one, given) for one in value]
     return value
+
+
+class PlainJob(Plain, Nodes):
+    """A `JobSpec`."""
+
+    __slots__ = ()
+
+
+class PlainSideRole(Plain, Beside):
+    """A `SideRole`."""
+
+    __slots__ = ()
+
+
+class PlainAmounts(Plain, Amounts):
+    """A `ResourceList` or `Resources`."""
+
+    __slots__ = ()
+
+
+class PlainProfile(Plain, Profile):
+    """A `ClusterProfile`."""
+
+    __slots__ = ()
+
+
+CLASSES: Final[dict[str, type[Plain]]] = {
+    "JobSpec": PlainJob,
+    "SideRole": PlainSideRole,
+    "ResourceList": PlainAmounts,
+    "Resources": PlainAmounts,
+    "ClusterProfile": PlainProfile,
+}
+"""What a model is here, where it can be asked more than its fields."""
