@@ -36,7 +36,7 @@ def watched(items: Iterable[T], total: int, what: str = "files") -> Iterator[T]:
 
 
 def terminal() -> bool:
-    """Whether somebody watches who can be shown a line that is erased again."""
+    """Whether standard error is a terminal on which a line can be erased."""
     return sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
 
 

@@ -29,7 +29,7 @@ class Judge:
         self.options, self.config, self.profile, self.beside = options, config, profile, beside
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Sent to a process that was started anew as what it is made of: plugins cannot be pickled."""
+        """Pickled as what it is made of, for a process that is not a fork: plugins cannot be."""
         return _judge, (self.options, self.beside)
 
     def __call__(self, file: File) -> Judged:

@@ -1,7 +1,7 @@
 """Results kept from one run to the next: a file for each folder of files and each way of judging them.
 
 An entry is JSON behind its own digest, readable by its owner alone. One that is broken, half written, of another
-version or of somebody else is none. Nothing here is needed: whatever cannot be read or written is left out in silence.
+version or of another user is none. Nothing here is needed: whatever cannot be read or written is left out in silence.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """A function over many items, in several processes: what one process would return, in the same order.
 
-Processes are forked where that is safe, and started anew elsewhere; `work` is pickled then. They hold no files and no
+Processes are forked where that is safe, and spawned elsewhere; `work` is pickled then. They hold no files and no
 locks, so that they can be ended at any time, and they end by themselves once the process that started them is gone.
 """
 

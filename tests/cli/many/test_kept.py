@@ -211,8 +211,8 @@ def test_entries_of_files_that_are_gone_go_too(many: Path, capsys: Capture) -> N
 
 
 def test_one_that_would_be_too_large_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kept, "_LARGEST", 200)
-    for unchecked, count in (((), 1), (("x" * 200,), 0)):
+    monkeypatch.setattr(kept, "_LARGEST", 400)
+    for unchecked, count in (((), 1), (("x" * 400,), 0)):
         folder = tmp_path / str(count)
         folder.mkdir()
         (tmp_path / "a.yaml").touch()

@@ -23,22 +23,45 @@ ITEMS = tuple(range(50))
 LINT = (sys.executable, "-m", "ptcompile", "lint", "--isolated", "--no-cache")
 
 
-@pytest.fixture(params=["fork", "spawn"])
-def start(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Both ways of starting a process; a fork only where that is safe."""
-    forks = request.param == "fork"
-    if forks and not processes._can_fork():
-        pytest.skip("this process has other threads")
-    monkeypatch.setattr(processes, "_can_fork", lambda: forks)
-    return str(request.param)
+FORKED = """\
+import os, pytest
+from ptcompile.cli.files import UsageError
+from ptcompile.cli.many import processes
+from tests.cli.many import test_processes as tests, work
+assert processes._can_fork()
+for one in (1, 2, 4):
+    tests.test_results_come_in_order(None, one)
+tests.test_the_work_is_shared(None)
+tests.test_an_exception_is_raised_in_its_turn(None)
+tests.test_a_killed_worker_is_an_error(None)
+tests.test_results_that_cannot_be_sent_are_an_error(None)
+tests.test_what_is_not_wanted_any_more_is_ended(None)
+print("done")
+"""
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="forks, and asks /proc")
+
+
+@on_linux
+def test_all_of_this_holds_in_forks() -> None:
+    """In a process of its own: the one of the tests may have other threads."""
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    words = [sys.executable, "-W", "error", "-c", FORKED]
+    done = subprocess.run(words, env=env, cwd=ROOT, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "done\n", "")
+
+
+@pytest.fixture
+def start(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Processes are started anew."""
+    monkeypatch.setattr(processes, "_can_fork", lambda: False)
 
 
 @pytest.mark.parametrize("jobs", [1, 2, 4])
-def test_results_come_in_order(start: str, jobs: int) -> None:
+def test_results_come_in_order(start: None, jobs: int) -> None:
     assert list(mapped(work.doubled, ITEMS, jobs)) == [2 * one for one in ITEMS]
 
 
-def test_the_work_is_shared(start: str) -> None:
+def test_the_work_is_shared(start: None) -> None:
     found = list(mapped(work.process_of, range(200), 2))
     assert [number for number, _ in found] == list(range(200))
     assert len({pid for _, pid in found} - {os.getpid()}) == 2
@@ -50,7 +73,7 @@ def test_few_items_and_one_job_stay_in_this_process() -> None:
     assert list(mapped(work.doubled, (), 4)) == []
 
 
-def test_an_exception_is_raised_in_its_turn(start: str) -> None:
+def test_an_exception_is_raised_in_its_turn(start: None) -> None:
     results = mapped(work.fails_at_twenty, ITEMS, 2)
     assert [next(results) for _ in range(20)] == list(range(20))
     with pytest.raises(LookupError, match="twenty"):
@@ -58,17 +81,17 @@ def test_an_exception_is_raised_in_its_turn(start: str) -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_a_killed_worker_is_an_error(start: str) -> None:
+def test_a_killed_worker_is_an_error(start: None) -> None:
     with pytest.raises(UsageError, match="a worker process was killed by signal 9; if memory ran out, use fewer"):
         list(mapped(work.dies_at_twenty, ITEMS, 2))
 
 
-def test_results_that_cannot_be_sent_are_an_error(start: str) -> None:
+def test_results_that_cannot_be_sent_are_an_error(start: None) -> None:
     with pytest.raises(UsageError, match="a worker process ended with status 0"):
         list(mapped(work.Unpicklable(), ITEMS, 2))
 
 
-def test_what_is_not_wanted_any_more_is_ended(start: str) -> None:
+def test_what_is_not_wanted_any_more_is_ended(start: None) -> None:
     results = mapped(work.process_of, range(400), 2)
     pids = {next(results)[1] for _ in range(100)} - {os.getpid()}
     results.close()
@@ -152,9 +175,6 @@ def _gone(group: int) -> bool:
     except ProcessLookupError:
         return True
     return False
-
-
-on_linux = pytest.mark.skipif(sys.platform != "linux", reason="asks /proc")
 
 
 @on_linux
