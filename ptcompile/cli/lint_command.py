@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -18,6 +17,8 @@ from ptcompile.kubernetes.versions import parse_version
 from ptcompile.verbs import lint
 
 if TYPE_CHECKING:
+    import argparse
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _OFTEN = 50
