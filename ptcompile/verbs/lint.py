@@ -33,7 +33,7 @@ class Report(NamedTuple):
     unchecked: tuple[str, ...]
     """The documents of unknown kinds, as `Kind/name`."""
     meant: tuple[Diagnostic, ...] = ()
-    """What comments in the file say is meant, and so is not among the diagnostics."""
+    """What comments in the file and `ignore` say is meant, and so is not among the diagnostics."""
 
     @property
     def ok(self) -> bool:
@@ -111,14 +111,14 @@ def lint(
     chosen = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES)
     asked = _Asked(profile, versions, webhooks, chosen, _definitions(read, schemas), extensions, pause)
     every = chain(found, _all(read, filename, asked, unchecked, unknown_kinds, beside))
-    found = streams.capped((d for d in every if asked.selection.tells(d.name, d.stage)), filename)
+    found, ignored = streams.chosen(every, asked.selection, filename)
     if "ptcompile:" not in read.text:  # no comment says what is meant
-        return Report(tuple(found), len(read.documents), tuple(unchecked))
+        return Report(tuple(found), len(read.documents), tuple(unchecked), tuple(ignored))
     from ptcompile.documents.suppression import suppress
 
     left, meant, problems = suppress(read, found, asked.selection)
     comments = (streams.stamp(problem, None, filename) for problem in problems)
-    return Report((*left, *comments), len(read.documents), tuple(unchecked), meant)
+    return Report((*left, *comments), len(read.documents), tuple(unchecked), (*meant, *ignored))
 
 
 def _all(
