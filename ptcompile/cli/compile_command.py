@@ -6,7 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
-from ptcompile.cli import files, sets
+from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
@@ -31,10 +31,8 @@ def run(options: argparse.Namespace) -> int:
     config = load(None)
     targets = _targets(options, config)
     findings = Findings(options.output_format, extensions=config.extensions)
-    if options.set:
-        findings.text(sets.NAME, sets.texts(options.set))
-    if options.name is not None:
-        findings.text(sets.RUN, options.name)
+    if options.set or options.name is not None:
+        _show_options(options, findings)
     inputs, unreadable = files.read_all(options.paths)
     if options.name is not None and len(inputs) > 1:
         raise UsageError(f"--name names one job, but {len(inputs)} files were given")
@@ -100,8 +98,7 @@ def _compiled(
             ignore=config.ignored(file.name),
             extensions=config.extensions,
         )
-        pointed = sets.pointed(result.diagnostics, options.set, options.name)
-        results[target] = result._replace(diagnostics=tuple(pointed))
+        results[target] = result._replace(diagnostics=_at_options(result.diagnostics, options))
     if ALL in options.target and any(one.ok for one in results.values()):
         results = {target: one for target, one in results.items() if one.ok or not _unable(target, one)}
     said = _said([one.diagnostics for one in results.values()])
@@ -109,6 +106,25 @@ def _compiled(
     if not findings.compiled(file, compile.Result(tuple(manifests), said)):
         return {}
     return {target or "" if len(targets) > 1 else "": list(one.manifests) for target, one in results.items()}
+
+
+def _show_options(options: argparse.Namespace, findings: Findings) -> None:
+    """Let findings about --set and --name be shown under their words."""
+    from ptcompile.cli import sets
+
+    if options.set:
+        findings.text(sets.NAME, sets.texts(options.set))
+    if options.name is not None:
+        findings.text(sets.RUN, options.name)
+
+
+def _at_options(diagnostics: tuple[Diagnostic, ...], options: argparse.Namespace) -> tuple[Diagnostic, ...]:
+    """Diagnostics, with those that --set or --name caused at these options."""
+    if not options.set and options.name is None:
+        return diagnostics
+    from ptcompile.cli import sets
+
+    return tuple(sets.pointed(diagnostics, options.set, options.name))
 
 
 def _said(runs: list[tuple[Diagnostic, ...]]) -> tuple[Diagnostic, ...]:

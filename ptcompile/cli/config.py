@@ -16,6 +16,8 @@ from ptcompile.kubernetes.names import suggest
 
 if TYPE_CHECKING:
     from ptcompile.extending import Extensions
+else:
+    Extensions = object  # a name that is no text: NamedTuple would compile a text, the first in the process at 10 M
 
 FILES: Final = ("ptcompile.toml", "pyproject.toml")
 
@@ -36,7 +38,7 @@ class Config(NamedTuple):
     extend_exclude: tuple[str, ...] = ()
     plugins: tuple[str, ...] = ()
     rule: tuple[Mapping[str, Any], ...] = ()
-    extensions: "Extensions | None" = None
+    extensions: Extensions | None = None
     """What the plugins and the declared rules are; None where there are neither."""
 
     @property

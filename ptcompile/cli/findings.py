@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ptcompile.about import SITE, page_address
@@ -50,6 +50,8 @@ class Findings:
         """Whether a result stands on standard output already; the findings go to standard error then."""
         self._diagnostics: list[Diagnostic] = []
         self._texts: dict[str | None, str] = {}
+        self._lines: dict[str | None, dict[int, str]] = {}
+        """Of files whose lines were chosen already: those that a report in full shows, by number."""
         self._files = self._documents = 0
         self._unchecked: list[str] = []
         self._skipped: list[str] = []
@@ -80,15 +82,23 @@ class Findings:
         self._texts[name] = text
 
     def add(
-        self, file: File, found: Sequence[Diagnostic], *, documents: int = 1, unchecked: Sequence[str] = ()
+        self,
+        file: File,
+        found: Sequence[Diagnostic],
+        *,
+        documents: int = 1,
+        unchecked: Sequence[str] = (),
+        lines: Mapping[int, str] | None = None,
     ) -> None:
-        """Count a file; keep its findings, and its text where there are any."""
+        """Count a file; keep its findings, and where there are any its text, or those `lines` of it that are shown."""
         self._files += 1
         self._documents += documents
         self._unchecked += unchecked
         self._diagnostics += found
-        if found and not hidden(file.name):
-            self._texts[file.name] = file.content.decode("utf-8-sig", errors="replace")
+        if lines is not None:
+            self._lines.setdefault(file.name, {}).update(lines)
+        elif found and not hidden(file.name):
+            self._texts[file.name] = file.text()
 
     def compiled(self, file: File, result: compile.Result) -> bool:
         """Count a file that was compiled; False for one of a directory with nothing of ours in it, which is skipped."""
@@ -138,6 +148,11 @@ class Findings:
 
             named = [one.name for one in self._diagnostics]
             text = sarif(self._diagnostics, self._texts, pages(named) | self._more_pages(named))
+        elif self._format == "full":
+            from ptcompile.report.full import framed, lines_shown
+
+            lines = {name: lines_shown(self._diagnostics, text, name) for name, text in self._texts.items()}
+            text = framed(self._diagnostics, {**self._lines, **lines})
         else:
             text = renderer(self._format)(self._diagnostics, self._texts)
         if self._output_file is not None:

@@ -12,13 +12,14 @@ from ptcompile.vocabulary.fields import Beside, as_text_or_null
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import Resources
-    from ptcompile.vocabulary.spec import JobSpec, PodFields
+    from ptcompile.vocabulary.pod_fields import PodFields
+    from ptcompile.vocabulary.spec import JobSpec
 
 
 def lowered(resources: Resources) -> model.Resources:
     """The spec's resources as requests and limits: a plain amount is both, and a null half none."""
-    flat = resources.by_name()
-    return model.resources({**flat, **resources.requests.by_name()}, {**flat, **resources.limits.by_name()})
+    flat, requests, limits = resources.by_name(), resources.requests.by_name(), resources.limits.by_name()
+    return model.resources({**flat, **requests} if requests else flat, {**flat, **limits} if limits else flat)
 
 
 def effective(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> model.Resources:

@@ -13,7 +13,8 @@ from ptcompile.job import pod_template
 from ptcompile.job.pod_words import POD_WORDS, PodWord
 
 if TYPE_CHECKING:
-    from ptcompile.vocabulary.spec import EnvSource, JobSpec, PodFields, RoleSpec, SideRole
+    from ptcompile.vocabulary.pod_fields import EnvSource, PodFields, RoleSpec, SideRole
+    from ptcompile.vocabulary.spec import JobSpec
 
 MAIN = "pytorch"
 """What the container that trains is called in a spec's own words, and on every target that leaves the choice."""

@@ -5,16 +5,14 @@ out is `None` or empty only until the pass that decides it has run; a target rea
 that the compiler only carries stay plain mappings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
-from ptcompile.job.device_claims import Claim
+from ptcompile.findings.diagnostics import Authority, Problem
 from ptcompile.kubernetes.names import never_shared
 
 if TYPE_CHECKING:
-    from ptcompile.findings.diagnostics import Authority, Problem
+    from ptcompile.job.device_claims import Claim
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 Json = Mapping[str, Any]
@@ -44,7 +42,7 @@ class Resources(NamedTuple):
     nulls: frozenset[tuple[str, str]] = frozenset()
     """What stays empty whatever the levels below say: ("limits", "cpu")."""
 
-    def over(self, below: Resources) -> Resources:
+    def over(self, below: "Resources") -> "Resources":
         """These amounts where they name a resource, and `below`'s elsewhere.
 
         A level that gives an amount names the resource whole: nothing of the level below is mixed in. A missing request
@@ -71,6 +69,8 @@ class Resources(NamedTuple):
 
 def resources(requests: Mapping[str, str | None], limits: Mapping[str, str | None]) -> Resources:
     """Amounts as people give them, where null keeps a half empty."""
+    if None not in requests.values() and None not in limits.values():
+        return Resources(cast("Mapping[str, str]", requests), cast("Mapping[str, str]", limits))
     halves = {"requests": requests, "limits": limits}
     nulls = frozenset((half, name) for half, amounts in halves.items() for name in amounts if amounts[name] is None)
     given = {half: {k: v for k, v in amounts.items() if v is not None} for half, amounts in halves.items()}
@@ -212,7 +212,7 @@ class Job(NamedTuple):
     """Reference to a Trainer runtime that is already there: the job then says only what differs from it."""
     runtime_nodes: bool = False
     """Whether the number of nodes is the runtime's."""
-    claims: tuple[Claim, ...] = ()
+    claims: tuple["Claim", ...] = ()
     """Devices that its pods claim."""
     compute_domain: bool = False
     """Whether it has a ComputeDomain, of which its nodes claim channels."""
@@ -311,9 +311,9 @@ class Target(NamedTuple):
     wiring: Callable[[Job], Wiring]
     overwrites: Mapping[str, str | None]
     """Env names whose user's value is lost at run time, each with the value that wins where it is constant."""
-    unsupported: Callable[[Job, ClusterProfile], Iterable[Problem]]
+    unsupported: Callable[[Job, "ClusterProfile"], Iterable[Problem]]
     """What this operator cannot express of a job, and as warnings what it does otherwise; paths are those of a spec."""
-    emit: Callable[[Job, ClusterProfile], list[dict[str, Any]]]
+    emit: Callable[[Job, "ClusterProfile"], list[dict[str, Any]]]
     main_container: str = "pytorch"
     groups: Callable[[Job], Sequence[Group]] = _one_group
     """The operator's groups of pods, from which names are derived (`operators.common.budget`)."""
@@ -323,11 +323,12 @@ class Target(NamedTuple):
     """Gang schedulers that the operator writes into pods by itself."""
 
 
-class Context(NamedTuple):
+class Context:
     """What a pass may look at besides the job."""
 
-    cluster: ClusterProfile
-    target: Target
+    def __init__(self, cluster: "ClusterProfile", target: Target) -> None:
+        self.cluster = cluster
+        self.target = target
 
 
 Pass = Callable[[Job, Context], Job]

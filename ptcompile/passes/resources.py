@@ -51,7 +51,7 @@ def _without_none(resources: Resources) -> Resources:
 
 def _named(resources: Resources, gpu: str) -> Resources:
     """The same amounts, with `gpu` under the resource's real name."""
-    nulls = frozenset((half, gpu if name == "gpu" else name) for half, name in resources.nulls)
+    nulls = resources.nulls and frozenset((half, gpu if name == "gpu" else name) for half, name in resources.nulls)
     if "gpu" not in resources.requests and "gpu" not in resources.limits:
         return resources if nulls == resources.nulls else resources._replace(nulls=nulls)
 

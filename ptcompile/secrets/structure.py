@@ -1,7 +1,5 @@
 """Which nodes of a document are secret: by the names beside them, by what the object is, and parts of texts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 

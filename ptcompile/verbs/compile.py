@@ -1,7 +1,5 @@
 """The verb `compile` as a function: text, bytes, a mapping or a `Spec` in, a result out. No files, no printing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,6 +12,7 @@ from ptcompile.findings.diagnostics import Diagnostic, Path, Problem
 from ptcompile.findings.selection import NO_CODES, Selection, selection
 
 if TYPE_CHECKING:
+    from ptcompile.compiling.overrides import Laid
     from ptcompile.explaining.explanation import Explanation
     from ptcompile.extending import Extensions
     from ptcompile.operators.handles import Handle
@@ -52,14 +51,14 @@ class Result(NamedTuple):
         return emit.emit_all(self.manifests)
 
     @property
-    def handles(self) -> tuple[Handle, ...]:
+    def handles(self) -> "tuple[Handle, ...]":
         """A handle for each job, in the order of the manifests: how to apply, follow, suspend and delete it."""
         from ptcompile.operators.handles import handles
 
         return tuple(handles(self.manifests))
 
     @property
-    def handle(self) -> Handle:
+    def handle(self) -> "Handle":
         """The handle of the one job. Raises `CompileError` where there is an error, ValueError for several jobs."""
         found = self.handles
         if len(found) == 1:
@@ -76,17 +75,17 @@ class Result(NamedTuple):
 
 
 def compile(
-    spec: Given | Spec,
+    spec: "Given | Spec",
     *,
     target: str | None = None,
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None" = None,
     name: str | None = None,
     filename: str | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
     lint: bool = True,
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
-    extensions: Extensions | None = None,
+    extensions: "Extensions | None" = None,
 ) -> Result:
     """Compile every TrainingJob of a stream into manifests.
 
@@ -104,8 +103,6 @@ def compile(
     Raises nothing for what a user may have written, and ValueError for a selector that selects nothing.
     """
     from ptcompile.compiling import overrides as laying
-    from ptcompile.compiling.advice import advice
-    from ptcompile.compiling.further import compile_whole
 
     arguments.check(target=target, name=name, filename=filename, extensions=extensions)
     asked = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None
@@ -117,17 +114,14 @@ def compile(
     found += given.diagnostics
     if profile is None or given.diagnostics:
         return Result((), (*of_cluster, *found))
+    one = partial(_of_document, profile=profile, target=target, filename=filename, asked=asked, extensions=extensions)
     made: list[_Made] = []
     for index, document in enumerate(read.documents):
         laid = laying.lay(document, given)
         if name is not None and index:
             found.append(laid.second_of_a_name(name))
             continue
-        compiled = compile_whole(laid.data, profile, target, extensions)
-        stamp = partial(laid.stamp, filename=filename)
-        said = advice(compiled, laid.data, profile, None if laid.refused else asked, stamp, extensions)
-        found += [*laid.told(compiled.problems, filename), *said]
-        made.append(_Made(() if laid.refused else compiled.manifests, said))
+        made.append(one(laid, found))
     if not read.documents and not read.problems:
         found.append(streams.stamp(streams.nothing(), None, filename))
     left, manifests = _judged(made, found, read, filename, asked)
@@ -139,6 +133,27 @@ class _Made(NamedTuple):
 
     manifests: tuple[dict[str, Any], ...]
     advice: Sequence[Diagnostic]
+
+
+def _of_document(
+    laid: "Laid",
+    found: list[Diagnostic],
+    *,
+    profile: "ClusterProfile",
+    target: str | None,
+    filename: str | None,
+    asked: Selection | None,
+    extensions: "Extensions | None",
+) -> _Made:
+    """Compile one document, and put what is said of it into `found`."""
+    from ptcompile.compiling.advice import advice
+    from ptcompile.compiling.further import compile_whole
+
+    compiled = compile_whole(laid.data, profile, target, extensions)
+    stamp = partial(laid.stamp, filename=filename)
+    said = advice(compiled, laid.data, profile, None if laid.refused else asked, stamp, extensions)
+    found += [*laid.told(compiled.problems, filename), *said]
+    return _Made(() if laid.refused else compiled.manifests, said)
 
 
 def _judged(
@@ -159,17 +174,17 @@ def _judged(
 
 
 def explain(
-    spec: Given | Spec,
+    spec: "Given | Spec",
     *,
     target: str | None = None,
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None" = None,
     filename: str | None = None,
     cluster_filename: str | None = None,
     lint: bool = True,
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
-    extensions: Extensions | None = None,
-) -> Explanation:
+    extensions: "Extensions | None" = None,
+) -> "Explanation":
     """Why every value of the manifests of a stream is there: the pass that wrote it, the rule, the lines behind it.
 
     Arguments as for `compile`; the file names are for positions only. The findings are those of `compile`, but what a
@@ -199,8 +214,8 @@ def explain(
 
 
 def read_cluster(
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None, *, filename: str | None = None
-) -> tuple[ClusterProfile | None, list[Diagnostic]]:
+    cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None", *, filename: str | None = None
+) -> "tuple[ClusterProfile | None, list[Diagnostic]]":
     """A ClusterProfile in any form, the built-in one for None; or None and what is wrong with it."""
     from ptcompile.compiling.kubernetes_parts import freeform_cluster, read_profile
     from ptcompile.vocabulary.fields import Profile

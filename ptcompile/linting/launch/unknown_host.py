@@ -66,7 +66,7 @@ _HOSTS = Pattern(r"(?<![\w./@$-])[a-z][a-z0-9-]*-[0-9]+\.[a-z][a-z0-9-]*(?:\.[a-
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    written = {one.path: list(_hosts(one)) for one in subject.containers}
+    written = {one.path: [*_hosts(one)] for one in subject.containers}
     if not any(written.values()):
         return
     endpoints = {one.seen.host for one in subject.trainers}  # unresolvable-endpoint speaks of those
@@ -86,17 +86,12 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _hosts(container: Container) -> Iterator[tuple[Path, str]]:
     """The hosts that a container names, each with where that stands."""
-    for where, value in _values(container):
-        if "." in value and "-" in value:
-            yield from ((where, host) for host in _HOSTS.findall(value))
-
-
-def _values(container: Container) -> Iterator[tuple[Path, str]]:
-    """The words and the values of a container, each with where it stands."""
-    yield from container.argv
+    for at, word in enumerate(container.words):
+        if "." in word and "-" in word:
+            yield from ((container.argv[at].path, host) for host in _HOSTS.findall(word))
     for entry in container.env:
-        if entry.value:
-            yield (*entry.path, "value"), entry.value
+        if entry.value and "." in entry.value and "-" in entry.value:
+            yield from (((*entry.path, "value"), host) for host in _HOSTS.findall(entry.value))
 
 
 def _served(subject: Subject, pod: Pod, host: str) -> bool:

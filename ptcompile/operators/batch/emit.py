@@ -22,8 +22,6 @@ from typing import TYPE_CHECKING, Any
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
 from ptcompile.job.model import Job, Target, Wiring
-from ptcompile.job.queues import KAI_MIN_MEMBER
-from ptcompile.job.queues import gang as gang_of
 from ptcompile.operators.batch import names
 from ptcompile.operators.common import batch_endings, endings, gang
 from ptcompile.operators.common.changes import there
@@ -39,6 +37,8 @@ from ptcompile.operators.common.emitting import (
     rank_of,
     restart_policies,
 )
+from ptcompile.operators.common.queue_marks import KAI_MIN_MEMBER
+from ptcompile.operators.common.queues import gang as gang_of
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile

@@ -51,7 +51,15 @@ def without_nulls(value: Any) -> Any:
 
     Null items of lists stay. The same object comes back where nothing changes.
     """
-    return _dropped(value) if _has_null(value) else value
+    return _dropped(value) if _may_have_null(value) and _has_null(value) else value
+
+
+def _may_have_null(value: Any) -> bool:
+    """Whether one look at its text leaves it open: in C, that takes a tenth of the walk."""
+    try:
+        return "None" in repr(value)
+    except (ValueError, RecursionError):  # a number of too many digits
+        return True
 
 
 def _has_null(value: Any) -> bool:

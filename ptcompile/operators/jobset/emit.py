@@ -22,8 +22,6 @@ from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
 from ptcompile.job.meeting import backend
 from ptcompile.job.model import Group, Job, PodTemplate, Role, Target, Wiring
-from ptcompile.job.queues import KAI_MIN_MEMBER
-from ptcompile.job.queues import gang as gang_of
 from ptcompile.operators.common import gang
 from ptcompile.operators.common.emitting import (
     COMPLETION_INDEX,
@@ -39,6 +37,8 @@ from ptcompile.operators.common.emitting import (
     role_path,
 )
 from ptcompile.operators.common.endings import pods_left
+from ptcompile.operators.common.queue_marks import KAI_MIN_MEMBER
+from ptcompile.operators.common.queues import gang as gang_of
 from ptcompile.operators.jobset import endings, names
 
 if TYPE_CHECKING:

@@ -37,7 +37,6 @@ from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
 from ptcompile.job.device_claims import accelerators_in
 from ptcompile.job.model import Group, Job, Role, Target, Wiring, map_templates
-from ptcompile.job.queues import VOLCANO_QUEUE
 from ptcompile.operators.common import endings
 from ptcompile.operators.common.changes import there
 from ptcompile.operators.common.emitting import (
@@ -55,6 +54,7 @@ from ptcompile.operators.common.emitting import (
     restart_policies,
 )
 from ptcompile.operators.common.gang import pod_group_policy, with_priority
+from ptcompile.operators.common.queue_marks import VOLCANO_QUEUE
 from ptcompile.operators.jobset import endings as jobset_endings
 from ptcompile.operators.jobset.emit import fewest_for_kai
 from ptcompile.operators.trainer import names

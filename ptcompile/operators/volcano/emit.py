@@ -23,7 +23,6 @@ from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
 from ptcompile.job.meeting import backend
 from ptcompile.job.model import Group, Job, Role, Target, Wiring
-from ptcompile.job.queues import network_topology
 from ptcompile.operators.common.changes import there
 from ptcompile.operators.common.emitting import (
     RUN_POLICY,
@@ -37,6 +36,7 @@ from ptcompile.operators.common.emitting import (
     role_path,
 )
 from ptcompile.operators.common.endings import pods_left
+from ptcompile.operators.common.queues import network_topology
 from ptcompile.operators.volcano import endings, names
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Runs over many files: more than one process, and results kept from one run to the next."""
