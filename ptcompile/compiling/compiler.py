@@ -81,18 +81,18 @@ def _of_spec(
     return _for_target(data, spec, job, cluster, _chosen(wanted, job, cluster), problems)
 
 
-def _chosen(wanted: str | None, job: Job, cluster: ClusterProfile) -> Target:
+def _chosen(wanted: str | None, job: Job, cluster: "ClusterProfile") -> Target:
     return target_named(wanted) if wanted is not None else default_target(job, cluster)
 
 
 def _extended(
     data: Mapping[str, Any],
-    spec: Spec,
+    spec: "Spec",
     job: Job,
-    cluster: ClusterProfile,
+    cluster: "ClusterProfile",
     wanted: str | None,
     problems: list[Problem],
-    extensions: Extensions,
+    extensions: "Extensions",
 ) -> Compiled:
     """As `_for_target`, with the passes of plugins behind the built-in ones, or for the target of a plugin."""
     from ptcompile.compiling.extended import guarded
