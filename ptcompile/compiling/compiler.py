@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import passes
 from ptcompile.compiling import patches
-from ptcompile.compiling.effect import without_effect
 from ptcompile.compiling.generated import unnamed
 from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.compiling.needed import needed
@@ -27,6 +26,10 @@ if TYPE_CHECKING:
     from ptcompile.vocabulary.spec import Spec
 
 Json = dict[str, Any]
+
+
+_MAY_BE_IDLE = frozenset({"elastic", "master_port", "names"})
+"""Words that count for some targets and jobs only."""
 
 
 class Compiled(NamedTuple):
@@ -133,7 +136,11 @@ def _for_target(
 
         problems += checks_pools.check(job, data, cluster)
     emitted = tuple(target.emit(job, cluster))
-    problems += [*needed(job, emitted, cluster, target), *without_effect(spec, cluster, target, emitted, more)]
+    problems += needed(job, emitted, cluster, target)
+    if spec.spec.model_fields_set & _MAY_BE_IDLE:
+        from ptcompile.compiling.effect import without_effect
+
+        problems += without_effect(spec, cluster, target, emitted, more)
     manifests = patches.applied(emitted, spec.spec.manifest.get(target.name))
     problems += _refusals(manifests, data, cluster, record)
     if level := job.pod_security or cluster.spec.pod_security:
