@@ -100,12 +100,12 @@ class Findings:
         elif found and not hidden(file.name):
             self._texts[file.name] = file.text()
 
-    def compiled(self, file: File, result: compile.Result) -> bool:
+    def compiled(self, file: File, result: compile.Result, lines: Mapping[int, str] | None = None) -> bool:
         """Count a file that was compiled; False for one of a directory with nothing of ours in it, which is skipped."""
         if not file.named and not result.manifests and all(d.name == "unknown-kind" for d in result.diagnostics):
             self._skipped.append(file.name)
             return False
-        self.add(file, result.diagnostics)
+        self.add(file, result.diagnostics, lines=lines)
         return True
 
     def no_jobs(self, paths: Sequence[str]) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ptcompile.cli.config import Config
 from ptcompile.cli.files import File
 from ptcompile.cli.many.judged import Judged
+from ptcompile.cli.many.lines import lines_of
 
 if TYPE_CHECKING:
     from ptcompile.verbs.fix import Fixed
@@ -38,13 +39,7 @@ class Judge:
         found = tuple(
             one if one.fix is None else one._replace(fix=one.fix._replace(edits=())) for one in report.diagnostics
         )
-        lines: Mapping[int, str] = {}
-        if found and shows_lines(self.options):
-            from ptcompile.cli.trust import hidden
-            from ptcompile.report.full import lines_shown
-
-            lines = {} if hidden(file.name) else lines_shown(found, file.text(), file.name)
-        return Judged(found, report.documents, report.unchecked, len(report.meant), lines)
+        return Judged(found, report.documents, report.unchecked, len(report.meant), lines_of(file, found, self.options))
 
     def report(self, file: File) -> Report:
         """The findings of a file, with their edits."""
@@ -73,11 +68,6 @@ class Judge:
         return fixed_by(
             file.content, lambda text: report(file._replace(content=text)), unsafe=self.options.unsafe_fixes
         )
-
-
-def shows_lines(options: argparse.Namespace) -> bool:
-    """Whether the report shows lines of the files."""
-    return options.output_format == "full" and not options.statistics
 
 
 def _judge(options: argparse.Namespace, beside: Any) -> Judge:

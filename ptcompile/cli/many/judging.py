@@ -9,8 +9,9 @@ from ptcompile.cli import files
 from ptcompile.cli.beside import Beside
 from ptcompile.cli.files import File
 from ptcompile.cli.many.cores import processes
-from ptcompile.cli.many.judge import Judge, shows_lines
+from ptcompile.cli.many.judge import Judge
 from ptcompile.cli.many.judged import Judged
+from ptcompile.cli.many.lines import shows_lines
 from ptcompile.cli.many.processes import mapped
 from ptcompile.cli.progress import watched
 
