@@ -11,11 +11,9 @@ from ptcompile.cli import files, sets
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
+from ptcompile.cli.many import shared
 from ptcompile.cli.many.compiling import ALL, Compiled, Compiler
-from ptcompile.cli.many.cores import processes
-from ptcompile.cli.many.processes import mapped
 from ptcompile.cli.options import check_target
-from ptcompile.cli.progress import watched
 from ptcompile.documents.emit import emit_all
 from ptcompile.verbs import compile
 
@@ -42,8 +40,8 @@ def run(options: argparse.Namespace) -> int:
     outputs: Outputs = {}
     if profile is not None:
         compiler = Compiler(options, config, profile, targets)
-        with closing(mapped(compiler, inputs, processes(options.jobs, len(inputs)))) as results:
-            for file, one in watched(zip(inputs, results, strict=True), len(inputs)):
+        with closing(shared(compiler, inputs, options.jobs)) as results:
+            for file, one in zip(inputs, results, strict=True):
                 _collect(file, one, outputs, findings)
     status = findings.finish()
     if status:

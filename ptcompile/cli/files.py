@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache
-from typing import NamedTuple, TextIO, TypeVar
+from typing import NamedTuple, TextIO
 
-from ptcompile.cli.trust import leads_out, untrusted
+from ptcompile.cli.trust import leads_out, once_a_folder, place_of, untrusted
 from ptcompile.limits import limits
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -19,9 +19,6 @@ _OLD = 3600
 _STDIN = frozenset({"-", "/dev/stdin"})
 ERASE: list[str] = []
 """What erases a line of progress that is on the terminal, before anything else is written."""
-
-
-T = TypeVar("T")
 
 
 class UsageError(Exception):
@@ -49,14 +46,12 @@ def read_all(paths: Sequence[str], exclude: Callable[[str], bool] | None = None)
     found: list[File] = []
     unreadable: list[str] = []
     seen: set[str] = set()
-    folder, out = _once_a_folder(_real_folder), _once_a_folder(leads_out)
+    place, out = place_of(), once_a_folder(leads_out)
     for path, named in _expand(paths, exclude or (lambda _: False)):
+        if path not in _STDIN and (real := place(path)) in seen:
+            continue  # the same file in another spelling
         if path not in _STDIN:
-            link = os.path.islink(path)
-            place = os.path.realpath(path) if link else os.path.join(folder(path), os.path.basename(path))
-            if place in seen:
-                continue  # the same file in another spelling
-            seen.add(place)
+            seen.add(real)
         if (not named or untrusted()) and path not in _STDIN and (tree := out(path)):
             unreadable.append(f"{path}: a link that leads out of {tree}" + ("" if named else "; name it to read it"))
             continue
@@ -67,25 +62,6 @@ def read_all(paths: Sequence[str], exclude: Callable[[str], bool] | None = None)
             continue
         found.append(File("<stdin>" if path in _STDIN else path, content, named))
     return found, unreadable
-
-
-def _once_a_folder(ask: Callable[[str], T]) -> Callable[[str], T]:
-    """The same answer for all files of a folder, as that of the first; a file that is a link is asked itself."""
-    folders: dict[str, T] = {}
-
-    def answer(path: str) -> T:
-        if os.path.islink(path):
-            return ask(path)
-        folder = os.path.dirname(path)
-        if folder not in folders:
-            folders[folder] = ask(path)
-        return folders[folder]
-
-    return answer
-
-
-def _real_folder(path: str) -> str:
-    return os.path.realpath(os.path.dirname(path))
 
 
 def read(path: str) -> bytes:

@@ -14,6 +14,8 @@ from ptcompile.cli.trust import hidden
 from ptcompile.findings.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
+    import argparse
+
     from ptcompile.extending import Extensions
     from ptcompile.verbs import compile
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -211,3 +213,17 @@ class Findings:
 
 def _count(n: int, what: str) -> str:
     return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def shows_lines(options: argparse.Namespace) -> bool:
+    """Whether the report shows lines of the files."""
+    return options.output_format == "full" and not getattr(options, "statistics", False)
+
+
+def lines_of(file: File, found: Sequence[Diagnostic], options: argparse.Namespace) -> Mapping[int, str]:
+    """The lines that are shown with findings in a file, by number, secrets masked."""
+    if not found or not shows_lines(options):
+        return {}
+    from ptcompile.report.full import lines_shown
+
+    return {} if hidden(file.name) else lines_shown(found, file.text(), file.name)

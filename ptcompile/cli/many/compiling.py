@@ -1,7 +1,5 @@
 """What `ptcompile compile` does with one file, in whichever process."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ptcompile.cli import sets
 from ptcompile.cli.config import Config
 from ptcompile.cli.files import File
-from ptcompile.cli.many.lines import lines_of
+from ptcompile.cli.findings import lines_of
+from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.verbs import compile
 
 if TYPE_CHECKING:
-    from ptcompile.findings.diagnostics import Diagnostic
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 ALL = "all"
@@ -37,7 +35,11 @@ class Compiler:
     """All that decides what a file is compiled to, but the file."""
 
     def __init__(
-        self, options: argparse.Namespace, config: Config, profile: ClusterProfile | None, targets: Sequence[str | None]
+        self,
+        options: argparse.Namespace,
+        config: Config,
+        profile: "ClusterProfile | None",
+        targets: Sequence[str | None],
     ) -> None:
         self._options, self._config, self._profile, self._targets = options, config, profile, targets
 

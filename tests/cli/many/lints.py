@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.cli.many import judging
+from ptcompile.cli.many import judge
 from ptcompile.verbs import lint
 from tests.making import smallest
 
@@ -35,7 +35,7 @@ COUNT = 4
 
 def folder_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int = COUNT) -> Path:
     """As many files as results are kept of, some with findings; and a profile and a CRD, which are not linted."""
-    monkeypatch.setattr(judging, "FEW", count)
+    monkeypatch.setattr(judge, "FEW", count)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "ptcompile.toml").touch()

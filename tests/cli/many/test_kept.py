@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 
 from ptcompile.cli.files import File
 from ptcompile.cli.many import kept
-from ptcompile.cli.many.judged import Judged, decoded
-from ptcompile.cli.many.judging import FEW
+from ptcompile.cli.many.entries import decoded, encoded
+from ptcompile.cli.many.judge import FEW, Judged
 from ptcompile.cli.many.kept import Kept
 from ptcompile.findings.diagnostics import Diagnostic, Edit, Fix, Span
 from tests.cli.many.lints import COUNT, Counted, folder_of
@@ -310,17 +310,17 @@ judgements = st.builds(
 
 @given(judgements)
 def test_what_is_kept_comes_back_as_it_was(one: Judged) -> None:
-    assert decoded(json.loads(json.dumps(one.encoded("a.yaml"))), "a.yaml") == one
+    assert decoded(json.loads(json.dumps(encoded(one, "a.yaml"))), "a.yaml") == one
     there = one._replace(diagnostics=tuple(each._replace(filename="b.yaml") for each in one.diagnostics))
-    assert decoded(json.loads(json.dumps(there.encoded("b.yaml"))), "b.yaml") == there
-    assert not one.diagnostics or one.encoded("b.yaml") is None
+    assert decoded(json.loads(json.dumps(encoded(there, "b.yaml"))), "b.yaml") == there
+    assert not one.diagnostics or encoded(one, "b.yaml") is None
 
 
 def test_edits_are_not_kept() -> None:
     """They hold values of the file, which may be secret."""
     fix = Fix("t", (Edit("set", ("spec",), "hunter2"),), safe=True)
     one = Diagnostic("c", "n", "error", "m", None, (), None, "run", "kubelet", "a.yaml", fix=fix)
-    assert "hunter2" not in json.dumps(CLEAN._replace(diagnostics=(one,)).encoded("a.yaml"))
+    assert "hunter2" not in json.dumps(encoded(CLEAN._replace(diagnostics=(one,)), "a.yaml"))
 
 
 def test_the_name_of_a_file_may_be_any_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ptcompile.cli.many.judging import FEW
+from ptcompile.cli.many.judge import FEW
 from ptcompile.report import FORMATS
 from tests.cli.many.lints import COUNT, Counted, folder_of
 from tests.cli.running import ROOT, Ran, here, process
