@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import ROOT, process
+from ptcompile.cli.many import processes
+from tests.cli.running import ROOT, here, process
 from tests.making import smallest
 
 
@@ -49,3 +50,22 @@ def test_the_same_files_are_written(tmp_path: Path) -> None:
     ]
     assert written[0] == written[1]
     assert len(written[0]) > 50
+
+
+def test_a_process_that_is_no_fork_compiles_alike(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It reads the configuration and the profile again."""
+    monkeypatch.setattr(processes, "_can_fork", lambda: False)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "ptcompile.toml").write_text('ignore = ["PTC302"]\n')
+    (tmp_path / ".cluster.yaml").write_text(
+        "kind: ClusterProfile\napiVersion: ptcompile/v1\nspec: {defaults: {env: {A: b}}}\n"
+    )
+    for number in range(4):
+        (tmp_path / f"{number}.yaml").write_text(smallest("resources: {gpu: 8}", f"job-{number}"))
+    options = ("--cluster", ".cluster.yaml", "--set", "spec.nodes=2", "--target", "all", "--format", "json")
+    told = [here(capsys, "compile", ".", *options, "--jobs", jobs) for jobs in "13"]
+    assert told[0] == told[1]
+    assert told[0].status == 0
+    assert '"A"' in told[0].out

@@ -11,6 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from ptcompile import limits
+from ptcompile.cli import config, trust
+from ptcompile.cli.many import keys, processes
 from ptcompile.cli.many.judge import FEW
 from ptcompile.report import FORMATS
 from tests.cli.many.lints import COUNT, Counted, folder_of
@@ -18,6 +21,15 @@ from tests.cli.running import ROOT, Ran, here, process
 from tests.making import smallest
 
 Capture = pytest.CaptureFixture[str]
+
+STRICT = """\
+apiVersion: v1
+kind: Namespace
+metadata:
+  name: strict
+  labels: {pod-security.kubernetes.io/enforce: restricted}
+"""
+RULE = '[[rule]]\ncode = "ACME101"\nname = "cost-center"\npath = "spec"\nexpression = "false"\nmessage = "m"\n'
 
 ALL = """\
 import contextlib, io, json, sys
@@ -171,12 +183,11 @@ def test_a_changed_file_that_an_option_names_is_another_key(
 
 def test_the_configuration_is_a_part_of_the_key(many: Path, asked: Counted, capsys: Capture) -> None:
     here(capsys, "lint", ".")
-    rule = '[[rule]]\ncode = "ACME101"\nname = "cost-center"\npath = "spec"\nexpression = "false"\nmessage = "m"\n'
     for text in (
         'ignore = ["PTC302"]\n',
         '[per-file-ignores]\n"*" = ["PTC302"]\n',
         'kubernetes-version = "1.31"\n',
-        rule,
+        RULE,
     ):
         before = len(asked)
         (many / "ptcompile.toml").write_text(text)
@@ -198,10 +209,7 @@ def test_what_other_files_decide_is_a_part_of_the_key(many: Path, asked: Counted
     (many / "space.yaml").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: strict}\n")
     told = here(capsys, "lint", ".")
     assert len(asked) == 2 * COUNT + 1
-    (many / "space.yaml").write_text(
-        "apiVersion: v1\nkind: Namespace\nmetadata:\n  name: strict\n"
-        "  labels: {pod-security.kubernetes.io/enforce: restricted}\n"
-    )
+    (many / "space.yaml").write_text(STRICT)
     stricter = here(capsys, "lint", ".")
     assert len(asked) == 3 * COUNT + 2
     assert stricter != told
@@ -219,8 +227,6 @@ def test_names_are_as_they_are_typed(many: Path, asked: Counted, capsys: Capture
 def test_another_version_is_another_key(
     many: Path, asked: Counted, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ptcompile.cli.many import keys
-
     here(capsys, "lint", ".")
     changes = [("__version__", "9.9"), ("_libraries", lambda: ["pydantic-99.dist-info"]), ("FORMAT", 99)]
     for number, (name, value) in enumerate(changes):
@@ -241,9 +247,6 @@ def test_another_version_is_another_key(
 def test_strangers_and_plugins_are_judged_each_time(
     many: Path, asked: Counted, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from ptcompile import limits
-    from ptcompile.cli import config, trust
-
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED])
     monkeypatch.setattr(trust, "_untrusted", [False])
     for _ in range(2):
@@ -264,6 +267,27 @@ def test_fixing_and_ignoring_keep_nothing(many: Path, asked: Counted, capsys: Ca
     for words in (("--diff",), ("--fix",), ("--add-ignore",)):
         here(capsys, "lint", *words, ".")
     assert not (many / "cache").exists()
+
+
+@pytest.mark.parametrize("untrusted", [(), ("--untrusted",)])
+def test_a_process_that_is_no_fork_judges_alike(
+    many: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, untrusted: tuple[str, ...]
+) -> None:
+    """It reads the configuration, the profile and the schemas again, and is sent what other files decide."""
+    monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED])
+    monkeypatch.setattr(trust, "_untrusted", [False])
+    monkeypatch.setattr(processes, "_can_fork", lambda: False)
+    (many / "space.yaml").write_text(STRICT)
+    (many / "thing.yaml").write_text("apiVersion: acme.io/v1\nkind: Thing\nmetadata: {name: a, nam: b}\n")
+    (many / "rule.toml").write_text(f'per-file-ignores = {{"00.yaml" = ["PTC021"]}}\n{RULE}')
+    named = ("--cluster", "profile/cluster.yaml", "--schemas", "crds", "--config", "rule.toml")
+    options = (*named, *untrusted, "--no-cache")
+    told = [here(capsys, "lint", ".", *options, "--jobs", jobs) for jobs in "13"]
+    assert told[0] == told[1]
+    assert told[0].status == 1
+    assert "ACME101" in told[0].out
+    assert "pod-security" in told[0].out
+    assert "metadata.nam" in told[0].out
 
 
 def test_two_runs_at_once(whole: Path) -> None:
