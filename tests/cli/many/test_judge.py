@@ -244,6 +244,16 @@ def test_another_version_is_another_key(
         assert len(asked) == (number + 5) * COUNT
 
 
+def test_a_package_without_files_of_its_own_keeps_nothing(
+    many: Path, asked: Counted, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In an archive nothing tells two builds of a version apart."""
+    monkeypatch.setattr(keys, "_PACKAGE", str(many / "ptcompile.pyz" / "ptcompile"))
+    for _ in range(2):
+        here(capsys, "lint", ".")
+    assert len(asked) == 2 * COUNT
+
+
 def test_strangers_and_plugins_are_judged_each_time(
     many: Path, asked: Counted, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
