@@ -25,7 +25,6 @@ def golden(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     "words",
     [
-        (),
         ("--target", "all", "--format", "json", "--no-lint"),
         ("--set", "spec.nodes=3", "--set-string", "metadata.labels.a=b", "--target", "job"),
         ("--cluster", str(ROOT / "golden" / "spot-a100" / "cluster.yaml")),
@@ -39,7 +38,7 @@ def test_the_same_bytes_in_several_processes(golden: Path, words: tuple[str, ...
 
 
 def test_the_same_files_are_written(tmp_path: Path) -> None:
-    for number in range(12):
+    for number in range(6):
         (tmp_path / f"{number:02}.yaml").write_text(smallest(f"nodes: {number + 1}", f"job-{number}"))
     ran = [process(".", "--target", "all", "-o", f".{jobs}/", "--jobs", jobs, cwd=tmp_path) for jobs in "13"]
     assert ran[0] == ran[1]
@@ -49,7 +48,7 @@ def test_the_same_files_are_written(tmp_path: Path) -> None:
         for jobs in "13"
     ]
     assert written[0] == written[1]
-    assert len(written[0]) > 50
+    assert len(written[0]) > 25
 
 
 def test_a_process_that_is_no_fork_compiles_alike(
@@ -65,7 +64,7 @@ def test_a_process_that_is_no_fork_compiles_alike(
     for number in range(4):
         (tmp_path / f"{number}.yaml").write_text(smallest("resources: {gpu: 8}", f"job-{number}"))
     options = ("--cluster", ".cluster.yaml", "--set", "spec.nodes=2", "--target", "all", "--format", "json")
-    told = [here(capsys, "compile", ".", *options, "--jobs", jobs) for jobs in "13"]
+    told = [here(capsys, "compile", ".", *options, "--jobs", jobs) for jobs in "12"]
     assert told[0] == told[1]
     assert told[0].status == 0
     assert '"A"' in told[0].out

@@ -279,10 +279,7 @@ def test_fixing_and_ignoring_keep_nothing(many: Path, asked: Counted, capsys: Ca
     assert not (many / "cache").exists()
 
 
-@pytest.mark.parametrize("untrusted", [(), ("--untrusted",)])
-def test_a_process_that_is_no_fork_judges_alike(
-    many: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch, untrusted: tuple[str, ...]
-) -> None:
+def test_a_process_that_is_no_fork_judges_alike(many: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
     """It reads the configuration, the profile and the schemas again, and is sent what other files decide."""
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED])
     monkeypatch.setattr(trust, "_untrusted", [False])
@@ -291,8 +288,8 @@ def test_a_process_that_is_no_fork_judges_alike(
     (many / "thing.yaml").write_text("apiVersion: acme.io/v1\nkind: Thing\nmetadata: {name: a, nam: b}\n")
     (many / "rule.toml").write_text(f'per-file-ignores = {{"00.yaml" = ["PTC021"]}}\n{RULE}')
     named = ("--cluster", "profile/cluster.yaml", "--schemas", "crds", "--config", "rule.toml")
-    options = (*named, *untrusted, "--no-cache")
-    told = [here(capsys, "lint", ".", *options, "--jobs", jobs) for jobs in "13"]
+    options = (*named, "--untrusted")
+    told = [here(capsys, "lint", ".", *options, "--jobs", jobs) for jobs in "12"]
     assert told[0] == told[1]
     assert told[0].status == 1
     assert "ACME101" in told[0].out
@@ -303,7 +300,7 @@ def test_a_process_that_is_no_fork_judges_alike(
 def test_two_runs_at_once(whole: Path) -> None:
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     words = [sys.executable, "-m", "ptcompile", "lint", "."]
-    both = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env) for _ in range(3)]
+    both = [subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env) for _ in range(2)]
     said = {(*one.communicate(timeout=60), one.returncode) for one in both}
     assert len(said) == 1
     ((out, err, status),) = said
