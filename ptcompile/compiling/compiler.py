@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
+_MAY_BE_IDLE = frozenset({"elastic", "master_port", "names"})
+"""Words that count for some targets and jobs only."""
+
+
 class Compiled(NamedTuple):
     """What became of one document. Without manifests there is an error among the problems."""
 
@@ -73,11 +77,29 @@ def _of_spec(
     problems = left  # the target says how long the name may be
     job = lower(spec, cluster)
     if extensions is not None and (extensions.passes or wanted in extensions.targets):
-        from ptcompile.compiling.extended import guarded
+        return _extended(data, spec, job, cluster, wanted, problems, extensions)
+    return _for_target(data, spec, job, cluster, _chosen(wanted, job, cluster), problems)
 
-        return guarded(_for_target, data, spec, job, cluster, wanted, problems, extensions)
-    chosen = target_named(wanted) if wanted is not None else default_target(job, cluster)
-    return _for_target(data, spec, job, cluster, chosen, problems)
+
+def _chosen(wanted: str | None, job: Job, cluster: "ClusterProfile") -> Target:
+    return target_named(wanted) if wanted is not None else default_target(job, cluster)
+
+
+def _extended(
+    data: Mapping[str, Any],
+    spec: "Spec",
+    job: Job,
+    cluster: "ClusterProfile",
+    wanted: str | None,
+    problems: list[Problem],
+    extensions: "Extensions",
+) -> Compiled:
+    """As `_for_target`, with the passes of plugins behind the built-in ones, or for the target of a plugin."""
+    from ptcompile.compiling.extended import guarded
+
+    target = extensions.targets.get(wanted or "") or _chosen(wanted, job, cluster)
+    made = guarded(partial(_for_target, data, spec, job, cluster, target, problems), target, extensions)
+    return made if isinstance(made, Compiled) else Compiled((), (*problems, made), target)
 
 
 def _for_target(
@@ -115,6 +137,10 @@ def _for_target(
         problems += checks_pools.check(job, data, cluster)
     emitted = tuple(target.emit(job, cluster))
     problems += needed(job, emitted, cluster, target)
+    if spec.spec.model_fields_set & _MAY_BE_IDLE:
+        from ptcompile.compiling.effect import without_effect
+
+        problems += without_effect(spec, cluster, target, emitted, more)
     manifests = patches.applied(emitted, spec.spec.manifest.get(target.name))
     problems += _refusals(manifests, data, cluster, record)
     if level := job.pod_security or cluster.spec.pod_security:
@@ -192,6 +218,7 @@ def advised(
 
 
 _HELPS = {
+    "unbounded-shm": "set a memory limit, or a size such as sharedMemory: 64Gi",
     "lone-pod-restart": "replace restartPolicy with runPolicy: {onPodFailure: RestartJob}, which restarts all pods",
     "job-restarts-alone": "remove it, or use a target that restarts all pods, such as jobset",
 }

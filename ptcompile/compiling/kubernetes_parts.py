@@ -21,7 +21,8 @@ from ptcompile.validate.partial import partial_pod
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
-    from ptcompile.vocabulary.spec import PodFields, Spec
+    from ptcompile.vocabulary.pod_fields import PodFields
+    from ptcompile.vocabulary.spec import Spec
 
 _PATCH_METADATA = {"labels", "annotations", "finalizers"}
 

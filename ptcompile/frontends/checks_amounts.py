@@ -16,7 +16,8 @@ from ptcompile.vocabulary.fields import Beside
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import ResourceList, Resources
-    from ptcompile.vocabulary.spec import JobSpec, PodFields
+    from ptcompile.vocabulary.pod_fields import PodFields
+    from ptcompile.vocabulary.spec import JobSpec
 
 Block = tuple[Path, "PodFields"]
 

@@ -13,7 +13,8 @@ from ptcompile.vocabulary.cluster import hardware
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
-    from ptcompile.vocabulary.spec import JobSpec, PodFields
+    from ptcompile.vocabulary.pod_fields import PodFields
+    from ptcompile.vocabulary.spec import JobSpec
 
 _NPROC: Path = ("spec", "elastic", "nprocPerNode")
 _ACCELERATOR: Path = ("spec", "accelerator")
@@ -101,7 +102,7 @@ def _processes(job: "JobSpec", nodes: Sequence[_Node], cluster: "ClusterProfile"
         if len({node.devices for node in nodes}) > 1:
             shown = ", ".join(f"{node.path[-1]} {node.devices}" for node in nodes)
             message = f"the roles have different numbers of GPUs ({shown}), but torchrun runs as many processes on each"
-            help = "add elastic.nprocPerNode, or give both roles the same number number"
+            help = "add elastic.nprocPerNode, or give both roles the same number"
             yield _run("more-processes-than-gpus", (*nodes[0].path, "resources"), message, help)
         return
     nproc, known = job.elastic.nproc_per_node, hardware.accelerator(cluster, job.accelerator) is not None

@@ -16,7 +16,8 @@ from ptcompile.vocabulary.cluster import hardware
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
-    from ptcompile.vocabulary.spec import JobSpec, PodFields
+    from ptcompile.vocabulary.pod_fields import PodFields
+    from ptcompile.vocabulary.spec import JobSpec
 
 
 def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: ClusterProfile) -> Iterator[Problem]:

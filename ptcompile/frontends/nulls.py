@@ -1,4 +1,4 @@
-"""What a spec keeps empty: its nulls, as places of the finished pod template (`ir.PodTemplate.nulls`)."""
+"""What a spec keeps empty: its nulls, as places of the finished pod template (`PodTemplate.nulls`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ptcompile.kubernetes.merge_keys import MERGE_KEYS
 
 if TYPE_CHECKING:
     from ptcompile.findings.diagnostics import Path
-    from ptcompile.vocabulary.spec import PodFields
+    from ptcompile.vocabulary.pod_fields import PodFields
 
 Tree = dict[str, Any]
 Place = tuple[str, ...]

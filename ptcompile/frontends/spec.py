@@ -15,7 +15,8 @@ from ptcompile.vocabulary.blocks import CLUSTER, SPEC, Block
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import Model
-    from ptcompile.vocabulary.spec import Elastic, JobSpec, PodFields, RuntimeRef, Spec
+    from ptcompile.vocabulary.pod_fields import PodFields
+    from ptcompile.vocabulary.spec import Elastic, JobSpec, RuntimeRef, Spec
 
     _Model = TypeVar("_Model", bound=Model)
 
@@ -149,10 +150,8 @@ def _runtime(reference: RuntimeRef | None) -> dict[str, Any] | None:
 
 
 def _names(job: JobSpec) -> ir.Names:
-    names, tasks = job.names, job.volcano
-    return ir.Names(
-        names.container, names.node or "node", names.master or tasks.master_task, names.worker or tasks.worker_task
-    )
+    names = job.names
+    return ir.Names(names.container, names.node or "node", job.name_of("master"), job.name_of("worker"))
 
 
 def _nearness(job: JobSpec) -> ir.Nearness | None:

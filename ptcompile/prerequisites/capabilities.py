@@ -6,12 +6,14 @@ kept in `schemas/targets.json`, which `python schemas/targets.py` writes and `pt
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, Final, Literal, NamedTuple
 
 from ptcompile.about import SITE
 from ptcompile.compiling.compiler import compile_document
 from ptcompile.frontends.spec import lower
 from ptcompile.job.model import Target
+from ptcompile.operators.all import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM
 from ptcompile.operators.common.budget import room
 from ptcompile.operators.common.changes import Change, changes
 from ptcompile.operators.targets import every_target
@@ -33,11 +35,26 @@ class Probe(NamedTuple):
 
 
 _LEVELS: Json = {"topology": {"name": "network", "levels": {"rack": {"nodeLabel": "example.com/rack", "tier": 1}}}}
-_KUEUE: Json = {"queueSystem": "kueue", **_LEVELS}
-_VOLCANO: Json = {"queueSystem": "volcano", **_LEVELS}
-_KAI: Json = {"queueSystem": "kai", **_LEVELS}
 _AGAIN: Json = {"elastic": {"maxRestarts": 3}}
 _NEAR: Json = {"queue": "q", "topology": {"required": "rack"}}
+
+
+def _queues() -> Iterator[Probe]:
+    """What is asked of the queue systems; first of those that only admit, and place no pods."""
+    for one in sorted(BY_QUEUE_SYSTEM.values(), key=lambda one: bool(one.gang_scheduler)):
+        profile: Json = {"queueSystem": one.queue_system, **_LEVELS}
+        yield Probe(f"queue of {one.title}", {"queue": "q", "priority": "high"}, profile)
+        yield Probe(f"queue of {one.title}, topology", _NEAR, profile)
+        for name, spec, more in () if one.gang_scheduler else one.probes:
+            yield Probe(name, spec, {**more, **_LEVELS})
+
+
+def _gangs() -> Iterator[Probe]:
+    """What is asked of the gang schedulers."""
+    for one in BY_GANG_SCHEDULER.values():
+        yield Probe(f"gang of {one.title or one.gang_scheduler}", {}, {"gangScheduler": one.gang_scheduler})
+        yield from (Probe(*more) for more in one.probes)
+
 
 PROBES: Final = (
     Probe("several nodes", {"nodes": 2}),
@@ -67,17 +84,8 @@ PROBES: Final = (
     Probe("runPolicy.successPolicy Node0", {"runPolicy": {"successPolicy": "Node0"}}),
     Probe("runPolicy.successPolicy AllNodes", {"runPolicy": {"successPolicy": "AllNodes"}}),
     Probe("spot", {"spot": True, **_AGAIN}, {"spot": {"nodeLabels": {"example.com/spot": "true"}}}),
-    Probe("queue of Kueue", {"queue": "q", "priority": "high"}, _KUEUE),
-    Probe("queue of Kueue, topology", _NEAR, _KUEUE),
-    Probe("queue of Kueue, in another cluster", {"queue": "q"}, {"multiKueue": True, **_KUEUE}),
-    Probe("queue of Volcano", {"queue": "q", "priority": "high"}, _VOLCANO),
-    Probe("queue of Volcano, topology", _NEAR, _VOLCANO),
-    Probe("queue of KAI", {"queue": "q", "priority": "high"}, _KAI),
-    Probe("queue of KAI, topology", _NEAR, _KAI),
-    Probe("gang of Volcano", {}, {"gangScheduler": "volcano"}),
-    Probe("gang of Volcano, range of nodes", {"elastic": {"nnodes": "2:4"}}, {"gangScheduler": "volcano"}),
-    Probe("gang of scheduler-plugins", {}, {"gangScheduler": "scheduler-plugins"}),
-    Probe("gang of KAI", {}, {"gangScheduler": "kai"}),
+    *_queues(),
+    *_gangs(),
     Probe("host name of its own", {"podTemplate": {"spec": {"hostname": "h"}}}),
 )
 """In the order of the table. A Pod is asked about one node, the others about two, unless the probe says how many."""

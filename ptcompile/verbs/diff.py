@@ -69,7 +69,8 @@ def diff(
     if any(d.severity == "error" for d in diagnostics):
         return Difference(names, (), diagnostics, compared=False)
     verdicts, refused = _applied(before, after, other)
-    return Difference(names, compare(before, after, verdicts), (*diagnostics, *refused))
+    told = (*diagnostics, *streams.capped(refused, other.filename))
+    return Difference(names, compare(before, after, verdicts), told)
 
 
 def _applied(before: Side, after: Side, read: _Read) -> "tuple[dict[int, Apply], list[Diagnostic]]":
@@ -104,7 +105,7 @@ def _read(
         found += [streams.stamp(problem, document, filename) for problem in streams.not_objects(document.data)]
     if not read.documents and not read.problems:
         found.append(streams.stamp(streams.nothing(), None, filename))
-    return _Read(tuple(read.documents), profile, tuple(found), filename)
+    return _Read(tuple(read.documents), profile, tuple(streams.capped(found, filename)), filename)
 
 
 def _is_ours(data: Mapping[str, Any]) -> bool:
@@ -134,4 +135,4 @@ def _side(
             compiled = compile_document(document.data, read.profile, wanted, extensions)
             manifests += compiled.manifests
             found += [streams.stamp(problem, document, read.filename) for problem in compiled.problems]
-    return Side(manifests, read.profile.versions()), found
+    return Side(manifests, read.profile.versions()), streams.capped(found, read.filename)

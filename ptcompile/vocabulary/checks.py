@@ -29,8 +29,8 @@ if TYPE_CHECKING:
         def gang_scheduler(self) -> str | None: ...
 
 
-OWN_SCHEDULER: Final = frozenset({"volcano", "kai"})
-"""Queue systems that are schedulers: what they admit they also place."""
+NO_SCHEDULER: Final = frozenset({"kueue", None})
+"""Queue systems that place no pods. The others are schedulers: what they admit they also place."""
 
 _NNODES = Pattern(r"([0-9]{1,9})(?::([0-9]{1,9}))?")
 
@@ -97,7 +97,7 @@ def own_scheduler(profile: ProfileSpec) -> ProfileSpec:
 
 def other_than_the_queues(system: str | None, scheduler: str | None) -> None:
     """Raises where the queues are a scheduler's, and the gang scheduler is another."""
-    if scheduler is not None and system in OWN_SCHEDULER and scheduler != system:
+    if scheduler is not None and system not in NO_SCHEDULER and scheduler != system:
         raise ValueError(f"the queues of {system} imply its scheduler: remove it, or write {system}")
 
 
