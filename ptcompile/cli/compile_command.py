@@ -102,8 +102,9 @@ def _compiled(
     if ALL in options.target and any(one.ok for one in results.values()):
         results = {target: one for target, one in results.items() if one.ok or not _unable(target, one)}
     said = _said([one.diagnostics for one in results.values()])
+    meant = _said([one.meant for one in results.values()])
     manifests = [made for one in results.values() for made in one.manifests]
-    if not findings.compiled(file, compile.Result(tuple(manifests), said)):
+    if not findings.compiled(file, compile.Result(tuple(manifests), said, meant)):
         return {}
     return {target or "" if len(targets) > 1 else "": list(one.manifests) for target, one in results.items()}
 

@@ -106,6 +106,7 @@ class Findings:
             self._skipped.append(file.name)
             return False
         self.add(file, result.diagnostics)
+        self.meant += len(result.meant)
         return True
 
     def no_jobs(self, paths: Sequence[str]) -> int:
