@@ -5,7 +5,7 @@ the command line. It names no file outside of the repository.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ptcompile.cli import files
@@ -13,11 +13,14 @@ from ptcompile.cli.files import UsageError
 from ptcompile.cli.trust import inside, root_of
 from ptcompile.findings.selection import NO_CODES, named
 from ptcompile.kubernetes.names import suggest
+from ptcompile.kubernetes.versions import parse_version
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from ptcompile.extending import Extensions
 else:
-    Extensions = object  # a name that is no text: NamedTuple would compile a text, the first in the process at 10 M
+    Extensions = object  # as text, NamedTuple would compile it
 
 FILES: Final = ("ptcompile.toml", "pyproject.toml")
 
@@ -228,3 +231,41 @@ _READ: Final[dict[str, Any]] = {
     "plugins": _names,
     "rule": _tables,
 }
+
+
+def settings(options: "Namespace") -> Config:
+    """The configuration with the command line laid over it. Raises `UsageError`."""
+    config = load(options.config, isolated=options.isolated)
+    for option in ("select", "extend_select", "ignore"):
+        try:
+            named(_split(getattr(options, option)), config.codes)
+        except ValueError as error:
+            raise UsageError(f"--{option.replace('_', '-')}: {error}") from None
+    version = options.kubernetes_version or config.kubernetes_version
+    if version is not None:
+        try:
+            parse_version(version)
+        except ValueError as error:
+            raise UsageError(f"--kubernetes-version: {error}") from None
+    select = tuple(_split(options.select)) or config.select
+    schemas = tuple(options.schemas) or config.schemas
+    if schemas:
+        from ptcompile.validate.definitions.files import read_definitions
+
+        try:
+            read_definitions(schemas)
+        except ValueError as error:
+            raise UsageError(f"--schemas: {error}") from None
+    return config._replace(
+        schemas=schemas,
+        select=select,
+        extend_select=(*config.extend_select, *_split(options.extend_select)),
+        ignore=(*config.ignore, *_split(options.ignore)),
+        cluster=options.cluster or config.cluster,
+        kubernetes_version=version,
+        fail_on=options.fail_on or config.fail_on,
+    )
+
+
+def _split(values: Sequence[str]) -> list[str]:
+    return [one for value in values for one in value.split(",")]

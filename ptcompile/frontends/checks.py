@@ -15,7 +15,8 @@ from ptcompile.frontends.checks_images import images_of
 from ptcompile.frontends.checks_roles import roles_of
 from ptcompile.frontends.errors import bad, conflict, problem, such_as
 from ptcompile.frontends.spec import stand_in
-from ptcompile.job.model import Job, PodTemplate, Target
+from ptcompile.job.model import Job, Target
+from ptcompile.job.pods import PodTemplate
 from ptcompile.kubernetes import names
 from ptcompile.vocabulary.checks import split_endpoint
 from ptcompile.vocabulary.cluster import hardware

@@ -1,4 +1,4 @@
-"""What a spec keeps empty: its nulls, as places of the finished pod template (`ir.PodTemplate.nulls`)."""
+"""What a spec keeps empty: its nulls, as places of the finished pod template (`PodTemplate.nulls`)."""
 
 from __future__ import annotations
 

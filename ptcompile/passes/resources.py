@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile.job.model import Context, Job, PodTemplate, Resources, map_templates
-from ptcompile.job.model import resources as amounts
+from ptcompile.job.model import Context, Job, map_templates
+from ptcompile.job.pods import PodTemplate, Resources
+from ptcompile.job.pods import resources as amounts
 from ptcompile.kubernetes import quantity
 from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.fields import as_text_or_null

@@ -9,7 +9,8 @@ that do so themselves. Auxiliary pods are queued and placed with them. What the 
 
 from __future__ import annotations
 
-from ptcompile.job.model import Context, Job, PodTemplate, map_templates
+from ptcompile.job.model import Context, Job, map_templates
+from ptcompile.job.pods import PodTemplate
 from ptcompile.operators.common import queues
 
 

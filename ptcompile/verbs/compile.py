@@ -117,13 +117,10 @@ def compile(
     if profile is None or given.diagnostics:
         return Result((), (*of_cluster, *found))
     one = partial(_of_document, profile=profile, target=target, filename=filename, asked=asked, extensions=extensions)
-    made: list[_Made] = []
-    for index, document in enumerate(read.documents):
-        laid = laying.lay(document, given)
-        if name is not None and index:
-            found.append(laid.second_of_a_name(name))
-            continue
-        made.append(one(laid, found))
+    every = [laying.lay(document, given) for document in read.documents]
+    named, others = (every, []) if name is None else (every[:1], every[1:])
+    made = [one(laid, found) for laid in named]
+    found += [laid.second_of_a_name(name) for laid in others if name is not None]
     if not read.documents and not read.problems:
         found.append(streams.stamp(streams.nothing(), None, filename))
     result = _judged(made, found, read, filename, asked)

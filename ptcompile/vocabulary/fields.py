@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
 
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.vocabulary.checks import nnodes_range
@@ -39,12 +39,12 @@ def yaml_name(name: str) -> str:
 
 def as_text(amounts: Mapping[str, str | int | float]) -> dict[str, str]:
     """Amounts as a model or the reader by schema left them: all text already. This tells type checkers so."""
-    return cast("dict[str, str]", amounts)
+    return amounts  # type: ignore[return-value]
 
 
 def as_text_or_null(amounts: Mapping[str, str | int | float | None]) -> dict[str, str | None]:
     """The same, where null is an amount that nothing may fill in."""
-    return cast("dict[str, str | None]", amounts)
+    return amounts  # type: ignore[return-value]
 
 
 class Amounts(Fields):
@@ -169,3 +169,37 @@ def _decoded(value: Any, given: bool) -> Any:
     if isinstance(value, list):
         return [_decoded(one, given) for one in value]
     return value
+
+
+class PlainJob(Plain, Nodes):
+    """A `JobSpec`."""
+
+    __slots__ = ()
+
+
+class PlainSideRole(Plain, Beside):
+    """A `SideRole`."""
+
+    __slots__ = ()
+
+
+class PlainAmounts(Plain, Amounts):
+    """A `ResourceList` or `Resources`."""
+
+    __slots__ = ()
+
+
+class PlainProfile(Plain, Profile):
+    """A `ClusterProfile`."""
+
+    __slots__ = ()
+
+
+CLASSES: Final[dict[str, type[Plain]]] = {
+    "JobSpec": PlainJob,
+    "SideRole": PlainSideRole,
+    "ResourceList": PlainAmounts,
+    "Resources": PlainAmounts,
+    "ClusterProfile": PlainProfile,
+}
+"""What a model is here, where it can be asked more than its fields."""

@@ -17,47 +17,13 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from ptcompile.documents.schema_files import Schema, load
 from ptcompile.vocabulary.blocks import CLUSTER_FILE, SPEC_FILE, Block
 from ptcompile.vocabulary.checks import CHECKS
-from ptcompile.vocabulary.fields import Amounts, Beside, Nodes, Plain, Profile
+from ptcompile.vocabulary.fields import CLASSES, Plain
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.cluster.queues import TopologyLevel
     from ptcompile.vocabulary.spec import Spec
-
-
-class PlainJob(Plain, Nodes):
-    """A `JobSpec`."""
-
-    __slots__ = ()
-
-
-class PlainSideRole(Plain, Beside):
-    """A `SideRole`."""
-
-    __slots__ = ()
-
-
-class PlainAmounts(Plain, Amounts):
-    """A `ResourceList` or `Resources`."""
-
-    __slots__ = ()
-
-
-class PlainProfile(Plain, Profile):
-    """A `ClusterProfile`."""
-
-    __slots__ = ()
-
-
-_CLASSES: Final[dict[str, type[Plain]]] = {
-    "JobSpec": PlainJob,
-    "SideRole": PlainSideRole,
-    "ResourceList": PlainAmounts,
-    "Resources": PlainAmounts,
-    "ClusterProfile": PlainProfile,
-}
-"""What a model is here, where it can be asked more than its fields."""
 
 
 def spec(data: Any) -> Spec | None:
@@ -157,7 +123,7 @@ def _object(file: str, schema: Schema) -> _Read:
         defaults[python_name(name)] = default
         if isinstance(default, dict | list):
             fresh.append((python_name(name), default.copy))
-    made = _CLASSES.get(schema["title"], Plain)
+    made = CLASSES.get(schema["title"], Plain)
 
     def read_object(data: Any) -> Plain:
         if type(data) is not dict or not required <= data.keys():

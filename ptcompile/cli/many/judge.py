@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ptcompile.cli.config import Config
+from ptcompile.cli.config import Config, settings
 from ptcompile.cli.files import File
 from ptcompile.cli.many.judged import Judged
 
@@ -81,7 +81,6 @@ def shows_lines(options: argparse.Namespace) -> bool:
 
 
 def _judge(options: argparse.Namespace, beside: Any) -> Judge:
-    from ptcompile.cli.lint_command import settings
     from ptcompile.verbs.compile import read_cluster
 
     if options.untrusted:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _UNPRINTABLE: Final = Pattern("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _UNPRINTABLE_ASCII: Final = Pattern("[^\t\n\r\x20-\x7e]")
-_SLASH_ESCAPE: Final = Pattern(r"(?<!\\)(?:\\\\)*\\/")
+_SLASH_ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 
 
 def parse(text: str) -> Parsed:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Authority, Path, Problem, field_path
-from ptcompile.job.model import Job, Json, Role
+from ptcompile.job.model import Job, Role
+from ptcompile.job.pods import Json
 from ptcompile.kubernetes import names
 from ptcompile.operators.common import queues
 from ptcompile.operators.common.queue_marks import MULTI_KUEUE

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ptcompile.job.model import Job, PodTemplate
+from ptcompile.job.model import Job
+from ptcompile.job.pods import PodTemplate
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.operators.common.emitting import object_metadata

@@ -249,7 +249,7 @@ def test_strangers_and_plugins_are_judged_each_time(
     monkeypatch.setattr(limits, "_in_force", [limits.TRUSTED])
     load = config.load
     plugged = lambda *given, **named: load(*given, **named)._replace(plugins=("acme",))  # noqa: E731
-    monkeypatch.setattr("ptcompile.cli.lint_command.load", plugged)
+    monkeypatch.setattr("ptcompile.cli.config.load", plugged)
     for _ in range(2):
         here(capsys, "lint", ".")
     assert len(asked) == 4 * FEW
