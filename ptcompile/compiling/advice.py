@@ -1,7 +1,5 @@
 """What the rules say of a document that was compiled, at the spec's lines, without what comments say is meant."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -26,10 +24,10 @@ class Left(NamedTuple):
 def advice(
     compiled: Compiled,
     data: Mapping[str, Any],
-    profile: ClusterProfile,
+    profile: "ClusterProfile",
     asked: Selection | None,
     stamp: Callable[[Problem], Diagnostic],
-    extensions: Extensions | None = None,
+    extensions: "Extensions | None" = None,
 ) -> tuple[Diagnostic, ...]:
     """The findings of the rules that are wanted; none where `asked` is None. `stamp` adds positions."""
     if asked is None:
