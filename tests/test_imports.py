@@ -154,10 +154,20 @@ def test_no_field_of_a_named_tuple_is_a_text(verb: str, text: str) -> None:
     assert _ran(COMPILED_FIELDS, verb, text) == "[]\n"
 
 
+def test_no_field_of_a_command_s_named_tuples_is_a_text(tmp_path: Path) -> None:
+    path = tmp_path / "pod.yaml"
+    path.write_text(POD, encoding="utf-8")
+    command = "from ptcompile.cli import main\nmain(['lint', '--output-file', '/dev/null', sys.argv[1]])"
+    code = COMPILED_FIELDS.replace("import ptcompile\nptcompile.lint(sys.argv[1])", command)
+    assert code != COMPILED_FIELDS
+    assert _ran(code, str(path)) == "[]\n"
+
+
 def test_the_command_is_english_and_asks_no_terminal(tmp_path: Path) -> None:
     path = tmp_path / "pod.yaml"
     path.write_text(POD, encoding="utf-8")
     code = "import atexit, os\nos._exit = lambda status: None\nfrom ptcompile.cli import run\nrun()"
-    loaded = _loaded(code, "lint", str(path))
+    assert "argparse" not in _loaded(code, "lint", str(path))
+    loaded = _loaded(code, "lint", "--isolated", str(path))
     assert "argparse" in loaded
     assert not loaded & {"gettext", "locale", "shutil", "fnmatch", "zlib", "importlib.metadata"}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ptcompile.extending import Extensions
 else:
-    Extensions = object  # a name that is no text: NamedTuple would compile a text, the first in the process at 10 M
+    Extensions = object  # as text, NamedTuple would compile it
 
 FILES: Final = ("ptcompile.toml", "pyproject.toml")
 

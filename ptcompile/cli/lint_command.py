@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from ptcompile.cli import files
 from ptcompile.cli.beside import Beside
@@ -14,6 +14,9 @@ from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.many.judge import Judge
 from ptcompile.cli.many.judging import judged
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def run(options: argparse.Namespace) -> int:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import passes
 from ptcompile.compiling import patches
-from ptcompile.compiling.effect import without_effect
 from ptcompile.compiling.generated import unnamed
 from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.compiling.needed import needed
@@ -27,6 +26,10 @@ if TYPE_CHECKING:
     from ptcompile.vocabulary.spec import Spec
 
 Json = dict[str, Any]
+
+
+_MAY_BE_IDLE = frozenset({"elastic", "master_port", "names"})
+"""Words that count for some targets and jobs only."""
 
 
 class Compiled(NamedTuple):
@@ -108,13 +111,7 @@ def _for_target(
     problems: list[Problem],
     more: tuple[Pass, ...] = (),
 ) -> Compiled:
-    beyond = (
-        *target.unsupported(job, cluster),
-        *queueing.unsupported(job, cluster, target),
-        *patches.unsupported(spec.spec, target),
-        *device_objects.unsupported(job, cluster),
-    )
-    refused = [settle(one, data) for one in (*beyond, *budget.too_long(job, target))]
+    refused = (settle(one, data) for one in _beyond(spec, job, cluster, target))
     problems = [*problems, *checks.reserved_env(spec, job, cluster, target), *dict.fromkeys(refused)]
     if _failed(problems):
         return Compiled((), tuple(problems), target)
@@ -133,7 +130,11 @@ def _for_target(
 
         problems += checks_pools.check(job, data, cluster)
     emitted = tuple(target.emit(job, cluster))
-    problems += [*needed(job, emitted, cluster, target), *without_effect(spec, cluster, target, emitted, more)]
+    problems += needed(job, emitted, cluster, target)
+    if spec.spec.model_fields_set & _MAY_BE_IDLE:
+        from ptcompile.compiling.effect import without_effect
+
+        problems += without_effect(spec, cluster, target, emitted, more)
     manifests = patches.applied(emitted, spec.spec.manifest.get(target.name))
     problems += _refusals(manifests, data, cluster, record)
     if level := job.pod_security or cluster.spec.pod_security:
@@ -146,6 +147,15 @@ def _for_target(
 
         problems += _at_lines(alone(job, manifests, cluster), data, record)
     return Compiled(() if _failed(problems) else manifests, tuple(problems), target, steps, record)
+
+
+def _beyond(spec: "Spec", job: Job, cluster: "ClusterProfile", target: Target) -> Iterator[Problem]:
+    """What the target cannot express of a job, and what no target can that the job's names or devices need."""
+    yield from target.unsupported(job, cluster)
+    yield from queueing.unsupported(job, cluster, target)
+    yield from patches.unsupported(spec.spec, target)
+    yield from device_objects.unsupported(job, cluster)
+    yield from budget.too_long(job, target)
 
 
 def _refusals(

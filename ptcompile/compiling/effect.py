@@ -31,7 +31,6 @@ _OTHERS: Final[dict[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]] = {
     ("names", "worker"): _name,
     ("elastic", "rdzv_backend"): _backend,
     ("elastic", "rdzv_id"): _name,
-    ("elastic", "rdzv_endpoint"): lambda value: ("x:1" if value != "x:1" else "y:1",),
 }
 """Words that count for some targets and shapes only, and what else each might say. The others are always carried or
 told by their target: tests/test_every_word.py tries all."""

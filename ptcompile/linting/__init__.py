@@ -135,4 +135,4 @@ def _found(subject: Subject, only: Collection[str] | None, every: bool) -> Itera
                 fix=found.fix,
             )
     if only is None or "too-large" in only:
-        yield from oversized(subject.manifest)
+        yield from oversized(subject.manifest, [(one.path, one.data) for one in subject.templates])

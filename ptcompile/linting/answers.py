@@ -1,7 +1,5 @@
 """What the codes mean that are no rules: findings of the reader, of our own kinds, and of the offline API server."""
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 

@@ -140,4 +140,4 @@ def _list(value: object) -> list[object]:
 
 def _mappings(value: object) -> list[tuple[int, Json]]:
     """The mappings of a list that are not empty, with their indexes."""
-    return [(i, mapping(one)) for i, one in enumerate(_list(value)) if mapping(one)]
+    return [(i, found) for i, one in enumerate(_list(value)) if (found := mapping(one))]

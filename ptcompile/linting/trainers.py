@@ -275,7 +275,7 @@ def launches(template: Template) -> bool:
 
 def count(found: tuple[Trainer, ...]) -> int:
     """How many pods train."""
-    return sum(one.role.count for one in found)
+    return sum([one.role.count for one in found])
 
 
 def _written(subject: Workload, role: str) -> tuple[Path, Json] | None:

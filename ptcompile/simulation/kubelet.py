@@ -68,8 +68,8 @@ def _value(entry: Json, pod: PodView, env: Mapping[str, str], budget: Budget) ->
         known = reference(source)
         if known is not None:  # Volcano gives each pod two of these for every task
             return f"<{known}>"
-    elif isinstance(source["fieldRef"], Mapping):
-        path = text(source["fieldRef"].get("fieldPath"))
+    elif type(field := source["fieldRef"]) is dict or isinstance(field, Mapping):
+        path = text(field.get("fieldPath"))
         value = _field(path, pod)
         return value if budget.allows(len(value), path) else f"<{path}>"
     return f"<{next(iter(source))}>" if any(isinstance(one, Mapping) for one in source.values()) else ""

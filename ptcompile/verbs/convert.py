@@ -70,6 +70,8 @@ def _one(
         spec = left
         result = compiling.compile(spec, target=target, cluster=profile, lint=False)
     for one in result.diagnostics:
+        if one.severity == "note" and one.name == "done-differently":
+            continue  # how jobs end is told below, as one difference
         lost = one.name == "not-carried-over" and not lossy
         told.append(_told(one, imported, filename, "error" if lost else one.severity))
     told += [one for one in _differences(imported, result, profile, filename, kept, lossy=lossy) if one not in told]

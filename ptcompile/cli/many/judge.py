@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,8 @@ from ptcompile.cli.files import File
 from ptcompile.cli.many.judged import Judged
 
 if TYPE_CHECKING:
+    import argparse
+
     from ptcompile.verbs.fix import Fixed
     from ptcompile.verbs.lint import Report
     from ptcompile.vocabulary.cluster.model import ClusterProfile

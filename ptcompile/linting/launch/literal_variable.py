@@ -67,10 +67,12 @@ _INDEX: Final = "metadata.annotations['batch.kubernetes.io/job-completion-index'
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    if not any(_speaks(one.spec) for one in subject.containers) and not _speaks(at(subject.spec, "trainer")):
+    containers = (*[one.spec for one in subject.containers], at(subject.spec, "trainer"))
+    speaking = [id(one) for one in containers if _speaks(one)]
+    if not speaking:
         return
     for path, written, view, pod in views(subject):
-        more = given_by_stream(subject, view.spec, pod.view.namespace) if _speaks(written) else None
+        more = given_by_stream(subject, view.spec, pod.view.namespace) if id(written) in speaking else None
         if more is None:
             continue  # no reference, or names from an object of another file that are unknown
         env = view.env

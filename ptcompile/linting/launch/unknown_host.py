@@ -66,32 +66,34 @@ _HOSTS = Pattern(r"(?<![\w./@$-])[a-z][a-z0-9-]*-[0-9]+\.[a-z][a-z0-9-]*(?:\.[a-
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    written = {one.path: [*_hosts(one)] for one in subject.containers}
+    written = {one.path: _hosts(one) for one in subject.containers}
     if not any(written.values()):
         return
     endpoints = {one.seen.host for one in subject.trainers}  # unresolvable-endpoint speaks of those
-    if all(host in endpoints for hosts in written.values() for _, host in hosts):
+    if all(host in endpoints for hosts in written.values() for _, _, host in hosts):
         return
     for path, _, _, pod in views(subject):
-        for where, host in written.get(path, ()):
+        for container, at, host in written.get(path, ()):
             if host not in endpoints and _served(subject, pod, host):
                 why = wrong(subject, pod, host, complete=False)
                 if why is not None and why.certain:
                     yield found_at(
-                        where,
+                        _place(container, at),
                         f"nothing answers to {host}: {why.reason}",
                         f"write {why.right}" if why.right else "write the name of an existing pod",
                     )
 
 
-def _hosts(container: Container) -> Iterator[tuple[Path, str]]:
-    """The hosts that a container names, each with where that stands."""
-    for at, word in enumerate(container.words):
-        if "." in word and "-" in word:
-            yield from ((container.argv[at].path, host) for host in _HOSTS.findall(word))
-    for entry in container.env:
-        if entry.value and "." in entry.value and "-" in entry.value:
-            yield from (((*entry.path, "value"), host) for host in _HOSTS.findall(entry.value))
+def _hosts(container: Container) -> list[tuple[Container, int, str]]:
+    """The hosts that a container names, each with the index of the text, of its words and then of its variables."""
+    texts = [*container.words, *[entry.value or "" for entry in container.env]]
+    named = [(at, text) for at, text in enumerate(texts) if "." in text and "-" in text]
+    return [(container, at, host) for at, text in named for host in _HOSTS.findall(text)]
+
+
+def _place(container: Container, at: int) -> Path:
+    words = len(container.words)
+    return container.argv[at].path if at < words else (*container.env[at - words].path, "value")
 
 
 def _served(subject: Subject, pod: Pod, host: str) -> bool:
