@@ -158,7 +158,7 @@ def test_no_field_of_a_command_s_named_tuples_is_a_text(tmp_path: Path) -> None:
     path = tmp_path / "pod.yaml"
     path.write_text(POD, encoding="utf-8")
     command = "from ptcompile.cli import main\nmain(['lint', '--output-file', '/dev/null', sys.argv[1]])"
-    code = COMPILED_FIELDS.replace("import ptcompile\nptcompile.lint(sys.argv[1])", command)
+    code = COMPILED_FIELDS.replace("import ptcompile\ngetattr(ptcompile, sys.argv[1])(sys.argv[2])", command)
     assert code != COMPILED_FIELDS
     assert _ran(code, str(path)) == "[]\n"
 
