@@ -1,6 +1,7 @@
 """The command line: the only part that touches files, standard streams, the environment and exit codes.
 
-Exit status: 0 clean, 1 findings or a spec that does not compile, 2 usage, unreadable input or a fault of ours.
+Exit status: 0 clean, 1 findings or a spec that does not compile, 2 usage, unreadable input or a fault of ours, 130
+Ctrl-C.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import NamedTuple, TextIO
 
-from ptcompile.cli.trust import leads_out, untrusted
+from ptcompile.cli.trust import leads_out, once_a_folder, place_of, untrusted
 from ptcompile.limits import limits
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -41,14 +41,13 @@ def read_all(paths: Sequence[str], exclude: Callable[[str], bool] | None = None)
     found: list[File] = []
     unreadable: list[str] = []
     seen: set[str] = set()
-    folders: dict[str, _Folder] = {}
+    place, out = place_of(), once_a_folder(leads_out)
     for path, named in _expand(paths, exclude or (lambda _: False)):
-        place, tree = ("", None) if path in _STDIN else _place(path, folders)
-        if place in seen:
+        if path not in _STDIN and (real := place(path)) in seen:
             continue  # the same file in another spelling
-        if place:
-            seen.add(place)
-        if tree and (not named or untrusted()):
+        if path not in _STDIN:
+            seen.add(real)
+        if (not named or untrusted()) and path not in _STDIN and (tree := out(path)):
             unreadable.append(f"{path}: a link that leads out of {tree}" + ("" if named else "; name it to read it"))
             continue
         try:
@@ -58,21 +57,6 @@ def read_all(paths: Sequence[str], exclude: Callable[[str], bool] | None = None)
             continue
         found.append(File("<stdin>" if path in _STDIN else path, content, named))
     return found, unreadable
-
-
-_Folder = tuple[str, str | None]
-"""Where a folder lies with all links followed, and the tree that its files leave by it."""
-
-
-def _place(path: str, folders: dict[str, _Folder]) -> _Folder:
-    """Where a file lies with all links followed, and the tree that it leaves; those of its folder are followed once."""
-    folder, name = os.path.split(path)
-    if os.path.islink(path) or name in ("", os.curdir, os.pardir):
-        return os.path.realpath(path), leads_out(path)
-    if folder not in folders:
-        folders[folder] = os.path.realpath(folder), leads_out(path)
-    real, tree = folders[folder]
-    return os.path.join(real, name), tree
 
 
 def read(path: str) -> bytes:

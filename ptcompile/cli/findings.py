@@ -14,6 +14,8 @@ from ptcompile.cli.trust import hidden
 from ptcompile.findings.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
+    import argparse
+
     from ptcompile.extending import Extensions
     from ptcompile.verbs import compile
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -100,12 +102,12 @@ class Findings:
         elif found and not hidden(file.name):
             self._texts[file.name] = file.text()
 
-    def compiled(self, file: File, result: compile.Result) -> bool:
+    def compiled(self, file: File, result: compile.Result, lines: Mapping[int, str] | None = None) -> bool:
         """Count a file that was compiled; False for one of a directory with nothing of ours in it, which is skipped."""
         if not file.named and not result.manifests and all(d.name == "unknown-kind" for d in result.diagnostics):
             self._skipped.append(file.name)
             return False
-        self.add(file, result.diagnostics)
+        self.add(file, result.diagnostics, lines=lines)
         return True
 
     def no_jobs(self, paths: Sequence[str]) -> int:
@@ -211,3 +213,17 @@ class Findings:
 
 def _count(n: int, what: str) -> str:
     return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def shows_lines(options: argparse.Namespace) -> bool:
+    """Whether the report shows lines of the files."""
+    return options.output_format == "full" and not getattr(options, "statistics", False)
+
+
+def lines_of(file: File, found: Sequence[Diagnostic], options: argparse.Namespace) -> Mapping[int, str]:
+    """The lines that are shown with findings in a file, by number, secrets masked."""
+    if not found or not shows_lines(options):
+        return {}
+    from ptcompile.report.full import lines_shown
+
+    return {} if hidden(file.name) else lines_shown(found, file.text(), file.name)

@@ -12,10 +12,8 @@ from typing import NamedTuple
 from ptcompile.cli import files
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
-from ptcompile.cli.many.cores import processes
+from ptcompile.cli.many import shared
 from ptcompile.cli.many.judge import Judge
-from ptcompile.cli.many.processes import mapped
-from ptcompile.cli.progress import watched
 from ptcompile.report.common import place, printable
 from ptcompile.verbs.fix import Fixed
 
@@ -43,8 +41,8 @@ def asked(options: argparse.Namespace) -> bool:
 def run(inputs: Sequence[File], judge: Judge, findings: Findings) -> int:
     """Fix all files, then report what is left of their findings; or show the difference and write nothing."""
     options = judge.options
-    with closing(mapped(judge.fixed, inputs, processes(options.jobs, len(inputs)))) as results:
-        done = [_File(*one) for one in watched(zip(inputs, results, strict=True), len(inputs))]
+    with closing(shared(judge.fixed, inputs, options.jobs)) as results:
+        done = [_File(*one) for one in zip(inputs, results, strict=True)]
     for one in done:
         _say_skipped(one)
     return _show(done, findings) if options.diff else _write(done, findings)

@@ -12,8 +12,7 @@ from ptcompile.cli.config import settings
 from ptcompile.cli.excluding import excluding
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
-from ptcompile.cli.many.judge import Judge
-from ptcompile.cli.many.judging import judged
+from ptcompile.cli.many.judge import Judge, judged
 
 if TYPE_CHECKING:
     import argparse

@@ -14,8 +14,7 @@ from ptcompile.documents.source import Source
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.findings.selection import NO_CODES, Selection, selection
 from ptcompile.judging.objects import Asked
-from ptcompile.judging.stream import everything_found
-from ptcompile.judging.text import of_the_text
+from ptcompile.judging.stream import everything_found, of_the_text
 from ptcompile.kubernetes.versions import Versions, parse_version
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import Final
 
 from ptcompile.cli import startup
 
-EACH: Final = 60
-"""Files that pay for a process: forking, and loading again what the others have loaded, take as long as some 20."""
+EACH: Final = 100
+"""Files that pay for a process: to fork it takes as long as judging some 20 of them, or compiling some 60."""
 MOST: Final = 60
 """Windows waits for at most 63 processes at once."""
 _QUOTA: Final = "/sys/fs/cgroup/cpu.max"

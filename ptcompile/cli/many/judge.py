@@ -1,20 +1,41 @@
-"""What `ptcompile lint` does with one file, in whichever process."""
+"""What `ptcompile lint` does with files: each judged by itself, or known from the run before."""
 
-from __future__ import annotations
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
+from ptcompile.cli import files
+from ptcompile.cli.beside import Beside
 from ptcompile.cli.config import Config, settings
 from ptcompile.cli.files import File
-from ptcompile.cli.many.judged import Judged
+from ptcompile.cli.findings import lines_of, shows_lines
+from ptcompile.cli.many import shared
+from ptcompile.findings.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
     import argparse
 
+    from ptcompile.cli.many.kept import Kept
     from ptcompile.verbs.fix import Fixed
     from ptcompile.verbs.lint import Report
     from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+FEW: Final = 16
+"""Files that are judged about as soon as it is known whether they have changed."""
+
+
+class Judged(NamedTuple):
+    """The findings of one file, and what is counted."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    """Of a fix they have the title, and not the edits."""
+    documents: int
+    unchecked: tuple[str, ...]
+    """The documents of unknown kinds, as `Kind/name`."""
+    meant: int
+    """Findings that comments in the file say are meant."""
+    lines: Mapping[int, str]
+    """The lines that a report in full shows, secrets masked, by number; none for the other formats."""
 
 
 class Judge:
@@ -22,9 +43,9 @@ class Judge:
 
     def __init__(
         self,
-        options: argparse.Namespace,
+        options: "argparse.Namespace",
         config: Config,
-        profile: ClusterProfile | None,
+        profile: "ClusterProfile | None",
         beside: Callable[[File], Sequence[Mapping[str, Any]]] = lambda _: (),
     ) -> None:
         self.options, self.config, self.profile, self.beside = options, config, profile, beside
@@ -39,15 +60,9 @@ class Judge:
         found = tuple(
             one if one.fix is None else one._replace(fix=one.fix._replace(edits=())) for one in report.diagnostics
         )
-        lines: Mapping[int, str] = {}
-        if found and shows_lines(self.options):
-            from ptcompile.cli.trust import hidden
-            from ptcompile.report.full import lines_shown
+        return Judged(found, report.documents, report.unchecked, len(report.meant), lines_of(file, found, self.options))
 
-            lines = {} if hidden(file.name) else lines_shown(found, file.text(), file.name)
-        return Judged(found, report.documents, report.unchecked, len(report.meant), lines)
-
-    def report(self, file: File) -> Report:
+    def report(self, file: File) -> "Report":
         """The findings of a file, with their edits."""
         from ptcompile.verbs.lint import lint
 
@@ -66,7 +81,7 @@ class Judge:
             extensions=config.extensions,
         )
 
-    def fixed(self, file: File) -> Fixed:
+    def fixed(self, file: File) -> "Fixed":
         """A file with its findings fixed."""
         from ptcompile.verbs.fix import fixed_by
 
@@ -76,12 +91,44 @@ class Judge:
         )
 
 
-def shows_lines(options: argparse.Namespace) -> bool:
-    """Whether the report shows lines of the files."""
-    return options.output_format == "full" and not options.statistics
+def judged(inputs: Sequence[File], judge: Judge, others: Beside) -> Iterator[tuple[File, Judged]]:
+    """Each file with what is found in it. `others` is what `judge` has for each file of the others."""
+    kept = _kept(inputs, judge, others)
+    known = [kept.get(file) if kept is not None else None for file in inputs]
+    left = [file for file, one in zip(inputs, known, strict=True) if one is None]
+    if left:
+        others.found()  # once, and not in each process
+    with closing(shared(judge, left, judge.options.jobs)) as fresh:
+        for file, one in zip(inputs, known, strict=True):
+            result = one if one is not None else next(fresh)
+            if kept is not None and one is None:
+                kept.put(file, result)
+            yield file, result
+    if kept is not None:
+        kept.save()
 
 
-def _judge(options: argparse.Namespace, beside: Any) -> Judge:
+def _kept(inputs: Sequence[File], judge: Judge, others: Beside) -> "Kept | None":
+    """The results of the last run; None where they are not wanted, or cannot be had."""
+    options, config = judge.options, judge.config
+    if options.no_cache or options.untrusted or config.plugins or len(inputs) < FEW:
+        return None
+    from ptcompile.cli.many import kept, keys
+
+    folder = options.cache_dir or kept.place()
+    if folder is None:
+        return None
+    try:
+        kept.prepare(folder)
+        asked = keys.settings_key(options, config, shows_lines(options))
+    except OSError as error:
+        if options.cache_dir:
+            files.say(f"ptcompile: --cache-dir: {folder}: {files.reason(error)}; no results are kept\n")
+        return None
+    return kept.Kept(folder, asked, keys.file_key(config, others))
+
+
+def _judge(options: "argparse.Namespace", beside: Any) -> Judge:
     from ptcompile.verbs.compile import read_cluster
 
     if options.untrusted:
@@ -91,6 +138,4 @@ def _judge(options: argparse.Namespace, beside: Any) -> Judge:
     config = settings(options)
     if config.cluster is None:
         return Judge(options, config, None, beside)
-    from ptcompile.cli import files
-
     return Judge(options, config, read_cluster(files.read(config.cluster))[0], beside)

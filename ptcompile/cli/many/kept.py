@@ -16,7 +16,8 @@ from hashlib import sha256
 from typing import Any, Final
 
 from ptcompile.cli.files import File
-from ptcompile.cli.many.judged import Judged, decoded
+from ptcompile.cli.many.entries import decoded, encoded
+from ptcompile.cli.many.judge import Judged
 
 MOST_BYTES: Final = 64 * 1024 * 1024
 """Of the whole folder: the entries that were used longest ago go first."""
@@ -62,7 +63,7 @@ class Kept:
 
     def put(self, file: File, judged: Judged) -> None:
         """Keep what was found in a file, once all is saved."""
-        told = judged.encoded(file.name)
+        told = encoded(judged, file.name)
         if told is not None and file.name != "<stdin>":
             above = os.path.dirname(file.name)
             self._known[above][file.name] = self._key(file), told

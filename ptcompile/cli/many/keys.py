@@ -68,9 +68,7 @@ def file_key(config: Config, beside: Beside) -> Callable[[File], str]:
 
 
 def _files(top: str) -> Iterator[tuple[str, int, int]]:
-    """Every file under a folder with the time of its last change, in nanoseconds, and its size."""
-    if not os.path.isdir(top):
-        return
+    """Every file under a folder with the time of its last change, in nanoseconds, and its size. Raises OSError."""
     with os.scandir(top) as entries:
         for entry in sorted(entries, key=lambda one: one.name):
             if entry.is_dir(follow_symlinks=False):

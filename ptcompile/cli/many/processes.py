@@ -43,7 +43,11 @@ def mapped(work: Callable[[T], R], items: Sequence[T], jobs: int) -> Generator[R
     if forks := _can_fork():  # what the first items need is loaded here, and not in each process again
         yield from map(work, items[:size])
         items = items[size:]
-    workers = _Workers(work, jobs, forks)
+    try:
+        workers = _Workers(work, jobs, forks)
+    except OSError:  # no more processes or pipes are allowed
+        yield from map(work, items)
+        return
     try:
         chunks = [items[at : at + size] for at in range(0, len(items), size)]
         for chunk, results in zip(chunks, workers.results(chunks), strict=True):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ptcompile.cli.many.judging import FEW
+from ptcompile.cli.many import judge
 from ptcompile.verbs import lint
 from tests.making import smallest
 
@@ -29,14 +29,19 @@ spec:
 """
 
 
-def folder_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """As many files as results are kept of, some with findings; a profile and a CRD that no folder above has."""
+COUNT = 4
+"""Files of a folder: in the process of the tests results of so few are kept, too."""
+
+
+def folder_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int = COUNT) -> Path:
+    """As many files as results are kept of, some with findings; and a profile and a CRD, which are not linted."""
+    monkeypatch.setattr(judge, "FEW", count)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     (tmp_path / "ptcompile.toml").touch()
     (tmp_path / ".gitignore").write_text("profile/\ncrds/\ncache/\npackage/\n")
     (tmp_path / "pod.yaml").write_text(POD)
-    for number in range(FEW - 1):
+    for number in range(count - 1):
         body = "resources: {gpu: 8}\n" if number % 2 else "resources: {gpu: 1}\ncomand: x\n"
         (tmp_path / f"{number:02}.yaml").write_text(smallest(body))
     (tmp_path / "profile").mkdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import stat
@@ -16,12 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptcompile.cli.files import File
-from ptcompile.cli.many import judging, kept
-from ptcompile.cli.many.judged import Judged, decoded
-from ptcompile.cli.many.judging import FEW
+from ptcompile.cli.many import kept
+from ptcompile.cli.many.entries import decoded, encoded
+from ptcompile.cli.many.judge import FEW, Judged
 from ptcompile.cli.many.kept import Kept
 from ptcompile.findings.diagnostics import Diagnostic, Edit, Fix, Span
-from tests.cli.many.lints import Counted, folder_of
+from tests.cli.many.lints import COUNT, Counted, folder_of
 from tests.cli.running import here, process
 
 Capture = pytest.CaptureFixture[str]
@@ -31,6 +32,12 @@ CLEAN = Judged((), 1, (), 0, {})
 @pytest.fixture
 def many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder_of(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same with as many files as it takes in a process of its own."""
+    return folder_of(tmp_path, monkeypatch, FEW)
 
 
 @pytest.fixture
@@ -137,7 +144,7 @@ def test_a_folder_that_others_can_write_is_not_used(many: Path, asked: Counted, 
         told = here(capsys, "lint", *words, ".")
         said = "ptcompile: --cache-dir: cache/ptcompile: it belongs to another user, or others can write to it"
         assert (said in told.err) == bool(words)
-    assert len(asked) == 3 * FEW
+    assert len(asked) == 3 * COUNT
     assert not list((many / "cache" / "ptcompile").iterdir())
 
 
@@ -148,23 +155,23 @@ def test_a_folder_that_cannot_be_made_is_not_used(many: Path, asked: Counted, ca
     assert told == first._replace(
         err=f"ptcompile: --cache-dir: cache/here: not a directory; no results are kept\n{first.err}"
     )
-    assert len(asked) == 2 * FEW
+    assert len(asked) == 2 * COUNT
 
 
 def test_a_folder_that_is_named_is_used(many: Path, asked: Counted, capsys: Capture) -> None:
     for _ in range(2):
         here(capsys, "lint", "--cache-dir", ".kept", ".")
-    assert len(asked) == FEW
+    assert len(asked) == COUNT
     assert not (many / "cache").exists()
     assert [path.suffix for path in (many / ".kept").iterdir()] == [".entry"]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="permissions")
-def test_a_read_only_folder_changes_nothing(many: Path) -> None:
+def test_a_read_only_folder_changes_nothing(many: Path, capsys: Capture) -> None:
     """As root nothing is read-only: then this shows no more than that a run is not disturbed."""
     (many / "cache" / "ptcompile").mkdir(parents=True, mode=0o700)
     (many / "cache" / "ptcompile").chmod(0o500)
-    assert process("lint", ".", cwd=many) == process("lint", "--no-cache", ".", cwd=many)
+    assert here(capsys, "lint", ".") == here(capsys, "lint", "--no-cache", ".")
 
 
 def test_writing_that_fails_changes_nothing(many: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -248,12 +255,12 @@ def test_the_place_is_that_of_the_system(
     assert kept.place() == expected
 
 
-def test_the_second_run_loads_neither_reader_nor_rules(many: Path, capsys: Capture) -> None:
+def test_the_second_run_loads_neither_reader_nor_rules(whole: Path, capsys: Capture) -> None:
     code = "import os, sys\nos._exit = lambda status: print(*sys.modules)\nfrom ptcompile.cli import run\nrun()"
-    (many / "pod.yaml").unlink()
-    (many / "15.yaml").write_text("")
-    process("lint", ".", cwd=many)
-    loaded = _loaded(code, many)
+    (whole / "pod.yaml").unlink()
+    (whole / "15.yaml").write_text("")
+    process("lint", ".", cwd=whole)
+    loaded = _loaded(code, whole)
     assert "ptcompile.cli.many.kept" in loaded
     heavy = (
         "ptcompile.linting",
@@ -304,17 +311,17 @@ judgements = st.builds(
 
 @given(judgements)
 def test_what_is_kept_comes_back_as_it_was(one: Judged) -> None:
-    assert decoded(json.loads(json.dumps(one.encoded("a.yaml"))), "a.yaml") == one
+    assert decoded(json.loads(json.dumps(encoded(one, "a.yaml"))), "a.yaml") == one
     there = one._replace(diagnostics=tuple(each._replace(filename="b.yaml") for each in one.diagnostics))
-    assert decoded(json.loads(json.dumps(there.encoded("b.yaml"))), "b.yaml") == there
-    assert not one.diagnostics or one.encoded("b.yaml") is None
+    assert decoded(json.loads(json.dumps(encoded(there, "b.yaml"))), "b.yaml") == there
+    assert not one.diagnostics or encoded(one, "b.yaml") is None
 
 
 def test_edits_are_not_kept() -> None:
     """They hold values of the file, which may be secret."""
     fix = Fix("t", (Edit("set", ("spec",), "hunter2"),), safe=True)
     one = Diagnostic("c", "n", "error", "m", None, (), None, "run", "kubelet", "a.yaml", fix=fix)
-    assert "hunter2" not in json.dumps(CLEAN._replace(diagnostics=(one,)).encoded("a.yaml"))
+    assert "hunter2" not in json.dumps(encoded(CLEAN._replace(diagnostics=(one,)), "a.yaml"))
 
 
 def test_the_name_of_a_file_may_be_any_bytes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Capture) -> None:
@@ -325,13 +332,13 @@ def test_the_name_of_a_file_may_be_any_bytes(tmp_path: Path, monkeypatch: pytest
     asked = Counted(monkeypatch)
     assert here(capsys, "lint", ".") == first
     assert here(capsys, "lint", ".") == first
-    assert len(asked) == FEW + 2
+    assert len(asked) == COUNT + 2
 
 
-def test_standard_input_is_not_kept(many: Path, capsys: Capture) -> None:
-    assert judging.FEW == FEW
-    process("lint", ".", "-", stdin=b"kind: Pod\n", cwd=many)
+def test_standard_input_is_not_kept(many: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch) -> None:
+    for text in (b"kind: Pod\n", b"kind: Job\n"):
+        for words in ((), ("--no-cache",)):
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text)))
+            told = here(capsys, "lint", *words, ".", "-")
+            assert f"{text.decode()}  | ^" in told.out.replace("1 | ", "")
     assert "stdin" not in entry_of(many).read_text()
-    assert process("lint", ".", "-", stdin=b"a: 1\n", cwd=many) == process(
-        "lint", "--no-cache", ".", "-", stdin=b"a: 1\n", cwd=many
-    )

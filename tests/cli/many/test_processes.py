@@ -67,6 +67,14 @@ def test_the_work_is_shared(start: None) -> None:
     assert len({pid for _, pid in found} - {os.getpid()}) == 2
 
 
+def test_where_no_process_can_be_started_this_one_does_the_work(start: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: object) -> None:
+        raise BlockingIOError("resource temporarily unavailable")
+
+    monkeypatch.setattr("multiprocessing.context.SpawnProcess.start", full)
+    assert {pid for _, pid in mapped(work.process_of, ITEMS, 2)} == {os.getpid()}
+
+
 def test_few_items_and_one_job_stay_in_this_process() -> None:
     assert {pid for _, pid in mapped(work.process_of, ITEMS, 1)} == {os.getpid()}
     assert {pid for _, pid in mapped(work.process_of, (1,), 4)} == {os.getpid()}

@@ -1,30 +1,18 @@
-"""What judging one file gave, as far as a report needs it: small enough to be sent between processes, or kept."""
+"""What judging a file gave as JSON, and back."""
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from __future__ import annotations
 
+from typing import Any
+
+from ptcompile.cli.many.judge import Judged
 from ptcompile.findings.diagnostics import Diagnostic, Fix, Span
 
 
-class Judged(NamedTuple):
-    """The findings of one file, and what is counted."""
-
-    diagnostics: tuple[Diagnostic, ...]
-    """Of a fix they have the title, and not the edits."""
-    documents: int
-    unchecked: tuple[str, ...]
-    """The documents of unknown kinds, as `Kind/name`."""
-    meant: int
-    """Findings that comments in the file say are meant."""
-    lines: Mapping[int, str]
-    """The lines that a report in full shows, secrets masked, by number; none for the other formats."""
-
-    def encoded(self, filename: str) -> list[Any] | None:
-        """As JSON without the file's name; None where something in it would not come back as it is."""
-        if any(one.filename != filename for one in self.diagnostics):
-            return None
-        found = [_encoded(one) for one in self.diagnostics]
-        return [found, self.documents, self.unchecked, self.meant, list(self.lines.items())]
+def encoded(one: Judged, filename: str) -> list[Any] | None:
+    """As JSON without the file's name; None where something in it would not come back as it is."""
+    if any(each.filename != filename for each in one.diagnostics):
+        return None
+    return [[*map(_encoded, one.diagnostics)], one.documents, one.unchecked, one.meant, [*one.lines.items()]]
 
 
 def decoded(told: Any, filename: str) -> Judged:
