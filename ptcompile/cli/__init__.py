@@ -201,8 +201,10 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     one.add_argument("--statistics", action="store_true", help="print only how often each rule was found")
     one.add_argument("--add-ignore", action="store_true", help="add an ignore comment for every finding to the files")
     add_jobs(one)
-    one.add_argument("--no-cache", action="store_true", help="judge files again that have not changed")
-    one.add_argument("--cache-dir", metavar="DIR", help="keep results in this directory, not in the user's own cache")
+    one.add_argument(
+        "--no-cache", action="store_true", help="also check files that have not changed since they were last checked"
+    )
+    one.add_argument("--cache-dir", metavar="DIR", help="where to keep results (default: the user's cache directory)")
     one.add_argument("--fix", action="store_true", help="apply safe fixes to the files and report what is left")
     one.add_argument("--diff", action="store_true", help="print fixes as a patch; status 1 if any")
     one.add_argument("--unsafe-fixes", action="store_true", help="also fix what may change the job")

@@ -8,12 +8,11 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from ptcompile.cli import files
-from ptcompile.cli.config import Config, load
+from ptcompile.cli.config import load
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.many import shared
-from ptcompile.cli.many.compiling import ALL, Compiled, Compiler
-from ptcompile.cli.options import check_target
+from ptcompile.cli.many.compiling import Compiled, Compiler, is_folder, targets_of
 from ptcompile.documents.emit import emit_all
 from ptcompile.verbs import compile
 
@@ -64,25 +63,6 @@ def _collect(file: File, one: Compiled, outputs: Outputs, findings: Findings) ->
             outputs.setdefault(target, {})[file.name] = made
 
 
-def targets_of(options: argparse.Namespace, config: Config) -> list[str | None]:
-    """The targets to compile for. Raises `UsageError` for options that do not go together."""
-    if not options.paths:
-        raise UsageError("no spec given; ptcompile --help shows how (- reads standard input)")
-    if options.check and options.output is None:
-        raise UsageError("--check compares with existing files: say where with -o FILE or -o DIR/")
-    named: list[str] = list(dict.fromkeys(options.target))
-    for name in named:
-        check_target(None if name == ALL else name, beside=(ALL,), extensions=config.extensions)
-    if ALL in named:
-        from ptcompile.operators.targets import TARGETS
-
-        named = list(TARGETS)
-    whole = options.output is None and options.format == "json"
-    if len(named) > 1 and not (whole or (options.output is not None and _is_folder(options.output))):
-        raise UsageError("several targets require -o DIR/, with a folder for each, or --format json")
-    return [*named] or [None]
-
-
 def _show_options(options: argparse.Namespace, findings: Findings) -> None:
     """Let findings about --set and --name be shown under their words."""
     from ptcompile.cli import sets
@@ -111,13 +91,9 @@ def _whole(outputs: Outputs, form: str) -> str:
     return json.dumps({target: _json(made) for target, made in by_target.items()}, indent=2) + "\n"
 
 
-def _is_folder(output: str) -> bool:
-    return output.endswith(os.sep) or os.path.isdir(output)
-
-
 def _contents(outputs: Outputs, output: str, form: str) -> tuple[dict[str, str], str | None]:
     """The texts by the files that they belong in, and the directory of these where one was named."""
-    if not _is_folder(output):
+    if not is_folder(output):
         return {output: _whole(outputs, form)}, None
     contents: dict[str, str] = {}
     for target, by_file in outputs.items():

@@ -27,7 +27,7 @@ def add_output_format(parser: argparse.ArgumentParser) -> None:
 def add_jobs(parser: argparse.ArgumentParser) -> None:
     """Add --jobs, how many processes share the files."""
     parser.add_argument(
-        "--jobs", type=_jobs, metavar="N", help="processes that share the files (default: as many as pay)"
+        "--jobs", type=_jobs, metavar="N", help="number of processes (default: one per core if there are many files)"
     )
 
 

@@ -111,13 +111,7 @@ def _for_target(
     problems: list[Problem],
     more: tuple[Pass, ...] = (),
 ) -> Compiled:
-    beyond = (
-        *target.unsupported(job, cluster),
-        *queueing.unsupported(job, cluster, target),
-        *patches.unsupported(spec.spec, target),
-        *device_objects.unsupported(job, cluster),
-    )
-    refused = [settle(one, data) for one in (*beyond, *budget.too_long(job, target))]
+    refused = (settle(one, data) for one in _beyond(spec, job, cluster, target))
     problems = [*problems, *checks.reserved_env(spec, job, cluster, target), *dict.fromkeys(refused)]
     if _failed(problems):
         return Compiled((), tuple(problems), target)
@@ -153,6 +147,15 @@ def _for_target(
 
         problems += _at_lines(alone(job, manifests, cluster), data, record)
     return Compiled(() if _failed(problems) else manifests, tuple(problems), target, steps, record)
+
+
+def _beyond(spec: "Spec", job: Job, cluster: "ClusterProfile", target: Target) -> Iterator[Problem]:
+    """What the target cannot express of a job, and what no target can that the job's names or devices need."""
+    yield from target.unsupported(job, cluster)
+    yield from queueing.unsupported(job, cluster, target)
+    yield from patches.unsupported(spec.spec, target)
+    yield from device_objects.unsupported(job, cluster)
+    yield from budget.too_long(job, target)
 
 
 def _refusals(

@@ -230,7 +230,8 @@ def _names(job: JobSpec) -> Iterator[Problem]:
     for place, name in parts.items():
         if reason := names.why_not_dns_label(name):
             yield bad(("spec", *place), f"{name!r} {reason}", such_as(name, "master"))
-    if job.name_of("master") == job.name_of("worker"):
+    master, worker = job.names_of_nodes()
+    if master == worker:
         of_workers = ("names", "worker") if job.names.given() else list(parts)[1]
         yield conflict(("spec", *of_workers), "master and worker have the same name", "give them different names")
 

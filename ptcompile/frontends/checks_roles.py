@@ -27,6 +27,8 @@ _MOST = 32
 
 def roles_of(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
     """Every name that cannot be that of a auxiliary role."""
+    if not job.roles:
+        return
     if len(job.roles) > (most := limits().roles):
         yield problem(
             "too-large", ("spec", "roles"), f"has more than {most} roles", "use fewer roles with more pods each"

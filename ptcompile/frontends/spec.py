@@ -151,7 +151,7 @@ def _runtime(reference: RuntimeRef | None) -> dict[str, Any] | None:
 
 def _names(job: JobSpec) -> ir.Names:
     names = job.names
-    return ir.Names(names.container, names.node or "node", job.name_of("master"), job.name_of("worker"))
+    return ir.Names(names.container, names.node or "node", *job.names_of_nodes())
 
 
 def _nearness(job: JobSpec) -> ir.Nearness | None:

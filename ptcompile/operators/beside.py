@@ -35,13 +35,7 @@ BESIDE: Final = (
         queue_system="kueue",
         queues="queues:QUEUES",
         queue_of="marks:queue",
-        probes=(
-            (
-                "queue of Kueue, in another cluster",
-                {"queue": "q"},
-                {"multiKueue": True, "queueSystem": "kueue"},
-            ),
-        ),
+        probes=(("queue of Kueue, in another cluster", {"queue": "q"}, {"multiKueue": True, "queueSystem": "kueue"}),),
         admits="marks:QUEUED",
         admission="webhook:check",
         admission_on_update="update:kueue_update",
@@ -53,12 +47,12 @@ BESIDE: Final = (
     ),
     Operator(
         "scheduler_plugins",
+        authority="kube-apiserver",
+        version="kubernetes",  # its own releases are not told apart
         gang_scheduler="scheduler-plugins",
         software="scheduler-plugins",
         purpose="schedules the pods of a job together",
         crds=("podgroups.scheduling.x-k8s.io/v1alpha1",),
-        authority="kube-apiserver",
-        version="kubernetes",
         kinds=(Kind("scheduling.x-k8s.io/v1alpha1", "PodGroup", schema="scheduling.x-k8s.io/podgroup_v1alpha1.json"),),
     ),
     Operator(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.vocabulary.checks import nnodes_range
@@ -103,13 +103,15 @@ class Nodes(Fields):
 
     def names_of_parts(self) -> dict[tuple[str, str], str]:
         """The names of the parts by their places in the spec: those of `names`, behind the older words for two."""
-        older = {("volcano", f"{part}Task"): getattr(self.volcano, f"{part}_task") for part in ("master", "worker")}
-        return older | {("names", part): name for part, name in self.names.given().items()}
+        older = self.volcano
+        found = {("volcano", "masterTask"): older.master_task, ("volcano", "workerTask"): older.worker_task}
+        for part, name in self.names.given().items():
+            found["names", part] = name
+        return found
 
-    def name_of(self, part: Literal["master", "worker"]) -> str:
-        """What the pods of node 0, or those of the others, are called where the operator leaves the choice."""
-        name: str = getattr(self.names, part) or getattr(self.volcano, f"{part}_task")
-        return name
+    def names_of_nodes(self) -> tuple[str, str]:
+        """What the pods of node 0 and those of the others are called where the operator leaves the choice."""
+        return self.names.master or self.volcano.master_task, self.names.worker or self.volcano.worker_task
 
     def first_nodes(self) -> int:
         """The number of nodes that the job starts with."""

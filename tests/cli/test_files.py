@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ptcompile.cli import temporaries
+from ptcompile.cli import files, temporaries
 from ptcompile.cli.files import UsageError, write_files
 
 
@@ -124,3 +124,30 @@ def test_a_read_only_file_is_not_replaced(tmp_path: Path) -> None:
         write_files({str(path): "a: 2\n", str(tmp_path / "p.yaml"): "b: 1\n"})
     assert path.read_text() == "a: 1\n"
     assert [one.name for one in tmp_path.iterdir()] == ["o.yaml"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc")
+def test_a_file_that_is_longer_than_it_says_is_read_whole() -> None:
+    assert Path("/proc/self/status").stat().st_size == 0
+    assert b"Threads:" in files.read("/proc/self/status")
+
+
+def test_ctrl_c_leaves_no_temporary_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        files.write_files({str(tmp_path / "a.yaml"): "a", str(tmp_path / "b.yaml"): "b"})
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_file_in_two_spellings_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "a.yaml").touch()
+    (tmp_path / "inner" / "b.yaml").symlink_to("a.yaml")
+    (tmp_path / "other").symlink_to("inner")
+    spellings = [["inner"], ["inner/a.yaml", "other/a.yaml"], ["inner", "other"], ["inner/../inner/a.yaml", "./inner/"]]
+    for paths in spellings:
+        assert len(files.read_all(paths)[0]) == 1, paths

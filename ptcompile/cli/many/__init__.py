@@ -1,13 +1,27 @@
 """Runs over many files: more than one process, and results kept from one run to the next."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
+
+from ptcompile.findings.diagnostics import Diagnostic
 
 T = TypeVar("T")
 R = TypeVar("R")
+
+
+class Judged(NamedTuple):
+    """The findings of one file, and what is counted."""
+
+    diagnostics: tuple[Diagnostic, ...]
+    """Of a fix they have the title, and not the edits."""
+    documents: int
+    unchecked: tuple[str, ...]
+    """The documents of unknown kinds, as `Kind/name`."""
+    meant: int
+    """Findings that comments in the file or `ignore` say are meant."""
+    lines: Mapping[int, str]
+    """The lines that a report in full shows, secrets masked, by number; none for the other formats."""
 
 
 def shared(work: Callable[[T], R], items: Sequence[T], asked: int | None) -> Generator[R, None, None]:

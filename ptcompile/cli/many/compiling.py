@@ -1,12 +1,14 @@
 """What `ptcompile compile` does with one file, in whichever process."""
 
 import argparse
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile.cli.config import Config
-from ptcompile.cli.files import File
+from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import lines_of
+from ptcompile.cli.options import check_target
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.verbs import compile
 
@@ -15,6 +17,30 @@ if TYPE_CHECKING:
 
 ALL = "all"
 """The --target that stands for every one that can express the job."""
+
+
+def targets_of(options: argparse.Namespace, config: Config) -> list[str | None]:
+    """The targets to compile for. Raises `UsageError` for options that do not go together."""
+    if not options.paths:
+        raise UsageError("no spec given; ptcompile --help shows how (- reads standard input)")
+    if options.check and options.output is None:
+        raise UsageError("--check compares with existing files: say where with -o FILE or -o DIR/")
+    named: list[str] = list(dict.fromkeys(options.target))
+    for name in named:
+        check_target(None if name == ALL else name, beside=(ALL,), extensions=config.extensions)
+    if ALL in named:
+        from ptcompile.operators.targets import TARGETS
+
+        named = list(TARGETS)
+    whole = options.output is None and options.format == "json"
+    if len(named) > 1 and not (whole or (options.output is not None and is_folder(options.output))):
+        raise UsageError("several targets require -o DIR/, with a folder for each, or --format json")
+    return [*named] or [None]
+
+
+def is_folder(output: str) -> bool:
+    """Whether -o names a folder."""
+    return output.endswith(os.sep) or os.path.isdir(output)
 
 
 class Compiled(NamedTuple):
@@ -102,7 +128,6 @@ def _unable(one: compile.Result) -> str | None:
 
 def _compiler(options: argparse.Namespace) -> Compiler:
     from ptcompile.cli import files
-    from ptcompile.cli.compile_command import targets_of
     from ptcompile.cli.config import load
     from ptcompile.cli.trust import distrust
 

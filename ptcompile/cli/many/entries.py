@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptcompile.cli.many.judge import Judged
+from ptcompile.cli.many import Judged
 from ptcompile.findings.diagnostics import Diagnostic, Fix, Span
 
 

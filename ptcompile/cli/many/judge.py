@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.cli import files
 from ptcompile.cli.beside import Beside
 from ptcompile.cli.config import Config, settings
 from ptcompile.cli.files import File
 from ptcompile.cli.findings import lines_of, shows_lines
-from ptcompile.cli.many import shared
-from ptcompile.findings.diagnostics import Diagnostic
+from ptcompile.cli.many import Judged, shared
 
 if TYPE_CHECKING:
     import argparse
@@ -22,20 +21,6 @@ if TYPE_CHECKING:
 
 FEW: Final = 16
 """Files that are judged about as soon as it is known whether they have changed."""
-
-
-class Judged(NamedTuple):
-    """The findings of one file, and what is counted."""
-
-    diagnostics: tuple[Diagnostic, ...]
-    """Of a fix they have the title, and not the edits."""
-    documents: int
-    unchecked: tuple[str, ...]
-    """The documents of unknown kinds, as `Kind/name`."""
-    meant: int
-    """Findings that comments in the file or `ignore` say are meant."""
-    lines: Mapping[int, str]
-    """The lines that a report in full shows, secrets masked, by number; none for the other formats."""
 
 
 class Judge:

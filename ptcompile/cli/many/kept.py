@@ -16,8 +16,8 @@ from hashlib import sha256
 from typing import Any, Final
 
 from ptcompile.cli.files import File
+from ptcompile.cli.many import Judged
 from ptcompile.cli.many.entries import decoded, encoded
-from ptcompile.cli.many.judge import Judged
 
 MOST_BYTES: Final = 64 * 1024 * 1024
 """Of the whole folder: the entries that were used longest ago go first."""

@@ -17,9 +17,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ptcompile.cli.files import File
-from ptcompile.cli.many import kept
+from ptcompile.cli.many import Judged, kept
 from ptcompile.cli.many.entries import decoded, encoded
-from ptcompile.cli.many.judge import FEW, Judged
+from ptcompile.cli.many.judge import FEW
 from ptcompile.cli.many.kept import Kept
 from ptcompile.findings.diagnostics import Diagnostic, Edit, Fix, Span
 from tests.cli.many.lints import COUNT, Counted, folder_of

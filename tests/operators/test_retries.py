@@ -1,0 +1,56 @@
+"""How often operators start lost pods again, as the rules of lint ask them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from ptcompile.linting.templates import Template
+from ptcompile.operators import all as operators
+
+JOB = ("batch/v1", "Job")
+JOBSET = ("jobset.x-k8s.io/v1alpha2", "JobSet")
+PYTORCHJOB = ("kubeflow.org/v1", "PyTorchJob")
+VOLCANO = ("batch.volcano.sh/v1alpha1", "Job")
+
+
+def _jobs(*limits: int | None) -> list[dict[str, Any]]:
+    return [{"template": {"spec": {} if one is None else {"backoffLimit": one}}} for one in limits]
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "expected"),
+    [
+        (JOB, {}, 6),
+        (JOB, {"backoffLimit": 2}, 2),
+        (JOBSET, {"replicatedJobs": _jobs(None)}, 6),
+        (JOBSET, {"replicatedJobs": _jobs(0, 2), "failurePolicy": {"maxRestarts": 3}}, 11),
+        (PYTORCHJOB, {}, 0),
+        (PYTORCHJOB, {"runPolicy": {"backoffLimit": 4}}, 4),
+    ],
+)
+def test_how_often_a_pod_is_restarted(kind: tuple[str, str], spec: dict[str, Any], expected: int) -> None:
+    assert operators.part(kind, "retries")({"spec": spec}) == expected
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "pod", "expected"),
+    [
+        (JOB, {"backoffLimit": 0}, {}, False),
+        (JOB, {}, {}, True),
+        (JOBSET, {"replicatedJobs": _jobs(0)}, {}, False),
+        (JOBSET, {"replicatedJobs": _jobs(0), "failurePolicy": {"maxRestarts": 1}}, {}, True),
+        (PYTORCHJOB, {"pytorchReplicaSpecs": {"Worker": {}}}, {}, True),
+        (PYTORCHJOB, {"pytorchReplicaSpecs": {"Worker": {"restartPolicy": "Never"}}}, {}, False),
+        (PYTORCHJOB, {"runPolicy": {"backoffLimit": 0}}, {}, False),
+        (VOLCANO, {}, {"restartPolicy": "Never"}, False),
+        (VOLCANO, {}, {"restartPolicy": "OnFailure"}, True),
+        (VOLCANO, {"tasks": [{"policies": [{"event": "PodFailed", "action": "RestartTask"}]}]}, {}, True),
+    ],
+)
+def test_whether_a_lost_pod_is_recreated(
+    kind: tuple[str, str], spec: dict[str, Any], pod: dict[str, Any], expected: bool
+) -> None:
+    template = Template((), {"spec": pod}, "Worker", 1)
+    assert operators.part(kind, "recreated")({"spec": spec}, template) is expected
