@@ -50,8 +50,12 @@ def check(**given: Any) -> None:
         elif parameter == "pause":
             if value is not None and not callable(value):
                 raise TypeError(f"pause must be a function or None, not {_name(value)}")
-        elif isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+        elif type(value) not in (list, tuple) and _is_no_list(value):
             raise TypeError(f"{parameter} must be a list, not {_name(value)}")
+
+
+def _is_no_list(value: object) -> bool:
+    return isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable)
 
 
 def pairs(value: Any, parameter: str) -> list[tuple[Any, Any]]:

@@ -6,7 +6,6 @@ A process that lints all day keeps no megabyte of any file, whatever stands in i
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache, wraps
 from typing import Any, Final, Generic, TypeVar, overload
 
 LONGEST: Final = 256
@@ -16,18 +15,24 @@ Answer = TypeVar("Answer")
 
 
 def kept(most: int) -> Callable[[Callable[[str], Answer]], Callable[[str], Answer]]:
-    """Keep the last answers of a pure function of one text, `most` of them."""
+    """Keep answers of a pure function of one text, `most` of them; when there are more, all are asked again."""
+    return lambda ask: _Answers(ask, most).__getitem__
 
-    def keep(ask: Callable[[str], Answer]) -> Callable[[str], Answer]:
-        known = lru_cache(maxsize=most)(ask)
 
-        @wraps(ask)
-        def answer(text: str) -> Answer:
-            return known(text) if len(text) <= LONGEST else ask(text)
+class _Answers(dict[str, Answer]):
+    """Answers by their texts. A dict that asks what it lacks: one that is known costs no call of a function."""
 
+    def __init__(self, ask: Callable[[str], Answer], most: int) -> None:
+        self.ask = ask
+        self.most = most
+
+    def __missing__(self, text: str) -> Answer:
+        answer = self.ask(text)
+        if len(text) <= LONGEST:
+            if len(self) >= self.most:
+                self.clear()
+            self[text] = answer
         return answer
-
-    return keep
 
 
 class cached_property(Generic[Answer]):  # noqa: N801 - named like the one in functools

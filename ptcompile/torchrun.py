@@ -2,6 +2,8 @@
 
 from typing import Final
 
+from ptcompile.memo import kept
+
 MEETING_SECONDS: Final = 900
 """How long the nodes of a job wait for one another, by default: an image may be pulled meanwhile.
 
@@ -10,6 +12,7 @@ As in flytekitplugins-kfpytorch 1.16, `Elastic`."""
 _SHORT: Final = {"-m": "module", "-r": "redirects", "-t": "tee", "-h": "help"}
 
 
+@kept(1024)
 def option_name(word: str) -> str:
     """The dashed name of the option that a word gives: `nproc-per-node` for `--nproc_per_node=8`."""
     name = word.partition("=")[0]

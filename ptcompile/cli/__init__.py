@@ -11,10 +11,12 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.about import __version__
 from ptcompile.cli import files, startup
+from ptcompile.cli.bare import bare
 from ptcompile.cli.options import add_jobs, add_output_format
 
 if TYPE_CHECKING:
@@ -84,7 +86,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             files.say(f"ptcompile: no command and no file {words[0]!r}; did you mean {near}?\n")
             return 2
         words.insert(0, "compile")
-    options = _parser(words[0]).parse_args(words)
+    plain = bare(words)
+    options: Any = _parser(words[0]).parse_args(words) if plain is None else SimpleNamespace(run=_lint, **plain)
     if getattr(options, "untrusted", False):
         from ptcompile.cli.trust import distrust
 
@@ -279,7 +282,8 @@ def run() -> None:
     """The console command: `main`, with every fault of ours as one line and exit status 2."""
     startup.own_process[0] = True
     gc.disable()  # a short process: nothing it could free is worth the time
-    startup.import_argparse()
+    if bare(sys.argv[1:]) is None:
+        startup.import_argparse()
     try:
         status = main()
     except KeyboardInterrupt:

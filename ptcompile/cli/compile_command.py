@@ -7,7 +7,7 @@ import os
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from ptcompile.cli import files, sets
+from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
@@ -28,10 +28,8 @@ def run(options: argparse.Namespace) -> int:
     config = load(None)
     targets = targets_of(options, config)
     findings = Findings(options.output_format, extensions=config.extensions)
-    if options.set:
-        findings.text(sets.NAME, sets.texts(options.set))
-    if options.name is not None:
-        findings.text(sets.RUN, options.name)
+    if options.set or options.name is not None:
+        _show_options(options, findings)
     inputs, unreadable = files.read_all(options.paths)
     if options.name is not None and len(inputs) > 1:
         raise UsageError(f"--name names one job, but {len(inputs)} files were given")
@@ -83,6 +81,16 @@ def targets_of(options: argparse.Namespace, config: Config) -> list[str | None]:
     if len(named) > 1 and not (whole or (options.output is not None and _is_folder(options.output))):
         raise UsageError("several targets require -o DIR/, with a folder for each, or --format json")
     return [*named] or [None]
+
+
+def _show_options(options: argparse.Namespace, findings: Findings) -> None:
+    """Let findings about --set and --name be shown under their words."""
+    from ptcompile.cli import sets
+
+    if options.set:
+        findings.text(sets.NAME, sets.texts(options.set))
+    if options.name is not None:
+        findings.text(sets.RUN, options.name)
 
 
 def write(outputs: Outputs, output: str | None, form: str) -> int:

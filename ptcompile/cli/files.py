@@ -3,19 +3,14 @@
 import os
 import stat
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
 from typing import NamedTuple, TextIO
 
 from ptcompile.cli.trust import leads_out, once_a_folder, place_of, untrusted
 from ptcompile.limits import limits
 
 SUFFIXES = (".yaml", ".yml", ".json")
-_TEMPORARY = ".ptcompile-"
-_OLD = 3600
-"""Seconds after which no run is still writing a temporary file."""
 _STDIN = frozenset({"-", "/dev/stdin"})
 ERASE: list[str] = []
 """What erases a line of progress that is on the terminal, before anything else is written."""
@@ -155,14 +150,18 @@ def _beside(path: str, text: str) -> tuple[str, str]:
 
     Its name cannot be foreseen and nothing of that name is opened: in a shared folder a link may lie in wait there.
     """
+    from ptcompile.cli import temporaries  # for those who write files
+
     if path and (tree := leads_out(path)):
         raise OSError(0, f"a link that leads out of {tree}, where nothing is written")
     place = os.path.realpath(path) if path else path
     if os.path.isdir(place) or not path:
         raise IsADirectoryError(0, "is a directory" if path else "no file name")
     os.makedirs(os.path.dirname(place) or ".", exist_ok=True)
-    _remove_old(os.path.dirname(place))
-    temporary = os.path.join(os.path.dirname(place), f"{_TEMPORARY}{os.urandom(8).hex()}.tmp")
+    temporaries.sweep(os.path.dirname(place))
+    if os.path.exists(place) and not os.stat(place).st_mode & 0o222:
+        raise OSError(0, "is read-only")  # root could, and a rename always can
+    temporary = os.path.join(os.path.dirname(place), temporaries.name())
     file = open(temporary, "x", encoding="utf-8", newline="\n")  # noqa: SIM115 - what was not made is not removed
     try:
         with file:
@@ -175,21 +174,6 @@ def _beside(path: str, text: str) -> tuple[str, str]:
         os.unlink(temporary)
         raise
     return temporary, place
-
-
-@cache
-def _remove_old(folder: str) -> None:
-    """Remove what a run left that was killed (SIGKILL) an hour ago or earlier; asked once for each folder."""
-    with suppress(OSError), os.scandir(folder or ".") as entries:
-        for entry in entries:
-            if (
-                entry.name.startswith(_TEMPORARY)
-                and entry.name.endswith(".tmp")
-                and entry.is_file(follow_symlinks=False)
-            ):
-                old = time.time() - entry.stat(follow_symlinks=False).st_mtime > _OLD
-                with suppress(OSError):
-                    os.unlink(entry.path) if old else None
 
 
 def _like(place: str, temporary: str) -> None:

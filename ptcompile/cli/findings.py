@@ -45,7 +45,7 @@ class Findings:
         self._fail_on, self._exit_zero = fail_on, exit_zero
         self._output_file, self._statistics = output_file, statistics
         self.meant = 0
-        """Findings that comments in the files say are meant."""
+        """Findings that comments in the files, the configuration or an option say are meant."""
         self.fixed: int | None = None
         """Findings that were fixed, where that was asked for."""
         self.stdout_is_taken = False
@@ -200,7 +200,7 @@ class Findings:
         if not all(fixes):
             parts.append(f"{len(fixes) - sum(fixes)} fixable with --unsafe-fixes")
         if self.meant:
-            parts.append(f"{self.meant} ignored by comments")
+            parts.append(f"{self.meant} ignored")
         if judged:
             parts = [_count(self._files, "file"), _count(self._documents, "document"), *parts]
         if self._unchecked:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from ptcompile.cli import files
 from ptcompile.cli.beside import Beside
-from ptcompile.cli.config import Config, load
+from ptcompile.cli.config import settings
 from ptcompile.cli.excluding import excluding
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.many.judge import Judge, judged
-from ptcompile.findings.selection import named
-from ptcompile.kubernetes.versions import parse_version
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def run(options: argparse.Namespace) -> int:
@@ -52,50 +53,12 @@ def _folders(paths: Sequence[str]) -> bool:
     return any("*" in path or os.path.isdir(path) for path in paths)
 
 
-def settings(options: argparse.Namespace) -> Config:
-    """The configuration with the command line laid over it. Raises `UsageError`."""
-    config = load(options.config, isolated=options.isolated)
-    for option in ("select", "extend_select", "ignore"):
-        try:
-            named(_split(getattr(options, option)), config.codes)
-        except ValueError as error:
-            raise UsageError(f"--{option.replace('_', '-')}: {error}") from None
-    version = options.kubernetes_version or config.kubernetes_version
-    if version is not None:
-        try:
-            parse_version(version)
-        except ValueError as error:
-            raise UsageError(f"--kubernetes-version: {error}") from None
-    select = tuple(_split(options.select)) or config.select
-    schemas = tuple(options.schemas) or config.schemas
-    if schemas:
-        from ptcompile.validate.definitions.files import read_definitions
-
-        try:
-            read_definitions(schemas)
-        except ValueError as error:
-            raise UsageError(f"--schemas: {error}") from None
-    return config._replace(
-        schemas=schemas,
-        select=select,
-        extend_select=(*config.extend_select, *_split(options.extend_select)),
-        ignore=(*config.ignore, *_split(options.ignore)),
-        cluster=options.cluster or config.cluster,
-        kubernetes_version=version,
-        fail_on=options.fail_on or config.fail_on,
-    )
-
-
 def _asks_for_fixes(options: argparse.Namespace) -> bool:
     if not (options.fix or options.diff or options.unsafe_fixes):
         return False
     from ptcompile.cli import fixes
 
     return fixes.asked(options)
-
-
-def _split(values: Sequence[str]) -> list[str]:
-    return [one for value in values for one in value.split(",")]
 
 
 def _add_ignores(inputs: Iterable[File], judge: Judge) -> int:

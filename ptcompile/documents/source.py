@@ -14,11 +14,12 @@ from ptcompile.documents.reader.fast import read_document
 from ptcompile.documents.reader.nodes import Finding, Parsed
 from ptcompile.findings.diagnostics import Problem, Span
 from ptcompile.findings.value_fixes import DEDUPLICATED
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.limits import limits
 
 __all__ = ["Document", "Source", "from_data", "read"]
 
-_separator = re.compile(r"^---([^\n]*)(?:\n|\Z)", re.MULTILINE)
+_separator = Pattern(r"^---([^\n]*)(?:\n|\Z)", re.MULTILINE)
 
 
 def read(source: str | bytes, filename: str | None = None) -> Source:
@@ -108,7 +109,7 @@ def _read_json(result: Source, problems: list[Problem]) -> None:
     result.documents, result.problems = tuple(documents), tuple(problems)
 
 
-_looks_like_json = re.compile(r'\s*\{\s*"').match
+_looks_like_json = Pattern(r'\s*\{\s*"').match
 
 
 def _read_stream(result: Source, problems: list[Problem]) -> None:

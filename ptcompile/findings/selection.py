@@ -32,6 +32,9 @@ class Selection(NamedTuple):
         return self.select is None or name in self.select or stage in ("apply", "pod")
 
 
+_ALL: Final = Selection()
+
+
 def selection(
     select: Iterable[str] | None = None, ignore: Iterable[str] = (), codes: Mapping[str, str] = NO_CODES
 ) -> Selection:
@@ -39,6 +42,8 @@ def selection(
 
     `codes` are those of rules that plugins and the configuration add, by name.
     """
+    if select is None and ignore in ((), []) and codes is NO_CODES:
+        return _ALL
     chosen = None if select is None else named(arguments.strings(select, "select"), codes)
     return Selection(chosen, named(arguments.strings(ignore, "ignore"), codes), codes)
 

@@ -63,7 +63,7 @@ def judge(manifest: Mapping[str, Any], others: Stream, asked: Asked) -> Iterable
 def _secured(manifest: Mapping[str, Any], others: Stream, asked: Asked) -> Iterable[Problem]:
     """What Pod Security Admission has against the pods, where a Namespace of the stream or the profile says a level."""
     profile = asked.profile.spec.pod_security if asked.profile is not None else None
-    namespaces = others.once(_namespaces)
+    namespaces = others.once(_namespaces) if "@namespace" in others.kinds else ()
     if profile is None and not namespaces:
         return ()
     from ptcompile.validate.pod_security import pod_security_problems

@@ -21,7 +21,8 @@ def everything_found(
 ) -> Iterator[Diagnostic]:
     """What is found in the objects of a stream; those of unknown kinds are noted in `unchecked`."""
     objects = [(document, at, one) for document in read.documents for at, one in streams.objects(document.data)]
-    everything = Stream([*(manifest for _, _, manifest in objects), *beside], asked.versions)
+    texts = {id(document.data): document.texts for document in read.documents}
+    everything = Stream([*[manifest for _, _, manifest in objects], *beside], asked.versions, texts)
     templates = _templates(read)
     for document in read.documents:
         for problem in streams.not_objects(document.data):
@@ -65,6 +66,8 @@ def of_the_text(read: Source, unchecked: list[str]) -> Iterator[Problem]:
 
     kubectl keeps the last of two equal keys and says nothing, so that two of them are no refusal.
     """
+    if not read.problems:
+        return
     lists = [one for one in read.problems if one.name == "not-a-mapping" and "is a list" in one.message]
     if lists and not read.documents:
         unchecked += ["a list"] * len(lists)

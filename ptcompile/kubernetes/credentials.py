@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-import re
+from typing import Final
 
-from ptcompile.kubernetes.patterns import Pattern
+_ENDS: Final = (
+    "_API_KEY", "_APIKEY", "_ACCESS_KEY", "_SECRET_KEY", "_PRIVATE_KEY", "_SECRET", "_PASSWORD", "_PASSWD",
+    "_AUTH_TOKEN", "_ACCESS_TOKEN", "_API_TOKEN",
+)  # fmt: skip
+_OF: Final = (
+    "HF", "HUGGINGFACE", "HUGGING_FACE", "HUGGING_FACE_HUB", "GITHUB", "GH", "GITLAB", "WANDB", "NEPTUNE", "NPM",
+    "SLACK", "VAULT",
+)  # fmt: skip
+_WHOLE: Final = frozenset(f"{service}_{what}" for service in _OF for what in ("TOKEN", "KEY"))
 
-is_credential = Pattern(
-    r"(?:.*_)?(?:API_?KEY|ACCESS_KEY|SECRET_KEY|PRIVATE_KEY|SECRET|PASSWORD|PASSWD|AUTH_TOKEN|ACCESS_TOKEN|API_TOKEN)"
-    r"|(?:HF|HUGGINGFACE|HUGGING_FACE|HUGGING_FACE_HUB|GITHUB|GH|GITLAB|WANDB|NEPTUNE|NPM|SLACK|VAULT)_(?:TOKEN|KEY)",
-    re.IGNORECASE,
-).fullmatch
-"""Not SORT_KEY or EOS_TOKEN, which look like a secret's name and are none."""
+
+def is_credential(name: str) -> bool:
+    """Not SORT_KEY or EOS_TOKEN, which look like a secret's name and are none."""
+    name = name.upper()
+    return f"_{name}".endswith(_ENDS) or name in _WHOLE

@@ -33,14 +33,15 @@ _placeholder = Pattern(r"<[^<>]*>|\$\{[^{}]*\}|\$\([^()]*\)|\{\{[^{}]*\}\}|\$[A-
 
 def is_placeholder(image: str) -> bool:
     """Whether something is still to be filled in: `<image>`, `${IMAGE}`, `$(IMAGE)`, `$IMAGE`, `{{ .image }}`."""
-    return _placeholder(image[:_MOST]) is not None
+    signed = "<" in image or "$" in image or "{{" in image
+    return signed and _placeholder(image[:_MOST]) is not None
 
 
 def why_not_image(image: str) -> str | None:
     """Why the kubelet calls a reference an invalid name (InvalidImageName), or None."""
     if len(image) > _MOST:
         return "it is too long for a reference"
-    if _hexadecimal(image):
+    if len(image) == 64 and _hexadecimal(image):
         return "64 hexadecimal digits are an image's ID, not a name"
     name, at, digest = image.partition("@")
     if at and (why := _why_not_digest(digest)):
@@ -51,13 +52,20 @@ def why_not_image(image: str) -> str | None:
         return f"the tag {tag!r} must have only letters, digits, '_', '.' and '-', and no more than 128 of them"
     if path != path.lower():
         return f"the repository {path!r} must have only lower case letters"
-    if host is not None and not _host(host):
+    if host is not None and not _is_plain(host, "-.") and not _host(host):
         return f"the registry {host!r} is not a host name"
-    if not _path(path):
+    if not _is_plain(path, "-._/") and not _path(path):
         return (
             f"the repository {path!r} must have only lower case letters and digits, with '.', '_', '__' or '-' between"
         )
     return f"the repository has more than {_LONGEST} characters" if len(path) > _LONGEST else None
+
+
+def _is_plain(text: str, marks: str) -> bool:
+    """Whether a text is letters and digits with single marks between: most are, and no expression is compiled."""
+    for mark in marks[1:]:
+        text = text.replace(mark, marks[0])
+    return text.isascii() and all(map(str.isalnum, text.split(marks[0])))
 
 
 def _registry(name: str) -> tuple[str | None, str]:

@@ -6,7 +6,6 @@ those of Kubernetes 1.36 `apimachinery/pkg/util/validation`; the sentences are o
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import Final
 
@@ -33,17 +32,11 @@ CONFIG_KEY_MAX: Final = 253
 HUGE_PAGES: Final = "hugepages-"
 """How the resource names of huge pages begin."""
 
-_LABEL = r"[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
-# Each repetition begins with a dot, which no label holds: one way to match, so the time is linear.
-_is_label = re.compile(_LABEL).fullmatch
-_is_subdomain = re.compile(rf"{_LABEL}(?:\.{_LABEL})*").fullmatch
-_is_1035 = Pattern(r"[a-z](?:[-a-z0-9]*[a-z0-9])?").fullmatch
-_is_name_part = Pattern(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?").fullmatch
+_SMALL = "abcdefghijklmnopqrstuvwxyz"
+_of_label = frozenset(f"{_SMALL}0123456789-").issuperset
+_of_key = frozenset(f"{_SMALL}{_SMALL.upper()}0123456789-_.").issuperset
 _is_http_path = Pattern(r"[A-Za-z0-9/\-._~%!$&'()*+,;=:]+").fullmatch
-_is_relaxed_env = Pattern(r"[ -<>-~]+").fullmatch
 _is_classic_env = Pattern(r"[-._a-zA-Z][-._a-zA-Z0-9]*").fullmatch
-_is_config_key = Pattern(r"[-._a-zA-Z0-9]+").fullmatch
-_is_port_charset = Pattern(r"[-a-z0-9]+").fullmatch
 
 _ENDS = "start and end with a letter or a digit"
 _LOWER = f"must have only lower case letters, digits and '-', and {_ENDS}"
@@ -55,22 +48,40 @@ def _too_long(text: str, limit: int) -> str | None:
     return f"must be no more than {limit} characters (it has {len(text)})" if len(text) > limit else None
 
 
+def is_label(text: str) -> bool:
+    """Whether a text is a DNS label but for its length: `[a-z0-9-]`, no dash at the ends (RFC 1123)."""
+    return _of_label(text) and text.strip("-") == text != ""
+
+
+def _is_subdomain(text: str) -> bool:
+    return all(map(is_label, text.split(".")))
+
+
+def _is_1035(text: str) -> bool:
+    return is_label(text) and not text[0].isdigit()
+
+
+def _is_name_part(text: str) -> bool:
+    """`[A-Za-z0-9._-]`, with letters and digits at the ends."""
+    return _of_key(text) and text.strip("-_.") == text != ""
+
+
 def is_dns_label(text: str) -> bool:
     """Whether a text is a DNS label: `[a-z0-9-]`, no dash at the ends, 1 to 63 characters (RFC 1123)."""
-    return len(text) <= DNS_LABEL_MAX and _is_label(text) is not None
+    return len(text) <= DNS_LABEL_MAX and is_label(text)
 
 
 def why_not_dns_label(text: str) -> str | None:
     """Why a text is not a DNS label."""
     if is_dns_label(text):
         return None
-    letters = None if _is_label(text) else "must not contain dots" if _is_subdomain(text) else _LOWER
+    letters = None if is_label(text) else "must not contain dots" if _is_subdomain(text) else _LOWER
     return " and ".join(filter(None, (_too_long(text, DNS_LABEL_MAX), letters)))
 
 
 def is_dns_1035_label(text: str) -> bool:
     """Whether a text is a DNS label that begins with a letter (RFC 1035): Service names before Kubernetes 1.36."""
-    return len(text) <= DNS_LABEL_MAX and _is_1035(text) is not None
+    return len(text) <= DNS_LABEL_MAX and _is_1035(text)
 
 
 def why_not_dns_1035_label(text: str) -> str | None:
@@ -84,7 +95,7 @@ def why_not_dns_1035_label(text: str) -> str | None:
 
 def is_dns_subdomain(text: str) -> bool:
     """Whether a text is a DNS subdomain: labels joined by dots, 1 to 253 characters (RFC 1123)."""
-    return len(text) <= DNS_SUBDOMAIN_MAX and _is_subdomain(text) is not None
+    return len(text) <= DNS_SUBDOMAIN_MAX and _is_subdomain(text)
 
 
 def why_not_dns_subdomain(text: str) -> str | None:
@@ -98,7 +109,7 @@ def why_not_dns_subdomain(text: str) -> str | None:
 
 def is_label_value(text: str) -> bool:
     """Whether a text may be the value of a label: empty, or `[A-Za-z0-9._-]` up to 63 characters."""
-    return not text or (len(text) <= LABEL_VALUE_MAX and _is_name_part(text) is not None)
+    return not text or (len(text) <= LABEL_VALUE_MAX and _is_name_part(text))
 
 
 def why_not_label_value(text: str) -> str | None:
@@ -147,12 +158,12 @@ def why_not_domain_prefixed_path(text: str) -> str | None:
 
 def is_env_name(text: str) -> bool:
     """Whether a text may name an environment variable: printable ASCII without `=` (Kubernetes 1.32 and later)."""
-    return _is_relaxed_env(text) is not None
+    return text != "" and text.isascii() and text.isprintable() and "=" not in text
 
 
 def why_not_env_name(text: str) -> str | None:
     """Why a text may not name an environment variable (Kubernetes 1.32 and later)."""
-    if _is_relaxed_env(text):
+    if is_env_name(text):
         return None
     return "must have only printable ASCII characters other than '='" if text else "must not be empty"
 
@@ -178,7 +189,7 @@ def why_not_config_key(text: str) -> str | None:
     """Why a text may not be a key of a ConfigMap or Secret."""
     if long := _too_long(text, CONFIG_KEY_MAX):
         return long
-    if not _is_config_key(text):
+    if not text or not _of_key(text):
         return "must have only letters, digits, '-', '_' and '.'"
     return _relative_path(text)
 
@@ -198,7 +209,7 @@ def why_not_port_name(text: str) -> str | None:
     """Why a text may not name a container's port."""
     if long := _too_long(text, PORT_NAME_MAX):
         return long
-    if not _is_port_charset(text):
+    if not text or not _of_label(text):
         return "must have only lower case letters, digits and '-'"
     if text.replace("-", "").isdigit() or not text.strip("-"):
         return "must have at least one letter"

@@ -24,17 +24,17 @@ class Pattern:
         """The expression itself."""
         return re.compile(self.text, self.flags)
 
-    def match(self, text: str) -> re.Match[str] | None:
-        """Whether a text begins with it."""
-        return self.compiled.match(text)
+    def match(self, text: str, *span: int) -> re.Match[str] | None:
+        """Whether a text, or what stands between two offsets of it, begins with it."""
+        return self.compiled.match(text, *span)
 
     def fullmatch(self, text: str) -> re.Match[str] | None:
         """Whether it is all of a text."""
         return self.compiled.fullmatch(text)
 
-    def search(self, text: str) -> re.Match[str] | None:
-        """The first place of a text that it matches."""
-        return self.compiled.search(text)
+    def search(self, text: str, *span: int) -> re.Match[str] | None:
+        """The first place that it matches, of a text or of what stands between two offsets of it."""
+        return self.compiled.search(text, *span)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """All places of a text that it matches."""

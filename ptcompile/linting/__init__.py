@@ -76,9 +76,13 @@ def _vocabulary(kind: tuple[str, str]) -> frozenset[str]:
 
 
 @lru_cache(maxsize=1024)
-def _promising(kind: tuple[str, str], words: frozenset[str]) -> tuple[tuple[str, str], ...]:
-    """Name and module of the rules that may find something in an object with no more words of theirs than these."""
-    return tuple((name, module) for name, module, needed in _table(kind) if not any(map(words.isdisjoint, needed)))
+def _promising(kind: tuple[str, str], words: frozenset[str], only: frozenset[str] | None) -> tuple[Rule, ...]:
+    """The rules that may find something in an object with no more words of theirs than these."""
+    return tuple(
+        _loaded(module)
+        for name, module, needed in _table(kind)
+        if (only is None or name in only) and not any(map(words.isdisjoint, needed))
+    )
 
 
 @cache
@@ -116,20 +120,19 @@ def run(
 def _found(subject: Subject, only: Collection[str] | None, every: bool) -> Iterator[Problem]:
     known = _vocabulary(subject.kind)
     words = None if every else words_of(subject)
-    for name, module in _promising(subject.kind, known if words is None else known.intersection(words)):
-        if only is None or name in only:
-            rule = _loaded(module)
-            for found in rule.check(subject):
-                yield Problem(
-                    name=rule.name,
-                    path=found.path,
-                    message=found.message,
-                    help=found.help,
-                    severity=found.severity or rule.severity,
-                    stage=rule.stage,
-                    authority=rule.authority,
-                    on_key=found.on_key,
-                    fix=found.fix,
-                )
+    wanted = frozenset(only) if only is not None else None
+    for rule in _promising(subject.kind, known if words is None else known.intersection(words), wanted):
+        for found in rule.check(subject):
+            yield Problem(
+                name=rule.name,
+                path=found.path,
+                message=found.message,
+                help=found.help,
+                severity=found.severity or rule.severity,
+                stage=rule.stage,
+                authority=rule.authority,
+                on_key=found.on_key,
+                fix=found.fix,
+            )
     if only is None or "too-large" in only:
-        yield from oversized(subject.manifest)
+        yield from oversized(subject.manifest, [(one.path, one.data) for one in subject.templates])

@@ -27,7 +27,7 @@ def starts_shell(container: Container) -> bool:
 
 def known(container: Container) -> bool:
     """Whether the manifest says what is started: without a command, the image's entry point gets the arguments."""
-    return bool(container.spec.get("command")) and bool(container.argv)
+    return bool(container.spec.get("command")) and bool(container.words)
 
 
 def script(container: Container) -> Script | None:
@@ -48,14 +48,14 @@ def script(container: Container) -> Script | None:
 def shell_at(container: Container) -> int | None:
     """The index of the word that starts a shell, behind wrappers such as tini; None where none is started."""
     start = container.start
-    return start if start < len(container.argv) and base(container.argv[start].text) in SHELLS else None
+    return start if start < len(container.words) and base(container.words[start]) in SHELLS else None
 
 
 def launch(container: Container) -> "Launch":
     """What the command line starts, read as it is written: no variable of an operator is known here."""
     from ptcompile.simulation.launch import read
 
-    return read([word.text for word in container.argv], {})
+    return read(container.words, {})
 
 
 def trains(container: Container) -> bool:
@@ -71,7 +71,7 @@ _ENDLESS = frozenset(
 def endless(container: Container) -> str | None:
     """The command that does nothing forever, such as `sleep infinity`, where the container's is one."""
     one = script(container)
-    words = one.word.text.strip().rstrip(";").split() if one else [word.text for word in container.argv[:4]]
+    words = one.word.text.strip().rstrip(";").split() if one else [*container.words[:4]]
     words = words[1:] if words[:1] == ["exec"] else words
     plain = (base(words[0]), *words[1:]) if words else ()
     return " ".join(plain) if plain in _ENDLESS else None

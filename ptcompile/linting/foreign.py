@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -20,11 +19,15 @@ _BY_KEYS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
     ("a pre-commit configuration", frozenset({"repos"})),
     ("a workflow", frozenset({"jobs", "on"})),
 )
+_CHART: Final = frozenset({"apiVersion", "name", "version"})
+"""What Chart.yaml must have (Helm 3); its apiVersion is Helm's own."""
 _OTHER: Final = "a document without apiVersion and kind"
 
 
 def foreign(data: Mapping[str, Any]) -> str | None:
     """What a document is that says neither apiVersion nor kind, or is a template of another tool; None for others."""
+    if "kind" not in data and data.keys() >= _CHART:
+        return "a Helm chart"
     if any(isinstance(data.get(key), str) and data[key] for key in ("apiVersion", "kind")):
         return "a pod template" if _pod_template(data) else None
     if {"metadata", "spec"} <= data.keys():
@@ -50,8 +53,8 @@ _WHOLE = Pattern(r"\$[A-Za-z_]\w*").fullmatch
 _SHELLS_OWN: Final = frozenset({"command", "args", "env", "data", "stringData", "annotations", "binaryData", "script"})
 """Where a text may have such signs for a reason of its own."""
 _SCALARS: Final = ("$", "__", "<", "{{")
-_begun = re.compile(r"\$[{A-Za-z_]|__[A-Z]|<[A-Za-z]|\{\{|\\").search
-"""How a placeholder begins in the text of a file; a backslash may stand for any of its signs."""
+_BEGINS: Final = (("$", Pattern(r"\$[{A-Za-z_]")), ("__", Pattern(r"__[A-Z]")), ("<", Pattern(r"<[A-Za-z]")))
+"""How a placeholder begins in the text of a file, besides `{{`: apart, for one that begins with a sign is fast."""
 
 
 def placeholder(value: object) -> str | None:
@@ -64,7 +67,9 @@ def placeholder(value: object) -> str | None:
 
 def may_be_template(text: str) -> bool:
     """Whether a file may have a placeholder. `$(X)` of the kubelet is none, and most files have no other sign."""
-    return ("$" in text or "__" in text or "<" in text) and _begun(text) is not None
+    found = [begins for sign, begins in _BEGINS if sign in text]
+    # A backslash may stand for any of the signs.
+    return bool(found) and ("{{" in text or "\\" in text or any(one.search(text) for one in found))
 
 
 def unrendered(data: Mapping[str, Any]) -> Problem | None:

@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptcompile.kubernetes.index import SERVICE, selector
-from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.kubernetes.names import is_label
 from ptcompile.kubernetes.untyped import Json, at, kind_of, object_name, text
 from ptcompile.linting.near import nearest
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject, subject_of
+from ptcompile.operators.all import KINDS
 
 if TYPE_CHECKING:
     from ptcompile.simulation.pod import Pod, Workload
@@ -24,17 +25,13 @@ _OF_ONE_JOB: Final = frozenset(
         "batch.kubernetes.io/job-name",
         "controller-uid",
         "batch.kubernetes.io/controller-uid",
-        "jobset.sigs.k8s.io/jobset-name",
-        "training.kubeflow.org/job-name",
-        "volcano.sh/job-name",
+        *(label for _, kind in KINDS.values() for label in kind.labels),
     }
 )
 """Labels that the pods of one job alone have."""
 _CLUSTER: Final = "cluster.local"
 _PLAIN: Final = frozenset({("v1", "Pod"), ("batch/v1", "Job")})
 """Kinds whose Services people write."""
-_LABEL = Pattern(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?").fullmatch
-_ADDRESS = Pattern(r"[0-9.]+").fullmatch
 _TOP: Final = frozenset(
     {"com", "net", "org", "io", "ai", "dev", "edu", "gov", "cloud", "internal", "local", "lan", "corp", "home"}
 )
@@ -73,7 +70,7 @@ def wrong(subject: Subject, pod: "Pod", host: str, *, complete: bool) -> Wrong |
     if subject.alone and _named_as_its_subdomain(pod, host):
         return None  # the Service is in another file, as that of most Jobs is
     labels = host.split(".")
-    if not host or _ADDRESS(host) or not all(_LABEL(label) for label in labels):
+    if not host.strip("0123456789.") or not all(map(is_label, labels)):  # an address, or no host at all
         return None
     job = pod.job
     if _answers(job, host):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar, cast
 
 from ptcompile.kubernetes.index import Objects
@@ -16,8 +16,15 @@ T = TypeVar("T")
 class Stream:
     """The objects of a stream, as each of them finds the others: indexed once for all rules."""
 
-    def __init__(self, objects: Sequence[Json] = (), versions: Versions | None = None) -> None:
+    def __init__(
+        self,
+        objects: Sequence[Json] = (),
+        versions: Versions | None = None,
+        texts: Mapping[int, frozenset[str] | None] | None = None,
+    ) -> None:
         self.objects = Objects(objects)
+        self.texts = texts or {}
+        """All keys and texts of an object, by its identity, where the reader knows them."""
         self.versions = versions or Versions()
         """The releases in force."""
         self._made: dict[Callable[[Stream], object], object] = {}
@@ -31,14 +38,14 @@ class Stream:
     @cached_property
     def kinds(self) -> frozenset[str]:
         """The kinds there are, as words that a rule may need: `@service`."""
-        return frozenset("@" + kind_of(one)[1].casefold() for one in self.objects)
+        return frozenset(["@" + kind_of(one)[1].casefold() for one in self.objects])
 
     @cached_property
     def deciding(self) -> Objects:
         """Those that make no pods, but may decide how others' pods live: Services, runtimes."""
         from ptcompile.operators.pods import RUNS_PODS
 
-        return Objects(one for one in self.objects if kind_of(one) not in RUNS_PODS)
+        return Objects([one for one in self.objects if kind_of(one) not in RUNS_PODS])
 
     @cached_property
     def order(self) -> dict[int, int]:

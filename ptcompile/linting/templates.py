@@ -52,7 +52,7 @@ class Container:
 
     @cached_property
     def argv(self) -> tuple[Word, ...]:
-        """The words of `command`, then those of `args`; what is not a string is left out."""
+        """The words of `command`, then those of `args`, with their paths; what is not a string is left out."""
         return tuple(
             Word((*self.path, key, i), word)
             for key in ("command", "args")
@@ -61,9 +61,15 @@ class Container:
         )
 
     @cached_property
+    def words(self) -> tuple[str, ...]:
+        """The texts of `argv`: what most rules look at, who then find nothing to say of a path."""
+        written = (*_list(self.spec.get("command")), *_list(self.spec.get("args")))
+        return tuple([word for word in written if isinstance(word, str)])
+
+    @cached_property
     def start(self) -> int:
         """The index of the word that is started, behind wrappers such as env and tini."""
-        return unwrapped([word.text for word in self.argv]).start
+        return unwrapped(self.words).start
 
     @cached_property
     def env(self) -> tuple[Entry, ...]:
@@ -134,4 +140,4 @@ def _list(value: object) -> list[object]:
 
 def _mappings(value: object) -> list[tuple[int, Json]]:
     """The mappings of a list that are not empty, with their indexes."""
-    return [(i, mapping(one)) for i, one in enumerate(_list(value)) if mapping(one)]
+    return [(i, found) for i, one in enumerate(_list(value)) if (found := mapping(one))]

@@ -38,7 +38,7 @@ def words_of(subject: Subject) -> list[str] | None:
 
     None where they cannot be told, since a text puts words together: then every rule is asked.
     """
-    texts = _texts(subject.manifest)
+    texts = subject.stream.texts.get(id(subject.manifest)) or _texts(subject.manifest)
     if subject.base is not None:
         texts |= _texts(subject.base.source)
     text = "\n".join(texts).casefold()
@@ -46,14 +46,16 @@ def words_of(subject: Subject) -> list[str] | None:
     if _joined(text) if quoted else "$" in text and any(joined(text) for joined in _joined_unquoted):
         return None
     words = text.encode("ascii", "replace").translate(_APART).decode("ascii").split()
-    return [*words, *(sign for sign in _SIGNS if sign in text), *subject.stream.kinds]
+    words += [sign for sign in _SIGNS if sign in text]
+    words += subject.stream.kinds
+    return words
 
 
 _BOXES: Final = (list, tuple, Mapping)
 _LEAVES: Final = frozenset({int, bool, float, type(None)})
 
 
-def _texts(data: Any) -> set[str]:
+def _texts(data: Any) -> frozenset[str]:
     """All keys and all texts of plain data, each once."""
     found: set[Any] = set()
     boxes = [data]
@@ -68,4 +70,4 @@ def _texts(data: Any) -> set[str]:
                 found.add(one)
             elif kind is dict or kind is list or (kind not in _LEAVES and isinstance(one, _BOXES)):
                 boxes.append(one)
-    return {one for one in found if isinstance(one, str)}
+    return frozenset([one for one in found if isinstance(one, str)])

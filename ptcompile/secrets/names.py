@@ -119,7 +119,7 @@ def is_searched(name: str, value: str) -> bool:
     """
     if value.lower() in _SWITCHES:
         return False
-    return is_credential(normal(name)) is not None or _is_plain(value) is None
+    return is_credential(normal(name)) or _is_plain(value) is None
 
 
 def is_plain(value: str) -> bool:

@@ -1,7 +1,5 @@
 """Which nodes of a document are secret: by the names beside them, by what the object is, and parts of texts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 
@@ -76,7 +74,7 @@ def secrets_of(data: object) -> list[Secret]:
     found: dict[Path, Secret] = {}
     _walk(data, (), "", found)
     if copied := sure(found.values()):
-        from ptcompile.secrets.masking import occurrences
+        from ptcompile.secrets.occurrences import occurrences
 
         _copies(data, (), occurrences(copied), found)
     return list(found.values())

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.untyped import Json, at, items, mapping, text
-from ptcompile.operators.common.expansion import ContainerView, PodView, env_entry, reference
+from ptcompile.operators.common.expansion import ContainerView, PodView, reference
 from ptcompile.simulation.budget import Budget
 
 
@@ -55,28 +55,33 @@ def environment(container: ContainerView, pod: PodView, budget: Budget | None = 
     return out
 
 
+def value(entry: Json, pod: PodView) -> str:
+    """What one env entry gives, whose text refers to no other variable."""
+    return _value(entry, pod, {}, Budget())
+
+
 def _value(entry: Json, pod: PodView, env: Mapping[str, str], budget: Budget) -> str:
-    if written := text(entry.get("value")):
-        return expand_vars(written, env, budget)
+    if entry.get("value"):
+        return expand_vars(text(entry["value"]), env, budget)
     source = mapping(entry.get("valueFrom"))
-    known = None if entry.get("value") or "fieldRef" in source else reference(source)
-    if known is not None:  # Volcano gives each pod two of these for every task
-        return f"<{known}>"
-    shown = env_entry(entry)
-    if "value" in shown:
-        return expand_vars(shown["value"], env, budget)
-    if "fieldRef" in shown:
-        path = shown["fieldRef"]
+    if "fieldRef" not in source:
+        known = reference(source)
+        if known is not None:  # Volcano gives each pod two of these for every task
+            return f"<{known}>"
+    elif type(field := source["fieldRef"]) is dict or isinstance(field, Mapping):
+        path = text(field.get("fieldPath"))
         value = _field(path, pod)
         return value if budget.allows(len(value), path) else f"<{path}>"
-    return f"<{next(iter(source), '')}>"
+    return f"<{next(iter(source))}>" if any(isinstance(one, Mapping) for one in source.values()) else ""
 
 
 def _field(path: str, pod: PodView) -> str:
     """The value of a downward API field, where the manifest decides it."""
-    for key, values in (("metadata.labels", pod.labels), ("metadata.annotations", pod.annotations)):
-        if path.startswith(key + "['") and path.endswith("']"):
-            return values.get(path[len(key) + 2 : -2], "")
+    if path.endswith("']"):
+        key, _, name = path[:-2].partition("['")
+        values = {"metadata.labels": pod.labels, "metadata.annotations": pod.annotations}.get(key)
+        if values is not None:
+            return values.get(name, "")
     if path == "metadata.namespace":
         return pod.namespace
     if path == "metadata.name" and not pod.random_suffix:

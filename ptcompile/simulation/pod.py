@@ -5,10 +5,10 @@ from typing import NamedTuple
 
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.untyped import Json, kind_of, namespace, object_name
+from ptcompile.kubernetes.untyped import Json, kind_of, namespace, object_name, text
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.memo import cached_property
-from ptcompile.operators.pods import ContainerView, Expansion, PodView, Role
+from ptcompile.operators.common.expansion import ContainerView, Expansion, PodView, Role, main_of
 from ptcompile.simulation import amounts, kubelet
 from ptcompile.simulation.launch import Launch, of_container
 from ptcompile.simulation.rendezvous import Rendezvous, rendezvous
@@ -73,7 +73,7 @@ class Pod:
         """The index within the role."""
         return self.view.index
 
-    @property
+    @cached_property
     def containers(self) -> tuple[ContainerView, ...]:
         """Init containers first, then the others."""
         return self.view.containers
@@ -81,13 +81,22 @@ class Pod:
     @cached_property
     def main(self) -> ContainerView | None:
         """The container that trains."""
-        return self.view.main_container
+        return main_of(self.containers, self.view.main)
 
     @cached_property
     def env(self) -> dict[str, str]:
         """The main container's variables in order, `$(X)` expanded; what no manifest holds reads `<source>`."""
         main = self.main
         return {} if main is None else kubelet.environment(main, self.view)
+
+    def variable(self, name: str) -> str:
+        """One of the main container's variables, empty where it has none: the others need not be looked at."""
+        if self.main is None or "env" in self.__dict__:
+            return self.env.get(name, "")
+        found = [entry for entry in self.main.env if entry.get("name") == name]
+        if not found or "$" in text(found[-1].get("value")):
+            return self.env.get(name, "")
+        return kubelet.value(found[-1], self.view)
 
     @property
     def command(self) -> list[str] | None:

@@ -110,9 +110,9 @@ def _statements(script: str) -> list[list[str]]:
     return [words for words, _ in separated(script) if words]
 
 
-_MORE_THAN_ONE = re.compile(r"[;&|<>*?`\n~#]|\$[^\w{]|\$\{\w*[^\w}]")
-_shell = re.compile(r"(?:.*/)?(?:ba|da|z|a)?sh").fullmatch
-_FLAGS = re.compile(r"-[ceux]*c[ceux]*")
+_MORE_THAN_ONE = Pattern(r"[;&|<>*?`\n~#]|\$[^\w{]|\$\{\w*[^\w}]")
+_shell = Pattern(r"(?:.*/)?(?:ba|da|z|a)?sh").fullmatch
+_FLAGS = Pattern(r"-[ceux]*c[ceux]*")
 
 
 def one_command(argv: Sequence[str]) -> list[str] | None:

@@ -32,7 +32,7 @@ class Report(NamedTuple):
     unchecked: tuple[str, ...]
     """The documents of unknown kinds, as `Kind/name`."""
     meant: tuple[Diagnostic, ...] = ()
-    """What comments in the file say is meant, and so is not among the diagnostics."""
+    """What comments in the file and `ignore` say is meant, and so is not among the diagnostics."""
 
     @property
     def ok(self) -> bool:
@@ -84,9 +84,9 @@ def lint(
     chosen = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES)
     asked = Asked(profile, versions, webhooks, chosen, _definitions(read, schemas), extensions, pause)
     every = chain(found, everything_found(read, filename, asked, unchecked, unknown_kinds, beside))
-    found = streams.capped((d for d in every if asked.selection.tells(d.name, d.stage)), filename)
+    found, ignored = streams.chosen(every, asked.selection, filename)
     left, meant = _without_meant(read, found, asked.selection, filename)
-    return Report(left, len(read.documents), tuple(unchecked), meant)
+    return Report(left, len(read.documents), tuple(unchecked), (*meant, *ignored))
 
 
 def _profile(

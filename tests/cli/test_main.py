@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 import ptcompile
+from ptcompile.cli import _parser
+from ptcompile.cli.bare import bare
 from ptcompile.operators.targets import TARGETS
 from tests.cli.running import here, process, spec
 
@@ -142,3 +144,18 @@ def test_a_spec_without_a_mistake_needs_no_pydantic(command: str, tmp_path: Path
     assert ran.status == 0
     assert "ptcompile.vocabulary.from_schema" in loaded
     assert not {"pydantic", "jsonschema", "deepdiff", "ruamel.yaml", "asyncio"} & loaded
+
+
+def test_a_bare_lint_is_what_the_parser_makes_of_it() -> None:
+    words = ["lint", "a.yaml", "-", "b c/"]
+    parsed = vars(_parser("lint").parse_args(words))
+    parsed.pop("run")
+    assert bare(words) == parsed
+    for more in (
+        ["lint", "--fix", "a.yaml"],
+        ["lint", "a.yaml", "-h"],
+        ["lint", "--", "-x"],
+        ["compile", "a.yaml"],
+        [],
+    ):
+        assert bare(more) is None

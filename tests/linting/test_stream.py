@@ -8,10 +8,10 @@ import pytest
 import yaml
 
 import ptcompile
-from ptcompile import simulation
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.linting import Stream, hosts, parties
 from ptcompile.linting.policies import closed_network
+from ptcompile.simulation import job
 
 JOB = """\
 apiVersion: batch/v1
@@ -45,21 +45,21 @@ def test_the_others_are_of_the_same_releases() -> None:
     old = Versions(kubernetes=(1, 27))
     stream = Stream(list(yaml.safe_load_all(TEXT)), old)
     met = [one.pod.job for members in parties._by_endpoint(stream).values() for one in members]
-    named = [job for jobs in hosts._jobs(stream).values() for job in jobs]
+    named = [one for jobs in hosts._jobs(stream).values() for one in jobs]
     closed = [pod.job for pods in closed_network._meeting(stream).values() for pod in pods]
     assert [len(met), len(named), len(closed)] == [3, 3, 3]
-    assert {job.versions for job in (*met, *named, *closed)} == {old}
+    assert {one.versions for one in (*met, *named, *closed)} == {old}
 
 
 def test_each_object_is_simulated_once(monkeypatch: pytest.MonkeyPatch) -> None:
     simulated: list[str] = []
 
-    def counted(manifest: Any, *rest: Any) -> simulation.Job:
+    def counted(manifest: Any, *rest: Any) -> job.Job:
         simulated.append(manifest["metadata"]["name"])
         return job_of(manifest, *rest)
 
-    job_of = simulation.job_of
-    monkeypatch.setattr(simulation, "job_of", counted)
+    job_of = job.job_of
+    monkeypatch.setattr(job, "job_of", counted)
     found = ptcompile.lint(TEXT)
     assert sorted(simulated) == ["train-a", "train-b", "train-c"]
     assert "same-node-rank" in {one.name for one in found.diagnostics}

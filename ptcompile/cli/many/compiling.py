@@ -4,7 +4,6 @@ import argparse
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ptcompile.cli import sets
 from ptcompile.cli.config import Config
 from ptcompile.cli.files import File
 from ptcompile.cli.findings import lines_of
@@ -57,7 +56,7 @@ class Compiler:
                 if unable is not None:
                     notes.append(f"ptcompile: not for {target}: {unable}\n")
                     del results[target]
-        said = tuple(dict.fromkeys(d._replace(fix=None) for one in results.values() for d in one.diagnostics))
+        said = _said([one.diagnostics for one in results.values()])
         several = len(self._targets) > 1
         manifests = {(target or "") if several else "": list(one.manifests) for target, one in results.items()}
         return Compiled(manifests, said, notes, lines_of(file, said, self._options))
@@ -73,10 +72,23 @@ class Compiler:
             overrides=[(one.path, one.value) for one in options.set],
             lint=not options.no_lint,
             select=config.selected(),
-            ignore=[*config.ignore, *config.ignored_in(file.name)],
+            ignore=config.ignored(file.name),
             extensions=config.extensions,
         )
+        if not options.set and options.name is None:
+            return result
+        from ptcompile.cli import sets
+
         return result._replace(diagnostics=tuple(sets.pointed(result.diagnostics, options.set, options.name)))
+
+
+def _said(runs: Sequence[tuple[Diagnostic, ...]]) -> tuple[Diagnostic, ...]:
+    """What is said for all targets, each once, without fixes, which are lint's."""
+    if not any(runs):
+        return ()
+    from ptcompile.compiling.advice import of_all
+
+    return tuple(of_all(runs))
 
 
 def _unable(one: compile.Result) -> str | None:

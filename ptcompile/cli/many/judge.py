@@ -1,19 +1,20 @@
 """What `ptcompile lint` does with files: each judged by itself, or known from the run before."""
 
-import argparse
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ptcompile.cli import files
 from ptcompile.cli.beside import Beside
-from ptcompile.cli.config import Config
+from ptcompile.cli.config import Config, settings
 from ptcompile.cli.files import File
 from ptcompile.cli.findings import lines_of, shows_lines
 from ptcompile.cli.many import shared
 from ptcompile.findings.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
+    import argparse
+
     from ptcompile.cli.many.kept import Kept
     from ptcompile.verbs.fix import Fixed
     from ptcompile.verbs.lint import Report
@@ -42,7 +43,7 @@ class Judge:
 
     def __init__(
         self,
-        options: argparse.Namespace,
+        options: "argparse.Namespace",
         config: Config,
         profile: "ClusterProfile | None",
         beside: Callable[[File], Sequence[Mapping[str, Any]]] = lambda _: (),
@@ -119,16 +120,15 @@ def _kept(inputs: Sequence[File], judge: Judge, others: Beside) -> "Kept | None"
         return None
     try:
         kept.prepare(folder)
-        settings = keys.settings_key(options, config, shows_lines(options))
+        asked = keys.settings_key(options, config, shows_lines(options))
     except OSError as error:
         if options.cache_dir:
             files.say(f"ptcompile: --cache-dir: {folder}: {files.reason(error)}; no results are kept\n")
         return None
-    return kept.Kept(folder, settings, keys.file_key(config, others))
+    return kept.Kept(folder, asked, keys.file_key(config, others))
 
 
-def _judge(options: argparse.Namespace, beside: Any) -> Judge:
-    from ptcompile.cli.lint_command import settings
+def _judge(options: "argparse.Namespace", beside: Any) -> Judge:
     from ptcompile.verbs.compile import read_cluster
 
     if options.untrusted:

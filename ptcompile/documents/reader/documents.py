@@ -10,8 +10,9 @@ from typing import Any
 
 from ptcompile.documents.reader.nodes import Node, Parsed, find, scalars, walk
 from ptcompile.findings.diagnostics import Path, Problem, Span
+from ptcompile.kubernetes.patterns import Pattern
 
-_rendered_from = re.compile(r"(?:[ \t]*(?:#(?! Source: )[^\n]*)?\n)*# Source: ([^\n]*)").match
+_rendered_from = Pattern(r"(?:[ \t]*(?:#(?! Source: )[^\n]*)?\n)*# Source: ([^\n]*)").match
 
 
 class Document:
@@ -28,6 +29,7 @@ class Document:
         "first_line",
         "index",
         "secrets",
+        "texts",
     )
 
     data: dict[str, Any]
@@ -39,8 +41,12 @@ class Document:
     secrets: Any
     """Its secrets, which `secrets.masking` finds when something is said of the document; None before."""
 
+    texts: frozenset[str] | None
+    """All keys and texts of the data, where the reader has looked at each."""
+
     def __init__(self, data: dict[str, Any], index: int, first_line: int) -> None:
         self.data = data
+        self.texts = None
         self.index = index
         self.first_line = first_line
         self._source: Source | None = None
@@ -169,4 +175,5 @@ def document_at(source: Source, parsed: Parsed, index: int, line: int, start: in
     """A document of a stream, between two offsets of its text; `line` is where it begins."""
     document = Document(parsed.data, index, line)
     document._source, document._start, document._end, document._root = source, start, end, parsed.root
+    document.texts = parsed.texts
     return document

@@ -6,11 +6,11 @@ anchors, tags and merges. What could differ is read again by `reader.events`, so
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, Final
 
 from ptcompile.documents.reader.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, Finding, Parsed
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.scalars import resolve
 from ptcompile.memo import kept
 
@@ -22,7 +22,7 @@ except ImportError:  # no wheel for this platform: the exact reader reads everyt
 else:
     loads = getattr(ryaml, "loads")  # noqa: B009 - the package has types, and does not list this name in them
 
-_bracket = re.compile(r"[\[{\]}]")
+_bracket = Pattern(r"[\[{\]}]")
 # Words that kubectl takes for something else where they stand without quotes.
 _words: Final = frozenset(
     word
@@ -44,8 +44,9 @@ def read_document(text: str) -> Parsed:
         except Exception:  # noqa: S110 - whatever it is, the exact reader says it better
             pass
         else:
-            if _reads_alike(data, text):
-                return Parsed(data, None, [])
+            texts = _texts(data) if type(data) is dict or type(data) is list else None
+            if texts is not None and not _may_be_no_strings(texts, text):
+                return Parsed(data, None, [], texts)
     from ptcompile.documents.reader.events import (
         parse,  # PyYAML, and a costly regular expression: for the few that need it
     )
@@ -86,11 +87,11 @@ def _brackets_pile_up(text: str) -> bool:
     return False
 
 
-def _reads_alike(data: Any, text: str) -> bool:
-    """Whether kubectl reads what the fast reader read: the same strings, and numbers that JSON leaves as they are."""
-    if type(data) is not dict and type(data) is not list:
-        return False
-    suspects: set[str] = set()
+def _texts(data: Any) -> frozenset[str] | None:
+    """All keys and texts of what the fast reader read; None where a key is no text, or JSON changes a number."""
+    found: set[Any] = set()
+    numbers: list[float] = []
+    add = found.add
     level: list[Any] = [data]
     depth = values = 0
     while level:
@@ -98,42 +99,34 @@ def _reads_alike(data: Any, text: str) -> bool:
         below: list[Any] = []
         for box in level:
             values += len(box)
-            if type(box) is list:
-                alike = _look(box, below, suspects)
-            else:
-                alike = _look_keys(box, suspects) and _look(box.values(), below, suspects)
-            if not alike:
-                return False
+            if type(box) is dict:
+                found.update(box)
+                box = box.values()
+            for value in box:
+                kind = type(value)
+                if kind is str:
+                    add(value)
+                elif kind is dict or kind is list:
+                    below.append(value)
+                elif kind is int or kind is float:
+                    numbers.append(value)
         level = below
-    if depth > MAX_DEPTH or values > MAX_VALUES:
-        return False
-    return not any(_is_no_string(suspect) and _may_be_plain(text, suspect) for suspect in suspects)
+    if depth > MAX_DEPTH or values > MAX_VALUES or not {*map(type, found)} <= {str} or any(map(_changes, numbers)):
+        return None
+    return frozenset(found)
 
 
-def _look_keys(box: dict[Any, Any], suspects: set[str]) -> bool:
-    for name in box:
-        if type(name) is not str:
-            return False
-        if name in _words or name[:1] in _number_start:
-            suspects.add(name)
-    return True
+def _changes(number: float) -> bool:
+    """Whether kubectl's JSON makes another number of it, or refuses it."""
+    if type(number) is int:
+        return not -(2**63) <= number < 2**63
+    return number % 1 == 0 or number - number != 0
 
 
-def _look(values: Iterable[Any], below: list[Any], suspects: set[str]) -> bool:
-    """Look at some values: gather collections and strings that may be something else; no for numbers that change."""
-    for value in values:
-        kind = type(value)
-        if kind is str:
-            if value in _words or value[:1] in _number_start:
-                suspects.add(value)
-        elif kind is dict or kind is list:
-            below.append(value)
-        elif kind is int:
-            if not -(2**63) <= value < 2**63:
-                return False
-        elif kind is float and (value % 1 == 0 or value - value != 0):
-            return False
-    return True
+def _may_be_no_strings(texts: frozenset[str], text: str) -> bool:
+    """Whether kubectl may take one of the strings for something else: `on`, or `0o7` that is not in quotes."""
+    suspects = [one for one in texts if one in _words or (one[:1] in _number_start and one[:2] != "--")]
+    return any(_is_no_string(one) and _may_be_plain(text, one) for one in suspects)
 
 
 @kept(2048)

@@ -45,6 +45,8 @@ class Parsed(NamedTuple):
     data: Any
     root: Node | None
     findings: list[Finding]
+    texts: frozenset[str] | None = None
+    """All its keys and texts, where the reader has looked at each."""
 
 
 def walk(root: Node, path: Path) -> tuple[list[tuple[int, int, Node]], bool]:

@@ -41,8 +41,8 @@ _MOST = 4096
 
 def _check(subject: Subject) -> Iterator[Found]:
     for container in subject.containers:
-        word = container.argv[0] if known(container) else None
-        if word is not None and len(word.text.split()) > 1:
+        if known(container) and len(container.words[0].split()) > 1:
+            word = container.argv[0]
             words = _taken_apart(word)
             rest = [one.text for one in container.argv[1:] if one.path[-2] == "command"]
             edit = Edit("set", word.path[:-1], [*words, *rest])

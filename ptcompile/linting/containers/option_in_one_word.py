@@ -43,9 +43,10 @@ def _check(subject: Subject) -> Iterator[Found]:
     for container in subject.containers:
         if not known(container) or starts_shell(container):
             continue  # an image's entry point may be a shell
-        for word in container.argv[1:]:
-            match = _OPTION.fullmatch(word.text) if " " in word.text else None
+        for at, text in enumerate(container.words):
+            match = _OPTION.fullmatch(text) if at and " " in text else None
             if match is not None:
+                word = container.argv[at]
                 joined = f"{match[1]}={match[2]}"
                 yield found_at(
                     word.path,

@@ -47,24 +47,31 @@ _MOST = 1 << 14
 """No more of a text is looked at."""
 _FORM_LEAST = 20
 """Characters of the shortest form: AKIA and 16 more."""
+_MARKS = (
+    "hf_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "glpat-", "AKIA", "ASIA", "sk-", "xoxb-", "xoxa-", "xoxp-",
+    "PRIVATE KEY",
+)  # fmt: skip
+"""What the forms begin with, or end with: most containers have none of them."""
 
 
 def _check(subject: Subject) -> Iterator[Found]:
     for container in subject.containers:
+        every = "\n".join([*container.words, *[entry.value for entry in container.env if entry.value]])
+        formed = any(mark in every for mark in _MARKS)
         for entry in container.env:
             value = (entry.value or "")[:_MOST]
-            named = is_credential(entry.name) is not None and _is_secret(value)
-            if named or (len(value) >= _FORM_LEAST and _FORM.search(value)):
+            named = is_credential(entry.name) and _is_secret(value)
+            if named or (formed and len(value) >= _FORM_LEAST and _FORM.search(value)):
                 path = (*entry.path, "value")
                 yield found_at(
                     path,
                     f"the secret {entry.name} can be read by everyone who sees this manifest",
                     "refer to a Secret by valueFrom.secretKeyRef, and revoke this one",
                 )
-        for word in container.argv:
-            if len(word.text) >= _FORM_LEAST and _FORM.search(word.text[:_MOST]):
+        for at, word in enumerate(container.words if formed else ()):
+            if len(word) >= _FORM_LEAST and _FORM.search(word[:_MOST]):
                 yield found_at(
-                    word.path,
+                    container.argv[at].path,
                     "a secret token can be read by everyone who sees this manifest",
                     "put it into a variable that refers to a Secret, and revoke this one",
                 )

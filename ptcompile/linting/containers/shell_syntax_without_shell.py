@@ -44,7 +44,7 @@ _TAKE_THEM = frozenset({"find", "xargs", "expr", "test", "[", "jq", "awk"})
 
 def _check(subject: Subject) -> Iterator[Found]:
     for container in subject.containers:
-        if not known(container) or starts_shell(container) or base(container.argv[0].text) in _TAKE_THEM:
+        if not known(container) or starts_shell(container) or base(container.words[0]) in _TAKE_THEM:
             continue
         word = next((one for one in container.argv[1:] if one.text in _SIGNS), None)
         if word is not None:

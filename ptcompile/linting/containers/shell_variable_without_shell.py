@@ -46,11 +46,12 @@ _OTHERS = frozenset({"envsubst", "perl", "awk", "sed", "make"})
 
 def _check(subject: Subject) -> Iterator[Found]:
     for container in subject.containers:
-        if not known(container) or starts_shell(container) or base(container.argv[0].text) in _OTHERS:
+        if not known(container) or starts_shell(container) or base(container.words[0]) in _OTHERS:
             continue
-        for word in container.argv:
-            match = _VARIABLE.search(word.text) if "$" in word.text and "\n" not in word.text else None
+        for at, text in enumerate(container.words):
+            match = _VARIABLE.search(text) if "$" in text and "\n" not in text else None
             if match is not None:
+                word = container.argv[at]
                 name = match[1] or match[2]
                 there = any(entry.name == name for entry in container.env)
                 replaced = _VARIABLE.sub(lambda one: f"$({one[1] or one[2]})", word.text)

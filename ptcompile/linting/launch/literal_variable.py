@@ -67,12 +67,14 @@ _INDEX: Final = "metadata.annotations['batch.kubernetes.io/job-completion-index'
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    if not any(_speaks(one.spec) for one in subject.containers) and not _speaks(at(subject.spec, "trainer")):
+    containers = (*[one.spec for one in subject.containers], at(subject.spec, "trainer"))
+    speaking = [id(one) for one in containers if _speaks(one)]
+    if not speaking:
         return
     for path, written, view, pod in views(subject):
-        more = given_by_stream(subject, view.spec, pod.view.namespace)
+        more = given_by_stream(subject, view.spec, pod.view.namespace) if id(written) in speaking else None
         if more is None:
-            continue  # names from an object of another file are unknown
+            continue  # no reference, or names from an object of another file that are unknown
         env = view.env
         held = {text(entry.get("name")): at for at, entry in reversed([*enumerate(env)])}  # of each name the first
         known = held.keys() | more
@@ -103,8 +105,8 @@ def _in_shell(container: Json) -> bool:
 
 def _speaks(container: Json) -> bool:
     """Whether a container has any reference at all: most have none."""
-    values = (text(entry.get("value")) for entry in items(container.get("env")))
-    return any("$(" in word for word in (*texts(container.get("command")), *texts(container.get("args")), *values))
+    values = [text(entry.get("value")) for entry in items(container.get("env"))]
+    return "$(" in "\n".join([*texts(container.get("command")), *texts(container.get("args")), *values])
 
 
 def _position(env: tuple[Json, ...], entry: Json) -> int:

@@ -36,8 +36,10 @@ from ptcompile.linting.torchrun import OPTIONS, given
 def _check(subject: Subject) -> Iterator[Found]:
     for one in subject.trainers:
         launch = one.launch
+        if not one.torchrun or launch.entry:
+            continue
         options = given(launch.words)
-        if one.torchrun and not launch.entry and "help" not in options and OPTIONS.issuperset(options):
+        if "help" not in options and OPTIONS.issuperset(options):
             last = f", and {launch.words[-1]!r} is the value of an option" if launch.words else ""
             yield found_at(
                 one.line,

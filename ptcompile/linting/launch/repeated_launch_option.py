@@ -29,7 +29,6 @@ Source: PyTorch 2.13, torch/distributed/run.py; Python 3.11, argparse.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 
 from ptcompile.linting.rule import Found, Rule, found_at
@@ -39,8 +38,11 @@ from ptcompile.linting.torchrun import SWITCHES, given
 
 def _check(subject: Subject) -> Iterator[Found]:
     for one in subject.trainers:
-        counts = Counter(given(one.launch.words)) if one.torchrun else Counter[str]()
-        for option, times in counts.items():
+        options = given(one.launch.words) if one.torchrun else ()
+        if len({*options}) == len(options):
+            continue
+        for option in dict.fromkeys(options):
+            times = options.count(option)
             if times > 1 and option not in SWITCHES:
                 path = one.word(option)
                 yield found_at(

@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linting.parties import MEETING, allies
+from ptcompile.linting.parties import allies
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer, count
@@ -55,7 +55,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
-    others = allies(subject, found[0]) if subject.kind in MEETING and found[0].seen.nodes != (1, 1) else ()
+    others = allies(subject, found[0]) if subject.record.shared and found[0].seen.nodes != (1, 1) else ()
     if count((*found, *others)) < 2 or found[0].local:  # local-endpoint
         return
     if any(one.seen.backend not in ("static", "env") or one.seen.nodes in (None, (1, 1)) for one in found):
@@ -88,7 +88,7 @@ def _ranks(one: Trainer) -> Iterator[tuple[str, str]]:
     for index in sorted({0, min(1, one.role.count - 1), one.role.count - 1}):
         pod = one.pod.job.pod(one.role, index) if index else one.pod
         if name is not None:
-            rank = pod.env.get(name, "")
+            rank = pod.variable(name)
         else:
             rank = given_rank(pod.launch) if one.torchrun else pod.rendezvous.node_rank
         if rank.isdigit():
@@ -103,11 +103,13 @@ def _variable(one: Trainer) -> str | None:
     if not one.torchrun or launch.in_shell or main is None:
         return None
     words = [*(main.command or ()), *(main.args or ())]
-    options = words[len(words) - len(launch.words) : len(words) - len(launch.entry)]
-    ranks = [word for word in options if "rank" in word]
-    if len(ranks) != 1 or sum("$" in word for word in words) != 1:
+    differing = [word for word in words if "$" in word]
+    if len(differing) != 1 or "rank" not in differing[0]:
         return None
-    option, _, value = ranks[0].partition("=")
+    options = words[len(words) - len(launch.words) : len(words) - len(launch.entry)]
+    if [word for word in options if "rank" in word] != differing:
+        return None
+    option, _, value = differing[0].partition("=")
     name = value.removeprefix("$(").removesuffix(")")
     known = option_name(option) == "node-rank" and value == f"$({name})" and name in one.pod.env
     return name if known and one.pod.env[name] == given_rank(launch) else None

@@ -66,37 +66,34 @@ _HOSTS = Pattern(r"(?<![\w./@$-])[a-z][a-z0-9-]*-[0-9]+\.[a-z][a-z0-9-]*(?:\.[a-
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    written = {one.path: list(_hosts(one)) for one in subject.containers}
+    written = {one.path: _hosts(one) for one in subject.containers}
     if not any(written.values()):
         return
     endpoints = {one.seen.host for one in subject.trainers}  # unresolvable-endpoint speaks of those
-    if all(host in endpoints for hosts in written.values() for _, host in hosts):
+    if all(host in endpoints for hosts in written.values() for _, _, host in hosts):
         return
     for path, _, _, pod in views(subject):
-        for where, host in written.get(path, ()):
+        for container, at, host in written.get(path, ()):
             if host not in endpoints and _served(subject, pod, host):
                 why = wrong(subject, pod, host, complete=False)
                 if why is not None and why.certain:
                     yield found_at(
-                        where,
+                        _place(container, at),
                         f"nothing answers to {host}: {why.reason}",
                         f"write {why.right}" if why.right else "write the name of an existing pod",
                     )
 
 
-def _hosts(container: Container) -> Iterator[tuple[Path, str]]:
-    """The hosts that a container names, each with where that stands."""
-    for where, value in _values(container):
-        if "." in value and "-" in value:
-            yield from ((where, host) for host in _HOSTS.findall(value))
+def _hosts(container: Container) -> list[tuple[Container, int, str]]:
+    """The hosts that a container names, each with the index of the text, of its words and then of its variables."""
+    texts = [*container.words, *[entry.value or "" for entry in container.env]]
+    named = [(at, text) for at, text in enumerate(texts) if "." in text and "-" in text]
+    return [(container, at, host) for at, text in named for host in _HOSTS.findall(text)]
 
 
-def _values(container: Container) -> Iterator[tuple[Path, str]]:
-    """The words and the values of a container, each with where it stands."""
-    yield from container.argv
-    for entry in container.env:
-        if entry.value:
-            yield (*entry.path, "value"), entry.value
+def _place(container: Container, at: int) -> Path:
+    words = len(container.words)
+    return container.argv[at].path if at < words else (*container.env[at - words].path, "value")
 
 
 def _served(subject: Subject, pod: Pod, host: str) -> bool:

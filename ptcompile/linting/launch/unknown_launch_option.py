@@ -38,9 +38,10 @@ from ptcompile.linting.torchrun import OPTIONS, given
 
 def _check(subject: Subject) -> Iterator[Found]:
     for one in subject.trainers:
-        for option in dict.fromkeys(given(one.launch.words) if one.torchrun else ()):
+        options = given(one.launch.words) if one.torchrun else ()
+        for option in [option for option in dict.fromkeys(options) if option not in OPTIONS]:
             # argparse takes what one option begins with for that option
-            if option in OPTIONS or not option or any(name.startswith(option) for name in OPTIONS):
+            if not option or any(name.startswith(option) for name in OPTIONS):
                 continue
             path = one.word(option)
             near = names.suggest(option, OPTIONS)

@@ -77,7 +77,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _server(container: Container) -> str | None:
-    head = base(container.argv[0].text) if known(container) else ""
+    head = base(container.words[0]) if known(container) else ""
     if head in _SERVERS or container.main:
         return head if head in _SERVERS else None
     image = base(split(text(container.spec.get("image")))[0])

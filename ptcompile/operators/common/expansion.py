@@ -97,17 +97,16 @@ class PodView(NamedTuple):
     @property
     def containers(self) -> tuple[ContainerView, ...]:
         """Init containers first, then the others."""
-        return tuple(
-            ContainerView(text(c.get("name")), init, c)
-            for key, init in (("initContainers", True), ("containers", False))
-            for c in items(self.spec.get(key))
+        inits, others = items(self.spec.get("initContainers")), items(self.spec.get("containers"))
+        return (
+            *[ContainerView(text(one.get("name")), True, one) for one in inits],
+            *[ContainerView(text(one.get("name")), False, one) for one in others],
         )
 
     @property
     def main_container(self) -> ContainerView | None:
         """The container that trains, or None in a pod without containers."""
-        mains = [c for c in self.containers if not c.init]
-        return next((c for c in mains if c.name == self.main), mains[0] if mains else None)
+        return main_of(self.containers, self.main)
 
     @property
     def node_selector(self) -> Json:
@@ -123,6 +122,17 @@ class PodView(NamedTuple):
     def volumes(self) -> tuple[Json, ...]:
         """The pod's volumes."""
         return tuple(items(self.spec.get("volumes")))
+
+
+def main_of(containers: Sequence[ContainerView], name: str | None) -> ContainerView | None:
+    """The container of a pod that trains: the one of a name, else the first; None in a pod without containers."""
+    first = None
+    for one in containers:
+        if not one.init:
+            if one.name == name:
+                return one
+            first = first or one
+    return first
 
 
 class Role(NamedTuple):

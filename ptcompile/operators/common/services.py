@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 
 from ptcompile.kubernetes.index import SERVICE, objects, selector
 from ptcompile.kubernetes.untyped import Json, at, text
 
 
-def headless_for(others: Iterable[Json], name: str | None, labels: Mapping[str, str], space: str) -> Json | None:
+def headless_for(others: Collection[Json], name: str | None, labels: Mapping[str, str], space: str) -> Json | None:
     """The headless Service of this name and namespace whose selector fits the labels, or None.
 
     Only such a one makes `<hostname>.<subdomain>` resolve; the pod must be ready too, unless the Service
     publishes addresses that are not (Kubernetes 1.36 DNS).
     """
+    if not name or not others:
+        return None
     known = objects(others)
-    if not name or not known.named(SERVICE, name):
+    if not known.named(SERVICE, name):
         return None
     for other in known.within(space).named(SERVICE, name):
         wanted = selector(other)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from ptcompile.catalogue.topology import KUEUE_SLICE, KUEUE_SLICE_SIZE
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.untyped import Json, at, mapping, string_map
+from ptcompile.operators.common.queue_marks import KUEUE_SLICE, KUEUE_SLICE_SIZE
 from ptcompile.operators.common.templates import templates_of
 from ptcompile.operators.kueue.marks import PREFIX, QUEUE, REQUESTS
 from ptcompile.operators.record import Key
@@ -62,6 +62,8 @@ def _group(labels: dict[str, str], annotations: dict[str, str]) -> Iterator[Prob
 def _topology(path: Path, template: Json, pods: int) -> Iterator[Problem]:
     """One topology request for the pods of a set; a topology and a size for their slices."""
     written = at(template, "metadata", "annotations")
+    if not written:
+        return
     annotations = string_map(written)
     asked = [name for name in annotations if name in REQUESTS]
     for name in asked[1:]:
