@@ -78,7 +78,7 @@ def test_nothing_is_left_behind_where_one_file_cannot_be_written(tmp_path: Path)
 
 WRITER = """
 import os, signal, sys
-from ptcompile.cli import files
+from ptcompile.cli import files, temporaries
 os.replace = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)
 files.write_files({sys.argv[1]: "a: 1\\n"})
 """
