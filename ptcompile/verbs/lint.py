@@ -112,13 +112,15 @@ def lint(
     asked = _Asked(profile, versions, webhooks, chosen, _definitions(read, schemas), extensions, pause)
     every = chain(found, _all(read, filename, asked, unchecked, unknown_kinds, beside))
     found = streams.capped((d for d in every if asked.selection.tells(d.name, d.stage)), filename)
+    count = len(read.documents)
     if "ptcompile:" not in read.text:  # no comment says what is meant
-        return Report(tuple(found), len(read.documents), tuple(unchecked))
+        read.documents = ()  # they know their source: apart, both go at once
+        return Report(tuple(found), count, tuple(unchecked))
     from ptcompile.documents.suppression import suppress
 
     left, meant, problems = suppress(read, found, asked.selection)
     comments = (streams.stamp(problem, None, filename) for problem in problems)
-    return Report((*left, *comments), len(read.documents), tuple(unchecked), meant)
+    return Report((*left, *comments), count, tuple(unchecked), meant)
 
 
 def _all(
