@@ -259,6 +259,7 @@ OPERATORS: Final = (
         version="kueue",
         admits="marks:QUEUED",
         admission="webhook:check",
+        marks="kueue.x-k8s.io/",
         changes="changes:CHANGES",
         software="kueue",
         kubernetes=(((0, 11), (1, 29)),),  # site, Installation

@@ -98,6 +98,8 @@ class Operator(NamedTuple):
     """The kinds of other operators that its webhook is asked about, by apiVersion and kind."""
     admission: str = ""
     """manifest, key -> problems: that webhook."""
+    marks: str = ""
+    """What stands in the keys of all labels and annotations that it looks at, of an object and its pod templates."""
     beside: str = ""
     """The folder of another operator that this one cannot work without."""
 
