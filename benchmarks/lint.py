@@ -1,14 +1,11 @@
-"""Linting from text, against PyYAML's C loader reading alone and other validators judging; and as a whole process."""
+"""Linting from text, against PyYAML's C loader reading alone and other validators judging."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from functools import partial
 from importlib.util import find_spec
-from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import jsonschema
@@ -16,20 +13,14 @@ import yaml
 
 import ptcompile
 from benchmarks.jobs import dirty, documents
-from benchmarks.kubeconform import command
-from benchmarks.timing import PTCOMPILE, interleaved, line, processes, ratio
+from benchmarks.many import many_files
+from benchmarks.timing import interleaved, line, ratio
 from ptcompile.documents.schema_files import load
 from ptcompile.validate.schemas import CORE
 
-DOCUMENTS, LONG_DOCUMENTS, FILES = 100, 5, 1000
-ROUNDS, PROCESS_ROUNDS = 9, 7
+DOCUMENTS, LONG_DOCUMENTS = 100, 5
+ROUNDS = 9
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-READ = """
-import os, sys, yaml
-for name in sorted(os.listdir(sys.argv[1])):
-    with open(os.path.join(sys.argv[1], name), "rb") as file:
-        yaml.load(file, yaml.CSafeLoader)
-"""
 
 
 def run() -> None:
@@ -60,33 +51,6 @@ def run() -> None:
         each = ratio(times, "lint", "kubernetes-validate") * 10 / DOCUMENTS
         line("lint, against kubernetes-validate judging alone", f"{each:.3f}")
     many_files()
-
-
-def many_files(kubeconform: str | None = None) -> None:
-    """One process over a folder of a thousand files, and over the same as one stream."""
-    with TemporaryDirectory() as folder:
-        texts = documents(FILES)
-        many = Path(folder) / "many"
-        many.mkdir()
-        for n, text in enumerate(texts):
-            (many / f"{n:04}.yaml").write_text(text, encoding="utf-8")
-        stream = Path(folder) / "stream.yaml"
-        stream.write_text("---\n".join(texts), encoding="utf-8")
-        commands = {
-            "lint, files": [sys.executable, *PTCOMPILE, "lint", str(many)],
-            "lint, stream": [sys.executable, *PTCOMPILE, "lint", str(stream)],
-            "PyYAML": [sys.executable, "-c", READ, str(many)],
-        }
-        if kubeconform is not None:
-            commands["kubeconform"] = command(kubeconform, Path(folder) / "schemas", many)
-        spent = processes(commands, folder, PROCESS_ROUNDS)
-    goals = {"PyYAML": "<= 1.9", "kubeconform": "<= 0.5"}
-    for other in [name for name in commands if name in goals]:
-        for what, times in zip(("wall", "CPU"), spent, strict=True):
-            shown = f"{ratio(times, 'lint, files', other):.2f}"
-            line(f"lint of {FILES} files, a process, against {other}, {what}", shown, goals[other])
-    shown = f"{ratio(spent.wall, 'lint, stream', 'PyYAML'):.2f}"
-    line(f"lint of {FILES} documents in one stream, against PyYAML", shown)
 
 
 def _read(text: str) -> Any:

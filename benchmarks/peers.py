@@ -6,8 +6,8 @@ import sys
 from statistics import median
 from tempfile import TemporaryDirectory
 
-from benchmarks import lint
 from benchmarks.jobs import spec
+from benchmarks.many import many_files
 from benchmarks.timing import PTCOMPILE, line, processes, ratio
 
 ROUNDS = 9
@@ -23,7 +23,7 @@ def run(kubeconform: str | None = None, torchx: str | None = None) -> None:
     if kubeconform is None:
         line("kubeconform (--kubeconform PATH)", "not given")
     else:
-        lint.many_files(kubeconform)
+        many_files(kubeconform)
 
 
 def _torchx(path: str) -> None:

@@ -57,19 +57,8 @@ if TYPE_CHECKING:
     )
     from ptcompile.vocabulary.cluster.queues import ClusterTopology, TopologyLevel
     from ptcompile.vocabulary.model import Metadata, ResourceList, Resources
-    from ptcompile.vocabulary.spec import (
-        Elastic,
-        EnvSource,
-        JobSpec,
-        Names,
-        RoleSpec,
-        RunPolicy,
-        RuntimeRef,
-        SideRole,
-        Spec,
-        Topology,
-        Volcano,
-    )
+    from ptcompile.vocabulary.pod_fields import EnvSource, RoleSpec, SideRole
+    from ptcompile.vocabulary.spec import Elastic, JobSpec, Names, RunPolicy, RuntimeRef, Spec, Topology, Volcano
 
 __all__ = [
     "Accelerator",
@@ -159,7 +148,7 @@ _FROM = {
     "Diagnostic": "findings.diagnostics",
     "Difference": "diffing",
     "Elastic": "vocabulary.spec",
-    "EnvSource": "vocabulary.spec",
+    "EnvSource": "vocabulary.pod_fields",
     "Explanation": "explaining.explanation",
     "Extensions": "extending",
     "Imported": "verbs.import_manifests",
@@ -186,11 +175,11 @@ _FROM = {
     "Resources": "vocabulary.model",
     "Result": "verbs.compile",
     "RolePods": "operators.handles",
-    "RoleSpec": "vocabulary.spec",
+    "RoleSpec": "vocabulary.pod_fields",
     "RunPolicy": "vocabulary.spec",
     "Setup": "prerequisites.objects",
     "RuntimeRef": "vocabulary.spec",
-    "SideRole": "vocabulary.spec",
+    "SideRole": "vocabulary.pod_fields",
     "Skipped": "fixing",
     "Span": "findings.diagnostics",
     "Spec": "vocabulary.spec",

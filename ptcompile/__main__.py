@@ -3,7 +3,11 @@
 import os
 import sys
 
-if sys.path and sys.path[0] == os.getcwd():
+try:
+    here = os.getcwd()
+except OSError:  # it was deleted
+    here = ""
+if sys.path[:1] == [here]:
     del sys.path[0]
 
 from ptcompile.cli import run

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ptcompile import arguments
 from ptcompile.documents import source
 from ptcompile.findings.diagnostics import Diagnostic, Fix, Path, Problem, code_of
 from ptcompile.limits import limits
+
+if TYPE_CHECKING:
+    from ptcompile.findings.selection import Selection
 
 
 def read(given: Any, filename: str | None, parameter: str = "source") -> source.Source:
@@ -56,6 +59,22 @@ def is_ours(data: Mapping[str, Any]) -> bool:
 def nothing() -> Problem:
     """What is said of a stream without documents."""
     return Problem("no-documents", (), "the file has no document", "write one", authority="ptcompile")
+
+
+def chosen(
+    found: Iterable[Diagnostic], asked: Selection, filename: str | None
+) -> tuple[list[Diagnostic], list[Diagnostic]]:
+    """The findings that are wanted, as many as are reported of one file; and those that are ignored by name or code."""
+    ignored: list[Diagnostic] = []
+
+    def wanted() -> Iterator[Diagnostic]:
+        for one in found:
+            if asked.tells(one.name, one.stage):
+                yield one
+            elif one.name in asked.ignore and len(ignored) < limits().findings:
+                ignored.append(one)
+
+    return capped(wanted(), filename), ignored
 
 
 def capped(found: Iterable[Diagnostic], filename: str | None) -> list[Diagnostic]:

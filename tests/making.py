@@ -10,7 +10,8 @@ import yaml
 
 from ptcompile.compiling.compiler import Compiled, compile_document
 from ptcompile.compiling.record import Record
-from ptcompile.job.model import Container, Context, Job, Launch, Nearness, PodTemplate, Resources, Role
+from ptcompile.job.model import Context, Job, Launch, Nearness, Role
+from ptcompile.job.pods import Container, PodTemplate, Resources
 from ptcompile.operators.targets import target_named
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from ptcompile.vocabulary.from_schema import default_cluster

@@ -14,6 +14,9 @@ NOT_OURS = re.compile(
     r"\b(?:mends?|mended|nobody|anybody|somebody|anew|for ever|whole path|no such field|is refused this"
     r"|beside the trainers|take the \w+ away|of the findings \()\b"
 )
+FINE = {"fails fails", "redis redis"}
+"""What fails fails the job; names of images."""
+TWICE = re.compile(r"\b([a-z]{4,}) \1\b")
 NAMES = {"affinity-to-nobody", "mend", "Mended"}
 """Of a rule, and of functions."""
 
@@ -34,6 +37,18 @@ def test_the_style_sheet_s_words_are_not_used() -> None:
     assert found == []
 
 
+def test_no_word_stands_twice() -> None:
+    found = [
+        f"{path.relative_to(PACKAGE)}:{line}: {match[0]}"
+        for path in sorted(PACKAGE.rglob("*.py"))
+        for line, text in _texts(path)
+        for match in TWICE.finditer(text)
+        if match[0] not in FINE
+    ]
+    assert found == []
+
+
 def test_a_word_is_found() -> None:
+    assert TWICE.search("to the training code code")
     assert NOT_OURS.search("the place is not there; mend it")
     assert not NOT_OURS.search("recommended, amend")

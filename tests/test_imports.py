@@ -44,6 +44,12 @@ NEVER = {"pydantic", "yaml", "deepdiff", "dataclasses", "inspect", "asyncio", "t
 COMPILING = ("verbs.compile", "compiling", "vocabulary", "job", "passes", "operators.targets")
 REPORTING = ("documents.emit", "documents.suppression", "secrets", "report")
 SIMULATED = ("simulation", "operators.pods", "operators.common.expansion", "operators.trainer.runtimes")
+SPEC = """\
+apiVersion: ptcompile/v1
+kind: TrainingJob
+metadata: {name: train}
+spec: {image: "img:1", script: train.py, nodes: 2, resources: {cpu: 4, memory: 8Gi, gpu: 1}}
+"""
 COMPILED_FIELDS = """\
 import sys, typing
 made = []
@@ -56,7 +62,7 @@ class Seen(typing.ForwardRef, _root=True):
         super().__init__(*given, **named)
 typing.ForwardRef = Seen
 import ptcompile
-ptcompile.lint(sys.argv[1])
+getattr(ptcompile, sys.argv[1])(sys.argv[2])
 print(made)
 """
 
@@ -72,6 +78,10 @@ def _loaded(code: str, *words: str) -> set[str]:
 
 def _linted(text: str) -> set[str]:
     return _loaded("import ptcompile\nassert ptcompile.lint(sys.argv[1]).ok", text)
+
+
+def _compiled(text: str, *, ok: bool = True) -> set[str]:
+    return _loaded(f"import ptcompile\nassert ptcompile.compile(sys.argv[1], lint=False).ok is {ok}", text)
 
 
 def _rules(loaded: set[str]) -> list[str]:
@@ -121,20 +131,34 @@ def test_a_pytorchjob_loads_the_rules_it_has_the_words_of() -> None:
     assert not [name for name in loaded if name.startswith(others)]
 
 
-@pytest.mark.parametrize("text", [POD, PYTORCHJOB])
-def test_no_field_of_a_named_tuple_is_a_text(text: str) -> None:
+def test_a_spec_needs_no_pydantic_and_no_check_of_what_it_has_not() -> None:
+    loaded = _compiled(SPEC)
+    assert not {name.partition(".")[0] for name in loaded} & NEVER
+    assert not loaded & {f"ptcompile.validate.core.{name}" for name in ("affinity", "probes", "volume_files")}
+    assert not loaded & {"ptcompile.catalogue.fabric_gaps", "ptcompile.frontends.checks_machines", "ptcompile.linting"}
+
+
+@pytest.mark.parametrize("mistake", ["nodess: 2", "nodes: two", "sharedMemory: many", "topology: {}", "nodes: 0"])
+def test_a_mistake_in_a_spec_needs_no_pydantic(mistake: str) -> None:
+    loaded = _compiled(SPEC.replace("nodes: 2", mistake), ok=False)
+    assert "pydantic" not in loaded
+    assert "ptcompile.vocabulary.faults" in loaded
+
+
+@pytest.mark.parametrize(("verb", "text"), [("lint", POD), ("lint", PYTORCHJOB), ("compile", SPEC)])
+def test_no_field_of_a_named_tuple_is_a_text(verb: str, text: str) -> None:
     """Such a module has no `from __future__ import annotations`: NamedTuple would compile each field's annotation.
 
     The first compile of a process makes Python's syntax tree types, and is a twentieth of a cold start.
     """
-    assert _ran(COMPILED_FIELDS, text) == "[]\n"
+    assert _ran(COMPILED_FIELDS, verb, text) == "[]\n"
 
 
 def test_no_field_of_a_command_s_named_tuples_is_a_text(tmp_path: Path) -> None:
     path = tmp_path / "pod.yaml"
     path.write_text(POD, encoding="utf-8")
     command = "from ptcompile.cli import main\nmain(['lint', '--output-file', '/dev/null', sys.argv[1]])"
-    code = COMPILED_FIELDS.replace("import ptcompile\nptcompile.lint(sys.argv[1])", command)
+    code = COMPILED_FIELDS.replace("import ptcompile\ngetattr(ptcompile, sys.argv[1])(sys.argv[2])", command)
     assert code != COMPILED_FIELDS
     assert _ran(code, str(path)) == "[]\n"
 

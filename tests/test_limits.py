@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import pytest
 
@@ -11,6 +11,7 @@ from ptcompile import limits
 from ptcompile.limits import TRUSTED, UNTRUSTED
 from tests import growing as many
 from tests.counting import steps
+from tests.making import text
 
 POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec:\n  containers:\n  - name: a\n    image: a:1\n"
 SMALL = limits.Limits(characters=20_000, lines=900, documents=50, findings=60, roles=8, comments=40)
@@ -56,6 +57,37 @@ def test_over_a_limit_stands_a_finding(name: str) -> None:
 def test_other_verbs_keep_to_it(verb: Callable[..., ptcompile.World | ptcompile.Result]) -> None:
     for name in ("lines", "empty documents", "JSON documents"):
         assert any(one.name == "too-large" for one in verb(OVER[name][0]).diagnostics)
+
+
+WRONG = f"{text('image: a:1')}  nods: 2\n---\n" * 10
+"""A finding in each of ten specs."""
+UNFIT = f"{POD}    bad: 1\n---\n" * 10
+KEPT = ptcompile.compile(
+    text('image: a:1\nscript: t.py\nnodes: 2\nrunPolicy: {cleanPodPolicy: "None"}'), target="pytorchjob"
+).yaml()
+"""A job of whose words another kind cannot keep one."""
+CAPPED: dict[str, Callable[[], Sequence[ptcompile.Diagnostic]]] = {
+    "compile": lambda: ptcompile.compile(WRONG).diagnostics,
+    "compile, without rules": lambda: ptcompile.compile(WRONG, lint=False).diagnostics,
+    "explain": lambda: ptcompile.explain(WRONG).diagnostics,
+    "simulate": lambda: ptcompile.simulate(WRONG).diagnostics,
+    "requires": lambda: ptcompile.requires(WRONG).diagnostics,
+    "platform": lambda: ptcompile.platform(specs=[WRONG]).diagnostics,
+    "diff": lambda: ptcompile.diff(text("image: a:1\nscript: t.py"), WRONG).diagnostics,
+    "lint": lambda: ptcompile.lint(UNFIT).diagnostics,
+    "import": lambda: ptcompile.import_manifests(UNFIT).diagnostics,
+    "convert": lambda: ptcompile.convert(UNFIT, target="job").diagnostics,
+    "convert, of what is read": lambda: ptcompile.convert(f"{KEPT}---\n" * 10, target="job").diagnostics,
+}
+
+
+@pytest.mark.parametrize("verb", CAPPED)
+def test_no_verb_tells_more_findings_than_the_budget_has(verb: str) -> None:
+    assert len(CAPPED[verb]()) >= 10, "the case is too small"
+    limits._in_force[0] = SMALL._replace(findings=5)
+    found = CAPPED[verb]()
+    assert len(found) == 6
+    assert "more than 5 findings" in found[-1].message
 
 
 def test_what_is_not_simulated_is_named() -> None:

@@ -46,3 +46,10 @@ def test_the_libraries_that_are_needed_are_explained() -> None:
     table = README.partition("## The libraries")[2].partition("\n## ")[0]
     told = {name for row in re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE) for name in row.split(", ")}
     assert needed <= told
+
+
+def test_the_subset_is_that_of_the_contributors() -> None:
+    """One line in each, and all of it is there."""
+    (named,) = re.findall(r"`(python -m pytest -n auto \S+ \S+ tests/[^`]+)`", README)
+    assert named in (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").splitlines()
+    assert all((ROOT / word).exists() for word in named.split() if word.startswith("tests/"))

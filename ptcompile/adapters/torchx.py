@@ -24,6 +24,7 @@ from torchx.specs import AppDef, AppDryRunInfo, AppState, ReplicaStatus, Role, R
 import ptcompile
 from ptcompile.adapters import cluster
 from ptcompile.adapters.torchx_spec import spec_of
+from ptcompile.operators.targets import TARGETS
 
 _STATES: Final = {
     "created": AppState.PENDING,
@@ -41,7 +42,6 @@ _PHASES: Final = {
 }
 _OURS: Final = {"app.kubernetes.io/managed-by": "torchx-ptcompile"}
 """Labels of every job that this scheduler makes, by which `list` finds them."""
-_TARGETS: Final = ("pod", "job", "pytorchjob", "volcano", "jobset", "trainjob")
 
 
 class Request(NamedTuple):
@@ -121,7 +121,7 @@ class PtcompileScheduler(Scheduler[Mapping[str, Any]]):
         """The jobs of this scheduler in every namespace, of every kind that the cluster has."""
         selector = ",".join(f"{key}={value}" for key, value in _OURS.items())
         found = []
-        for target in _TARGETS:
+        for target in TARGETS:
             for live in cluster.find_all(self._api, cluster.reference(target, "", ""), selector):
                 metadata = live["metadata"]
                 if target == "pod" and metadata.get("ownerReferences"):

@@ -6,24 +6,17 @@ may have devices that are not visible here, so no device is missed there. Source
 aws-ofi-nccl 1.15, libfabric 2.1, Kubernetes RDMA shared device plugin 1.5, GKE's GPUDirect guide.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
+from ptcompile.catalogue.fabric_words import EFA, FORK_SAFE, INTERFACE, MNNVL, TUNER, VERBS, concerns
 from ptcompile.kubernetes.accelerators import is_accelerator
 from ptcompile.kubernetes.placement import pinned
 from ptcompile.kubernetes.untyped import Json, at, items, mapping, text
 
 Path = tuple[str | int, ...]
 
-EFA = "vpc.amazonaws.com/efa"
-_VERBS = ("rdma/", "nvidia.com/hostdev", "mellanox.com/", "nvidia.com/rdma")
-"""What names of resources begin with that stand for InfiniBand and RoCE devices, by their device plugins."""
-
 _IB_ENV = ("NCCL_IB_HCA", "NCCL_IB_GID_INDEX")
-_INTERFACE = "NCCL_SOCKET_IFNAME"
-_MNNVL = "NCCL_MNNVL_ENABLE"
-_TUNER = "NCCL_TUNER_CONFIG_PATH"
-_FORK_SAFE = "RDMAV_FORK_SAFE"
 _TYPE = "node.kubernetes.io/instance-type"
 
 
@@ -76,18 +69,6 @@ def gaps(template: Json) -> Iterator[Gap]:
         yield from _tuner(container, spec)
 
 
-_SAID = ("FI_EFA_", "FI_PROVIDER", "NCCL_IB_", "NCCL_NET", _INTERFACE, "NCCL_GPUDIRECTTCPX_", "NCCL_FASTRAK_", _MNNVL,
-         _TUNER, _FORK_SAFE)  # fmt: skip
-"""What the names of all variables begin with that are asked for here."""
-
-
-def concerns(env: Iterable[Json], resources: Iterable[str]) -> bool:
-    """Whether a container has a variable or an RDMA device without which nothing here can be wrong."""
-    if any(text(entry.get("name")).startswith(_SAID) for entry in env):
-        return True
-    return any(str(name).startswith(_VERBS) or name == EFA for name in resources)
-
-
 def _read(container: Json, path: Path, host: bool, networks: bool) -> _Container:
     env, where = {}, {}
     for index, entry in enumerate(items(container.get("env"))):
@@ -111,9 +92,9 @@ def _efa(one: _Container) -> Iterator[Gap]:
     if wanted and EFA not in one.devices and not one.hidden:
         message = f"{wanted} is for EFA, and the container requests no {EFA}: NCCL falls back to TCP or stops"
         yield Gap(one.env_path(wanted), message, f"request {EFA}, or remove {wanted}")
-    if EFA in one.devices and one.env.get(_FORK_SAFE) == "1":
-        message = f"{_FORK_SAFE} is 1, which AWS advises against with EFA"
-        yield Gap(one.env_path(_FORK_SAFE), message, f"remove {_FORK_SAFE}")
+    if EFA in one.devices and one.env.get(FORK_SAFE) == "1":
+        message = f"{FORK_SAFE} is 1, which AWS advises against with EFA"
+        yield Gap(one.env_path(FORK_SAFE), message, f"remove {FORK_SAFE}")
     pages = "FI_EFA_USE_HUGE_PAGE"
     if one.env.get(pages) == "1" and not any(name.startswith("hugepages-") for name in one.devices):
         message = f"{pages} is on, and the container requests no huge pages: libfabric runs without them"
@@ -122,7 +103,7 @@ def _efa(one: _Container) -> Iterator[Gap]:
 
 def _verbs(one: _Container) -> Iterator[Gap]:
     """RDMA devices without locked memory, and RDMA's variables without a device."""
-    device = next((name for name in one.devices if name.startswith(_VERBS)), None)
+    device = next((name for name in one.devices if name.startswith(VERBS)), None)
     if device and not one.locks:
         message = f"{device} registers memory, which needs IPC_LOCK: without it RDMA fails at the memlock limit"
         at_device = (*one.path, "resources", one.devices[device], device)
@@ -136,7 +117,7 @@ def _verbs(one: _Container) -> Iterator[Gap]:
 
 def _turned_off(one: _Container) -> Iterator[Gap]:
     """Variables that turn off what the container asks for, or each other."""
-    verbs = next((name for name in one.devices if name.startswith(_VERBS)), None)
+    verbs = next((name for name in one.devices if name.startswith(VERBS)), None)
     net, provider = one.env.get("NCCL_NET", ""), one.env.get("FI_PROVIDER", "")
     efa = EFA if EFA in one.devices else None
     if verbs and one.env.get("NCCL_IB_DISABLE") == "1":
@@ -157,22 +138,22 @@ def _against(one: _Container, name: str, message: str) -> Gap:
 
 def _interface(one: _Container) -> Iterator[Gap]:
     """NCCL_SOCKET_IFNAME is one list: `^` excludes all of it, `=` makes the names exact, once, in front."""
-    value = one.env.get(_INTERFACE)
+    value = one.env.get(INTERFACE)
     if not value:
         return
     names = value.removeprefix("^").removeprefix("=").split(",")
     if wrong := next((name for name in names if name[:1] in {"^", "=", "!"} or name != name.strip()), None):
-        message = f"{_INTERFACE} has {wrong!r} in its list: NCCL reads it as a name that no interface has"
-        yield Gap(one.env_path(_INTERFACE), message, "write ^ or = once, before the whole list, without spaces")
+        message = f"{INTERFACE} has {wrong!r} in its list: NCCL reads it as a name that no interface has"
+        yield Gap(one.env_path(INTERFACE), message, "write ^ or = once, before the whole list, without spaces")
     elif not value.startswith("^") and "lo" in names:
-        message = f"{_INTERFACE} names lo, on which no other node can be reached"
-        yield Gap(one.env_path(_INTERFACE), message, "remove lo, or write ^lo to exclude it")
+        message = f"{INTERFACE} names lo, on which no other node can be reached"
+        yield Gap(one.env_path(INTERFACE), message, "remove lo, or write ^lo to exclude it")
     elif value.startswith("^") and one.host and not any(name.startswith("docker") for name in names):
-        message = f"{_INTERFACE} excludes {', '.join(names)} and so no longer docker, which NCCL excludes by default"
-        yield Gap(one.env_path(_INTERFACE), message, "write ^lo,docker, or name the interface")
+        message = f"{INTERFACE} excludes {', '.join(names)} and so no longer docker, which NCCL excludes by default"
+        yield Gap(one.env_path(INTERFACE), message, "write ^lo,docker, or name the interface")
     elif value.startswith("^") and not (one.host or one.networks) and _excludes_eth0(value, names):
-        message = f"{_INTERFACE} excludes eth0, the only interface of a pod without other networks"
-        yield Gap(one.env_path(_INTERFACE), message, f"remove {_INTERFACE}")
+        message = f"{INTERFACE} excludes eth0, the only interface of a pod without other networks"
+        yield Gap(one.env_path(INTERFACE), message, f"remove {INTERFACE}")
 
 
 def _excludes_eth0(value: str, names: list[str]) -> bool:
@@ -196,9 +177,9 @@ def _direct(one: _Container, template: Json) -> Iterator[Gap]:
 
 def _multi_node_nvlink(one: _Container) -> Iterator[Gap]:
     """NVLink between nodes goes by an IMEX channel, which a claim or the container runtime brings."""
-    if one.env.get(_MNNVL) == "1" and not one.hidden and "NVIDIA_IMEX_CHANNELS" not in one.env:
-        message = f"{_MNNVL} is 1, but the container claims no channel of a ComputeDomain: NCCL fails"
-        yield Gap(one.env_path(_MNNVL), message, f"claim a channel by resources.claims, or remove {_MNNVL}")
+    if one.env.get(MNNVL) == "1" and not one.hidden and "NVIDIA_IMEX_CHANNELS" not in one.env:
+        message = f"{MNNVL} is 1, but the container claims no channel of a ComputeDomain: NCCL fails"
+        yield Gap(one.env_path(MNNVL), message, f"claim a channel by resources.claims, or remove {MNNVL}")
 
 
 _OF_CLOUD = {"eks": ("efa", EFA), "aks": ("infiniband", "rdma/ib")}
@@ -231,8 +212,8 @@ _TUNERS = {"tuner_config_a3u.txtpb": "nvidia-h200-141gb", "tuner_config_a4.txtpb
 
 def _tuner(one: _Container, spec: Json) -> Iterator[Gap]:
     """A tuner configuration of another machine than the pod selects."""
-    wanted = _TUNERS.get(one.env.get(_TUNER, "").rpartition("/")[2])
+    wanted = _TUNERS.get(one.env.get(TUNER, "").rpartition("/")[2])
     for _, values in pinned(spec, "cloud.google.com/gke-accelerator") if wanted is not None else ():
         if wanted not in values:
-            message = f"{_TUNER} is for {wanted}, but the pod selects {', '.join(values)}"
-            yield Gap(one.env_path(_TUNER), message, "use the configuration of that machine")
+            message = f"{TUNER} is for {wanted}, but the pod selects {', '.join(values)}"
+            yield Gap(one.env_path(TUNER), message, "use the configuration of that machine")

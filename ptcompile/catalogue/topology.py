@@ -1,11 +1,9 @@
-"""The words for the network's levels: labels of nodes by cloud, the nearest level last, and who reads them where.
+"""The words for the network's levels: labels of nodes by cloud, the nearest level last.
 
 Sources: [GKE] https://docs.cloud.google.com/ai-hypercomputer (NCCL tests on GKE) and AI-Hypercomputer/xpk (2026-06-25);
 [EKS] kubernetes/cloud-provider-aws and NVIDIA/topograph docs/reference/node-labels.md (2026-08-21); [AKS]
 Azure/ai-infrastructure-on-azure utilities/aks/torset_labeler (2026-04-22); [OKE] oracle-quickstart/oci-hpc-oke
 docs/using-rdma-network-locality (2026-08-20); NVLink: NVIDIA/k8s-device-plugin GPU feature discovery (2026-08-19).
-Kueue: kubernetes-sigs/kueue apis/kueue/v1beta2/topology_types.go (2026-08-22); KAI: NVIDIA/KAI-Scheduler docs/topology
-(2026-03-07); Volcano: staging/src/volcano.sh/apis/pkg/apis/topology/v1alpha1 (2026-08-20).
 """
 
 from __future__ import annotations
@@ -13,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-_ANYWHERE: Final = ""  # vendors.ANYWHERE: rules of Kueue read the words below, and not the vendors
+_ANYWHERE: Final = ""  # vendors.ANYWHERE, without the vendors
 
 HOST = "kubernetes.io/hostname"
 CLIQUE = "nvidia.com/gpu.clique"
@@ -49,30 +47,6 @@ LEVELS: Mapping[str, Mapping[str, str]] = {
 def nvlink_domain(cloud: str | None) -> str:
     """The label whose value is a node's NVLink domain. On GKE a sub-block of A4X is one rack."""
     return LEVELS["gke"]["subblock"] if cloud == "gke" else CLIQUE
-
-
-KUEUE: Final = {word: f"kueue.x-k8s.io/podset-{word}-topology" for word in ("required", "preferred", "unconstrained")}
-"""Annotations of a pod template, of which it has one: its value is the label of a level of the flavor's Topology."""
-
-KUEUE_SLICE: Final = "kueue.x-k8s.io/podset-slice-required-topology"
-"""Annotation: the level in whose domain each slice of KUEUE_SLICE_SIZE pods runs."""
-
-KUEUE_SLICE_SIZE: Final = "kueue.x-k8s.io/podset-slice-size"
-KUEUE_TOGETHER: Final = "kueue.x-k8s.io/podset-group-name"
-"""Annotation: pod sets with one value run in one domain."""
-
-KAI: Final = {word: f"kai.scheduler/topology-{word}-placement" for word in ("required", "preferred")}
-"""Annotations of an object: their value is the label of a level of the Topology that KAI_TOPOLOGY names."""
-
-KAI_TOPOLOGY: Final = "kai.scheduler/topology"
-
-
-def volcano(tier: int | None) -> dict[str, str | int]:
-    """`networkTopology` of a Volcano Job or PodGroup: within HyperNodes of a tier, or as near as can be.
-
-    Tiers are the cluster's own: none is built in.
-    """
-    return {"mode": "soft"} if tier is None else {"mode": "hard", "highestTierAllowed": tier}
 
 
 def levels_of(cloud: str | None) -> Mapping[str, str]:

@@ -1,6 +1,7 @@
 """The command line: the only part that touches files, standard streams, the environment and exit codes.
 
-Exit status: 0 clean, 1 findings or a spec that does not compile, 2 usage, unreadable input or a fault of ours.
+Exit status: 0 clean, 1 findings or a spec that does not compile, 2 usage, unreadable input or a fault of ours, 130
+Ctrl-C.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ptcompile.about import __version__
 from ptcompile.cli import files, startup
 from ptcompile.cli.bare import bare
-from ptcompile.cli.options import add_output_format
+from ptcompile.cli.options import add_jobs, add_output_format
 
 if TYPE_CHECKING:
     import argparse
@@ -156,6 +157,7 @@ def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
         "--format", choices=("yaml", "json"), default="yaml", help="format of the manifests (default: yaml)"
     )
     one.add_argument("--no-lint", action="store_true", help="do not run the lint rules on the compiled manifests")
+    add_jobs(one)
     _add_common(one)
     one.set_defaults(run=_compile)
 
@@ -198,6 +200,9 @@ def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> 
     one.add_argument("--output-file", metavar="OUT", help="write the findings to this file")
     one.add_argument("--statistics", action="store_true", help="print only how often each rule was found")
     one.add_argument("--add-ignore", action="store_true", help="add an ignore comment for every finding to the files")
+    add_jobs(one)
+    one.add_argument("--no-cache", action="store_true", help="judge files again that have not changed")
+    one.add_argument("--cache-dir", metavar="DIR", help="keep results in this directory, not in the user's own cache")
     one.add_argument("--fix", action="store_true", help="apply safe fixes to the files and report what is left")
     one.add_argument("--diff", action="store_true", help="print fixes as a patch; status 1 if any")
     one.add_argument("--unsafe-fixes", action="store_true", help="also fix what may change the job")
@@ -273,13 +278,14 @@ def _schema(options: argparse.Namespace) -> int:
 
 def run() -> None:
     """The console command: `main`, with every fault of ours as one line and exit status 2."""
+    startup.own_process[0] = True
     gc.disable()  # a short process: nothing it could free is worth the time
     if bare(sys.argv[1:]) is None:
         startup.import_argparse()
     try:
         status = main()
     except KeyboardInterrupt:
-        status = 2
+        status = 130  # as shells have it: 128 and the number of the signal
     except Exception as error:  # the last resort: a person never sees a traceback
         status = files.fault(error)
     files.leave(status)

@@ -16,9 +16,10 @@ def bare(words: Sequence[str]) -> dict[str, Any] | None:
     """
     if words[:1] != ["lint"] or any(word.startswith("-") and word != "-" for word in words):
         return None
-    absent = ("kubernetes_version", "config", "fail_on", "output_file", "cluster")
+    absent = ("kubernetes_version", "config", "fail_on", "output_file", "cluster", "jobs", "cache_dir")
     switches = (
         "no_webhooks", "isolated", "exit_zero", "statistics", "add_ignore", "fix", "diff", "unsafe_fixes", "untrusted",
+        "no_cache",
     )  # fmt: skip
     return {
         **dict.fromkeys(absent),

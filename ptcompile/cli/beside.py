@@ -9,8 +9,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from ptcompile.cli.files import File
-from ptcompile.documents import source
-from ptcompile.streams import objects
 
 _KINDS: Final = frozenset(
     {"Namespace", "LimitRange", "ResourceQuota", "LocalQueue", "ClusterQueue", "Cohort", "ResourceFlavor"}
@@ -19,15 +17,23 @@ _WORDS: Final = tuple(kind.encode() for kind in sorted(_KINDS))
 
 
 class Beside:
-    """What each file has for the others. Only files that name such a kind are read for it."""
+    """What each file has for the others. Only files that name such a kind are read for it, once it is asked for."""
 
     def __init__(self, inputs: Sequence[File]) -> None:
         some = len(inputs) > 1
-        self._found = {file: list(_deciding(file)) for file in inputs if some and _may_decide(file.content)}
+        self.files = {file.name: file for file in inputs if some and _may_decide(file.content)}
+        """The files that may have such an object, by name."""
+        self._found: dict[str, list[Mapping[str, Any]]] | None = None
 
     def of(self, file: File) -> list[Mapping[str, Any]]:
         """What the other files have for this one."""
-        return [one for other, found in self._found.items() if other is not file for one in found]
+        return [one for name, found in self.found().items() if name != file.name for one in found]
+
+    def found(self) -> Mapping[str, list[Mapping[str, Any]]]:
+        """The objects of every file that has some."""
+        if self._found is None:
+            self._found = {name: list(_deciding(file)) for name, file in self.files.items()}
+        return self._found
 
 
 def _may_decide(content: bytes) -> bool:
@@ -35,6 +41,9 @@ def _may_decide(content: bytes) -> bool:
 
 
 def _deciding(file: File) -> Iterator[Mapping[str, Any]]:
+    from ptcompile.documents import source
+    from ptcompile.streams import objects
+
     for document in source.read(file.content, file.name).documents:
         for _, one in objects(document.data):
             if one.get("kind") in _KINDS:

@@ -4,46 +4,43 @@ from __future__ import annotations
 
 import argparse
 import os
+from contextlib import closing
 from typing import TYPE_CHECKING
 
-from ptcompile.cli import files, sets
+from ptcompile.cli import files
 from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
+from ptcompile.cli.many import shared
+from ptcompile.cli.many.compiling import ALL, Compiled, Compiler
 from ptcompile.cli.options import check_target
 from ptcompile.documents.emit import emit_all
 from ptcompile.verbs import compile
 
 if TYPE_CHECKING:
-    from ptcompile.findings.diagnostics import Diagnostic
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
-
     Manifests = list[dict[str, object]]
     Outputs = dict[str, dict[str, Manifests]]
     """By target, and by the file of specs; the target of one run is the empty name."""
-
-ALL = "all"
-"""The --target that stands for every one that can express the job."""
 
 
 def run(options: argparse.Namespace) -> int:
     """Compile every spec of every file. One error anywhere, and nothing is written."""
     config = load(None)
-    targets = _targets(options, config)
+    targets = targets_of(options, config)
     findings = Findings(options.output_format, extensions=config.extensions)
-    if options.set:
-        findings.text(sets.NAME, sets.texts(options.set))
-    if options.name is not None:
-        findings.text(sets.RUN, options.name)
+    if options.set or options.name is not None:
+        _show_options(options, findings)
     inputs, unreadable = files.read_all(options.paths)
     if options.name is not None and len(inputs) > 1:
         raise UsageError(f"--name names one job, but {len(inputs)} files were given")
     findings.unreadable(unreadable)
     profile = findings.profile(options.cluster)
     outputs: Outputs = {}
-    for file in inputs if profile is not None else ():
-        for target, manifests in _compiled(file, targets, options, config, profile, findings).items():
-            outputs.setdefault(target, {})[file.name] = manifests
+    if profile is not None:
+        compiler = Compiler(options, config, profile, targets)
+        with closing(shared(compiler, inputs, options.jobs)) as results:
+            for file, one in zip(inputs, results, strict=True):
+                _collect(file, one, outputs, findings)
     status = findings.finish()
     if status:
         return status
@@ -57,7 +54,17 @@ def run(options: argparse.Namespace) -> int:
     return write(outputs, options.output, options.format)
 
 
-def _targets(options: argparse.Namespace, config: Config) -> list[str | None]:
+def _collect(file: File, one: Compiled, outputs: Outputs, findings: Findings) -> None:
+    """Put the manifests of a file to those of the others, and what there is to say of it to the findings."""
+    for note in one.notes:
+        files.say(note)
+    manifests = [each for made in one.manifests.values() for each in made]
+    if findings.compiled(file, compile.Result(tuple(manifests), one.diagnostics), one.lines):
+        for target, made in one.manifests.items():
+            outputs.setdefault(target, {})[file.name] = made
+
+
+def targets_of(options: argparse.Namespace, config: Config) -> list[str | None]:
     """The targets to compile for. Raises `UsageError` for options that do not go together."""
     if not options.paths:
         raise UsageError("no spec given; ptcompile --help shows how (- reads standard input)")
@@ -76,49 +83,14 @@ def _targets(options: argparse.Namespace, config: Config) -> list[str | None]:
     return [*named] or [None]
 
 
-def _compiled(
-    file: File,
-    targets: list[str | None],
-    options: argparse.Namespace,
-    config: Config,
-    profile: ClusterProfile | None,
-    findings: Findings,
-) -> dict[str, Manifests]:
-    """The manifests of a file by target, with what there is to say added to the findings, each once."""
-    overrides = [(one.path, one.value) for one in options.set]
-    results: dict[str | None, compile.Result] = {}
-    for target in targets:
-        result = compile.compile(
-            file.content,
-            target=target,
-            cluster=profile,
-            name=options.name,
-            filename=file.name,
-            overrides=overrides,
-            lint=not options.no_lint,
-            select=config.selected(),
-            ignore=[*config.ignore, *config.ignored_in(file.name)],
-            extensions=config.extensions,
-        )
-        pointed = sets.pointed(result.diagnostics, options.set, options.name)
-        results[target] = result._replace(diagnostics=tuple(pointed))
-    if ALL in options.target and any(one.ok for one in results.values()):
-        results = {target: one for target, one in results.items() if one.ok or not _unable(target, one)}
-    found = (d._replace(fix=None) for one in results.values() for d in one.diagnostics)  # fixes are lint's
-    said: dict[Diagnostic, None] = dict.fromkeys(found)
-    manifests = [made for one in results.values() for made in one.manifests]
-    if not findings.compiled(file, compile.Result(tuple(manifests), tuple(said))):
-        return {}
-    return {target or "" if len(targets) > 1 else "": list(one.manifests) for target, one in results.items()}
+def _show_options(options: argparse.Namespace, findings: Findings) -> None:
+    """Let findings about --set and --name be shown under their words."""
+    from ptcompile.cli import sets
 
-
-def _unable(target: str | None, result: compile.Result) -> bool:
-    """Whether a target cannot express a job that others can, which is then said and no error."""
-    errors = [one for one in result.diagnostics if one.severity == "error"]
-    if any(one.name != "unsupported-by-target" for one in errors):
-        return False
-    files.say(f"ptcompile: not for {target}: {errors[0].message}\n")
-    return True
+    if options.set:
+        findings.text(sets.NAME, sets.texts(options.set))
+    if options.name is not None:
+        findings.text(sets.RUN, options.name)
 
 
 def write(outputs: Outputs, output: str | None, form: str) -> int:

@@ -5,7 +5,7 @@ the command line. It names no file outside of the repository.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from ptcompile.cli import files
@@ -13,8 +13,11 @@ from ptcompile.cli.files import UsageError
 from ptcompile.cli.trust import inside, root_of
 from ptcompile.findings.selection import NO_CODES, named
 from ptcompile.kubernetes.names import suggest
+from ptcompile.kubernetes.versions import parse_version
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+
     from ptcompile.extending import Extensions
 else:
     Extensions = object  # as text, NamedTuple would compile it
@@ -49,6 +52,10 @@ class Config(NamedTuple):
     def selected(self) -> list[str] | None:
         """The selectors of what is looked for; None for everything."""
         return None if self.select is None else [*self.select, *self.extend_select]
+
+    def ignored(self, path: str) -> list[str]:
+        """The selectors of what is not told of one file."""
+        return [*self.ignore, *self.ignored_in(path)]
 
     def ignored_in(self, path: str) -> list[str]:
         """The selectors that are ignored in one file, by its path from the folder or by its name alone."""
@@ -224,3 +231,41 @@ _READ: Final[dict[str, Any]] = {
     "plugins": _names,
     "rule": _tables,
 }
+
+
+def settings(options: "Namespace") -> Config:
+    """The configuration with the command line laid over it. Raises `UsageError`."""
+    config = load(options.config, isolated=options.isolated)
+    for option in ("select", "extend_select", "ignore"):
+        try:
+            named(_split(getattr(options, option)), config.codes)
+        except ValueError as error:
+            raise UsageError(f"--{option.replace('_', '-')}: {error}") from None
+    version = options.kubernetes_version or config.kubernetes_version
+    if version is not None:
+        try:
+            parse_version(version)
+        except ValueError as error:
+            raise UsageError(f"--kubernetes-version: {error}") from None
+    select = tuple(_split(options.select)) or config.select
+    schemas = tuple(options.schemas) or config.schemas
+    if schemas:
+        from ptcompile.validate.definitions.files import read_definitions
+
+        try:
+            read_definitions(schemas)
+        except ValueError as error:
+            raise UsageError(f"--schemas: {error}") from None
+    return config._replace(
+        schemas=schemas,
+        select=select,
+        extend_select=(*config.extend_select, *_split(options.extend_select)),
+        ignore=(*config.ignore, *_split(options.ignore)),
+        cluster=options.cluster or config.cluster,
+        kubernetes_version=version,
+        fail_on=options.fail_on or config.fail_on,
+    )
+
+
+def _split(values: Sequence[str]) -> list[str]:
+    return [one for value in values for one in value.split(",")]

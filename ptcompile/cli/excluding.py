@@ -38,6 +38,7 @@ def excluding(config: Config) -> Callable[[str], bool]:
 
 def _matches(patterns: tuple[str, ...], folder: str, path: str) -> bool:
     relative = os.path.relpath(path, folder).replace(os.sep, "/") + ("/" if path.endswith(os.sep) else "")
+    relative = os.fsencode(relative).decode(errors="replace")  # pathspec encodes it again, where RE2 is installed
     return not relative.startswith("../") and _spec(patterns).match_file(relative)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ptcompile.cli import config, files, rules_command
+from ptcompile.cli.config import Config
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format, check_target
@@ -16,7 +17,6 @@ from ptcompile.verbs import compile
 if TYPE_CHECKING:
     from ptcompile.explaining.explanation import Explanation
     from ptcompile.explaining.model import Cause
-    from ptcompile.extending import Extensions
     from ptcompile.findings.diagnostics import Diagnostic
 
 _EPILOG = """\
@@ -47,17 +47,18 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     one.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
     one.add_argument("--format", choices=("text", "json"), default="text", help="format of the result (default: text)")
     one.add_argument("--html", metavar="FILE", help="write a self-contained HTML page (- for standard output)")
+    one.add_argument("--no-lint", action="store_true", help="do not run the lint rules on the compiled manifests")
     add_output_format(one)
     one.set_defaults(run=run)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Explain the manifests of one file, or a code. 1 where a spec does not compile."""
+    """Explain the manifests of one file, or a code. 1 where `compile` would write no manifests."""
     if options.path is None and rules_command.is_code(options.spec):
         return rules_command.explain(options.spec)
-    extensions = config.extensions()
-    check_target(options.target, extensions=extensions)
-    findings = Findings(options.output_format)
+    settings = config.load(None)
+    check_target(options.target, extensions=settings.extensions)
+    findings = Findings(options.output_format, extensions=settings.extensions)
     inputs, unreadable = files.read_all([options.spec])
     findings.unreadable(unreadable)
     if not inputs:
@@ -65,15 +66,15 @@ def run(options: argparse.Namespace) -> int:
     if len(inputs) > 1:
         raise UsageError(f"{options.spec} has {len(inputs)} files, and explain reads one")
     if options.html is not None:
-        return _page(inputs[0], options, findings, extensions)
-    explanation = _explained(inputs[0], options, findings, extensions)
+        return _page(inputs[0], options, findings, settings)
+    explanation = _explained(inputs[0], options, findings, settings)
     status = findings.finish()
     if not explanation.jobs:
         return status
     return max(status, files.write_stdout(_shown(explanation, options)))
 
 
-def _page(file: File, options: argparse.Namespace, findings: Findings, extensions: Extensions | None) -> int:
+def _page(file: File, options: argparse.Namespace, findings: Findings, settings: Config) -> int:
     """Write the page of every target, or of one. It is written for what does not compile as well: it shows why."""
     from ptcompile import page
 
@@ -87,7 +88,10 @@ def _page(file: File, options: argparse.Namespace, findings: Findings, extension
         cluster=profile and profile.content,
         filename=file.name,
         cluster_filename=options.cluster or "",
-        extensions=extensions,
+        lint=not options.no_lint,
+        select=settings.selected(),
+        ignore=settings.ignored(file.name),
+        extensions=settings.extensions,
     )
     _tell(shown.diagnostics, (file, profile), findings)
     status = findings.finish()
@@ -110,9 +114,7 @@ def _tell(found: Sequence[Diagnostic], given: Sequence[File | None], findings: F
         findings.add(one, [diagnostic for diagnostic in found if diagnostic.filename == one.name])
 
 
-def _explained(
-    file: File, options: argparse.Namespace, findings: Findings, extensions: Extensions | None
-) -> Explanation:
+def _explained(file: File, options: argparse.Namespace, findings: Findings, settings: Config) -> Explanation:
     profile = _profile(options)
     explanation = compile.explain(
         file.content,
@@ -120,7 +122,10 @@ def _explained(
         cluster=profile and profile.content,
         filename=file.name,
         cluster_filename=options.cluster,
-        extensions=extensions,
+        lint=not options.no_lint,
+        select=settings.selected(),
+        ignore=settings.ignored(file.name),
+        extensions=settings.extensions,
     )
     _tell(explanation.diagnostics, (file, profile), findings)
     return explanation

@@ -3,20 +3,17 @@
 import os
 import stat
 import sys
-import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from functools import cache
 from typing import NamedTuple, TextIO
 
-from ptcompile.cli.trust import leads_out, untrusted
+from ptcompile.cli.trust import leads_out, once_a_folder, place_of, untrusted
 from ptcompile.limits import limits
 
 SUFFIXES = (".yaml", ".yml", ".json")
-_TEMPORARY = ".ptcompile-"
-_OLD = 3600
-"""Seconds after which no run is still writing a temporary file."""
 _STDIN = frozenset({"-", "/dev/stdin"})
+ERASE: list[str] = []
+"""What erases a line of progress that is on the terminal, before anything else is written."""
 
 
 class UsageError(Exception):
@@ -30,6 +27,10 @@ class File(NamedTuple):
     content: bytes
     named: bool
 
+    def text(self) -> str:
+        """The content for people to read: what is not UTF-8 is replaced."""
+        return self.content.decode("utf-8-sig", errors="replace")
+
 
 def read_all(paths: Sequence[str], exclude: Callable[[str], bool] | None = None) -> tuple[list[File], list[str]]:
     """The files behind the paths, and a sentence for each that cannot be read.
@@ -40,38 +41,22 @@ def read_all(paths: Sequence[str], exclude: Callable[[str], bool] | None = None)
     found: list[File] = []
     unreadable: list[str] = []
     seen: set[str] = set()
-    folders: dict[str, _Folder] = {}
+    place, out = place_of(), once_a_folder(leads_out)
     for path, named in _expand(paths, exclude or (lambda _: False)):
-        place, tree = ("", None) if path in _STDIN else _place(path, folders)
-        if place in seen:
+        if path not in _STDIN and (real := place(path)) in seen:
             continue  # the same file in another spelling
-        if place:
-            seen.add(place)
-        if tree and (not named or untrusted()):
+        if path not in _STDIN:
+            seen.add(real)
+        if (not named or untrusted()) and path not in _STDIN and (tree := out(path)):
             unreadable.append(f"{path}: a link that leads out of {tree}" + ("" if named else "; name it to read it"))
             continue
         try:
             content = _read(path)
         except OSError as error:
-            unreadable.append(f"{path}: {_reason(error)}")
+            unreadable.append(f"{path}: {reason(error)}")
             continue
         found.append(File("<stdin>" if path in _STDIN else path, content, named))
     return found, unreadable
-
-
-_Folder = tuple[str, str | None]
-"""Where a folder lies with all links followed, and the tree that its files leave by it."""
-
-
-def _place(path: str, folders: dict[str, _Folder]) -> _Folder:
-    """Where a file lies with all links followed, and the tree that it leaves; those of its folder are followed once."""
-    folder, name = os.path.split(path)
-    if os.path.islink(path) or name in ("", os.curdir, os.pardir):
-        return os.path.realpath(path), leads_out(path)
-    if folder not in folders:
-        folders[folder] = os.path.realpath(folder), leads_out(path)
-    real, tree = folders[folder]
-    return os.path.join(real, name), tree
 
 
 def read(path: str) -> bytes:
@@ -79,7 +64,7 @@ def read(path: str) -> bytes:
     try:
         return _read(path)
     except OSError as error:
-        raise UsageError(f"{path}: {_reason(error)}") from None
+        raise UsageError(f"{path}: {reason(error)}") from None
 
 
 def _expand(paths: Sequence[str], exclude: Callable[[str], bool]) -> Iterator[tuple[str, bool]]:
@@ -109,10 +94,13 @@ def _read(path: str) -> bytes:
     """At most one byte more than a file may have: the reader says that it is too large, and nothing is exhausted."""
     if path in _STDIN:
         return _stdin()
+    most = limits().characters + 1
     with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
-        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
             raise OSError("not a regular file")
-        return file.read(limits().characters + 1)
+        content = file.read(min(status.st_size + 1, most))  # what is asked for is allocated
+        return content + file.read(most - len(content)) if len(content) > status.st_size else content
 
 
 def _stdin() -> bytes:
@@ -121,7 +109,8 @@ def _stdin() -> bytes:
     return sys.stdin.buffer.read(limits().characters + 1)
 
 
-def _reason(error: OSError) -> str:
+def reason(error: OSError) -> str:
+    """Why a file cannot be read or written, as a part of a sentence."""
     return (error.strerror or str(error)).lower()
 
 
@@ -145,7 +134,7 @@ def write_files(contents: dict[str, str]) -> None:
             with open(path, "w", encoding="utf-8", newline="\n") as file:
                 file.write(text)
     except OSError as error:
-        raise UsageError(f"{path or 'output'}: {_reason(error)}") from None
+        raise UsageError(f"{path or 'output'}: {reason(error)}") from None
     finally:
         for temporary, _ in ready:
             if os.path.exists(temporary):
@@ -161,14 +150,18 @@ def _beside(path: str, text: str) -> tuple[str, str]:
 
     Its name cannot be foreseen and nothing of that name is opened: in a shared folder a link may lie in wait there.
     """
+    from ptcompile.cli import temporaries  # for those who write files
+
     if path and (tree := leads_out(path)):
         raise OSError(0, f"a link that leads out of {tree}, where nothing is written")
     place = os.path.realpath(path) if path else path
     if os.path.isdir(place) or not path:
         raise IsADirectoryError(0, "is a directory" if path else "no file name")
     os.makedirs(os.path.dirname(place) or ".", exist_ok=True)
-    _remove_old(os.path.dirname(place))
-    temporary = os.path.join(os.path.dirname(place), f"{_TEMPORARY}{os.urandom(8).hex()}.tmp")
+    temporaries.sweep(os.path.dirname(place))
+    if os.path.exists(place) and not os.stat(place).st_mode & 0o222:
+        raise OSError(0, "is read-only")  # root could, and a rename always can
+    temporary = os.path.join(os.path.dirname(place), temporaries.name())
     file = open(temporary, "x", encoding="utf-8", newline="\n")  # noqa: SIM115 - what was not made is not removed
     try:
         with file:
@@ -177,25 +170,10 @@ def _beside(path: str, text: str) -> tuple[str, str]:
             os.fsync(file.fileno())
         if os.path.exists(place):
             _like(place, temporary)
-    except OSError:
+    except BaseException:  # Ctrl-C too
         os.unlink(temporary)
         raise
     return temporary, place
-
-
-@cache
-def _remove_old(folder: str) -> None:
-    """Remove what a run left that was killed (SIGKILL) an hour ago or earlier; asked once for each folder."""
-    with suppress(OSError), os.scandir(folder or ".") as entries:
-        for entry in entries:
-            if (
-                entry.name.startswith(_TEMPORARY)
-                and entry.name.endswith(".tmp")
-                and entry.is_file(follow_symlinks=False)
-            ):
-                old = time.time() - entry.stat(follow_symlinks=False).st_mtime > _OLD
-                with suppress(OSError):
-                    os.unlink(entry.path) if old else None
 
 
 def _like(place: str, temporary: str) -> None:
@@ -214,13 +192,14 @@ def write_stdout(text: str) -> int:
 
 def write_bytes(content: bytes) -> int:
     """The same for what is text already encoded, byte for byte."""
+    say("", raw=True)
     try:
         if sys.stdout is None:
             raise OSError("standard output is closed")
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
     except OSError as error:
-        say(f"ptcompile: cannot write the result: {_reason(error)}\n")
+        say(f"ptcompile: cannot write the result: {reason(error)}\n")
         return 2
     return 0
 
@@ -236,6 +215,8 @@ def say(text: str, *, raw: bool = False) -> None:
         from ptcompile.report.common import printable
 
         text = "\n".join(printable(line) for line in text.split("\n"))
+    text = "".join([*ERASE, text])
+    ERASE.clear()
     try:
         sys.stderr.buffer.write(text.encode(errors="backslashreplace"))
         sys.stderr.buffer.flush()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ptcompile.about import SITE, page_address
@@ -14,6 +14,8 @@ from ptcompile.cli.trust import hidden
 from ptcompile.findings.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
+    import argparse
+
     from ptcompile.extending import Extensions
     from ptcompile.verbs import compile
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -43,13 +45,15 @@ class Findings:
         self._fail_on, self._exit_zero = fail_on, exit_zero
         self._output_file, self._statistics = output_file, statistics
         self.meant = 0
-        """Findings that comments in the files say are meant."""
+        """Findings that comments in the files, the configuration or an option say are meant."""
         self.fixed: int | None = None
         """Findings that were fixed, where that was asked for."""
         self.stdout_is_taken = False
         """Whether a result stands on standard output already; the findings go to standard error then."""
         self._diagnostics: list[Diagnostic] = []
         self._texts: dict[str | None, str] = {}
+        self._lines: dict[str | None, dict[int, str]] = {}
+        """Of files whose lines were chosen already: those that a report in full shows, by number."""
         self._files = self._documents = 0
         self._unchecked: list[str] = []
         self._skipped: list[str] = []
@@ -80,22 +84,30 @@ class Findings:
         self._texts[name] = text
 
     def add(
-        self, file: File, found: Sequence[Diagnostic], *, documents: int = 1, unchecked: Sequence[str] = ()
+        self,
+        file: File,
+        found: Sequence[Diagnostic],
+        *,
+        documents: int = 1,
+        unchecked: Sequence[str] = (),
+        lines: Mapping[int, str] | None = None,
     ) -> None:
-        """Count a file; keep its findings, and its text where there are any."""
+        """Count a file; keep its findings, and where there are any its text, or those `lines` of it that are shown."""
         self._files += 1
         self._documents += documents
         self._unchecked += unchecked
         self._diagnostics += found
-        if found and not hidden(file.name):
-            self._texts[file.name] = file.content.decode("utf-8-sig", errors="replace")
+        if lines is not None:
+            self._lines.setdefault(file.name, {}).update(lines)
+        elif found and not hidden(file.name):
+            self._texts[file.name] = file.text()
 
-    def compiled(self, file: File, result: compile.Result) -> bool:
+    def compiled(self, file: File, result: compile.Result, lines: Mapping[int, str] | None = None) -> bool:
         """Count a file that was compiled; False for one of a directory with nothing of ours in it, which is skipped."""
         if not file.named and not result.manifests and all(d.name == "unknown-kind" for d in result.diagnostics):
             self._skipped.append(file.name)
             return False
-        self.add(file, result.diagnostics)
+        self.add(file, result.diagnostics, lines=lines)
         return True
 
     def no_jobs(self, paths: Sequence[str]) -> int:
@@ -138,6 +150,11 @@ class Findings:
 
             named = [one.name for one in self._diagnostics]
             text = sarif(self._diagnostics, self._texts, pages(named) | self._more_pages(named))
+        elif self._format == "full":
+            from ptcompile.report.full import framed, lines_shown
+
+            lines = {name: lines_shown(self._diagnostics, text, name) for name, text in self._texts.items()}
+            text = framed(self._diagnostics, {**self._lines, **lines})
         else:
             text = renderer(self._format)(self._diagnostics, self._texts)
         if self._output_file is not None:
@@ -183,7 +200,7 @@ class Findings:
         if not all(fixes):
             parts.append(f"{len(fixes) - sum(fixes)} fixable with --unsafe-fixes")
         if self.meant:
-            parts.append(f"{self.meant} ignored by comments")
+            parts.append(f"{self.meant} ignored")
         if judged:
             parts = [_count(self._files, "file"), _count(self._documents, "document"), *parts]
         if self._unchecked:
@@ -196,3 +213,17 @@ class Findings:
 
 def _count(n: int, what: str) -> str:
     return f"{n} {what}{'' if n == 1 else 's'}"
+
+
+def shows_lines(options: argparse.Namespace) -> bool:
+    """Whether the report shows lines of the files."""
+    return options.output_format == "full" and not getattr(options, "statistics", False)
+
+
+def lines_of(file: File, found: Sequence[Diagnostic], options: argparse.Namespace) -> Mapping[int, str]:
+    """The lines that are shown with findings in a file, by number, secrets masked."""
+    if not found or not shows_lines(options):
+        return {}
+    from ptcompile.report.full import lines_shown
+
+    return {} if hidden(file.name) else lines_shown(found, file.text(), file.name)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import argparse
 import difflib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import closing
 from typing import NamedTuple
 
 from ptcompile.cli import files
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
+from ptcompile.cli.many import shared
+from ptcompile.cli.many.judge import Judge
 from ptcompile.report.common import place, printable
-from ptcompile.verbs.fix import Fixed, fixed_by
-from ptcompile.verbs.lint import Report
+from ptcompile.verbs.fix import Fixed
 
 _lines = re.compile(r"[^\n]*\n|[^\n]+").findall
 
@@ -36,13 +38,11 @@ def asked(options: argparse.Namespace) -> bool:
     return bool(options.fix or options.diff)
 
 
-def run(inputs: Iterable[File], lint: Callable[[File], Report], findings: Findings, options: argparse.Namespace) -> int:
+def run(inputs: Sequence[File], judge: Judge, findings: Findings) -> int:
     """Fix all files, then report what is left of their findings; or show the difference and write nothing."""
-
-    def fixed(file: File) -> Fixed:
-        return fixed_by(file.content, lambda text: lint(file._replace(content=text)), unsafe=options.unsafe_fixes)
-
-    done = [_File(file, fixed(file)) for file in inputs]
+    options = judge.options
+    with closing(shared(judge.fixed, inputs, options.jobs)) as results:
+        done = [_File(*one) for one in zip(inputs, results, strict=True)]
     for one in done:
         _say_skipped(one)
     return _show(done, findings) if options.diff else _write(done, findings)

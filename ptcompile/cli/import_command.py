@@ -12,6 +12,7 @@ from ptcompile.cli import files
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format
+from ptcompile.cli.progress import watched
 
 if TYPE_CHECKING:
     from ptcompile.verbs.import_manifests import Imported
@@ -72,7 +73,7 @@ def run(options: argparse.Namespace) -> int:
     values = dict(_value(text) for text in options.set)
     profile = findings.profile(options.cluster)
     found: dict[str, Imported] = {}
-    for file in inputs if profile is not None else ():
+    for file in watched(inputs, len(inputs)) if profile is not None else ():
         content = _filled(file.content, values)
         imported = import_manifests(
             content,

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from ptcompile.cli import files
-from ptcompile.cli.config import Config, load
+from ptcompile.cli.beside import Beside
+from ptcompile.cli.config import settings
 from ptcompile.cli.excluding import excluding
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.findings import Findings
-from ptcompile.findings.selection import named
-from ptcompile.kubernetes.versions import parse_version
-from ptcompile.verbs import lint
+from ptcompile.cli.many.judge import Judge, judged
 
 if TYPE_CHECKING:
     import argparse
-
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
-
-_OFTEN = 50
-"""Files between two words on the progress."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -30,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
     if not options.paths:
         raise UsageError("no file given; ptcompile lint --help shows how (- reads standard input)")
     fixing = _asks_for_fixes(options)
-    config = _settings(options)
+    config = settings(options)
     findings = Findings(
         options.output_format,
         fail_on=config.fail_on,
@@ -43,58 +36,21 @@ def run(options: argparse.Namespace) -> int:
     findings.unreadable(unreadable)
     profile = findings.profile(config.cluster) if config.cluster else None
     if options.add_ignore:
-        return _add_ignores(inputs, config, profile, options)
+        return _add_ignores(inputs, Judge(options, config, profile))
     if fixing:
         from ptcompile.cli import fixes
 
-        return fixes.run(_told(inputs), lambda file: _report(file, config, profile, options), findings, options)
-    from ptcompile.cli.beside import Beside
-
+        return fixes.run(inputs, Judge(options, config, profile), findings)
     others = Beside(inputs)
-    for file in _told(inputs):
-        report = _report(file, config, profile, options, others.of(file))
-        findings.add(file, report.diagnostics, documents=report.documents, unchecked=report.unchecked)
-        findings.meant += len(report.meant)
+    for file, one in judged(inputs, Judge(options, config, profile, others.of), others):
+        findings.add(file, one.diagnostics, documents=one.documents, unchecked=one.unchecked, lines=one.lines)
+        findings.meant += one.meant
     return findings.finish(always=True)
 
 
 def _folders(paths: Sequence[str]) -> bool:
     """Whether files are looked for, and not all named."""
     return any("*" in path or os.path.isdir(path) for path in paths)
-
-
-def _settings(options: argparse.Namespace) -> Config:
-    """The configuration with the command line laid over it. Raises `UsageError`."""
-    config = load(options.config, isolated=options.isolated)
-    for option in ("select", "extend_select", "ignore"):
-        try:
-            named(_split(getattr(options, option)), config.codes)
-        except ValueError as error:
-            raise UsageError(f"--{option.replace('_', '-')}: {error}") from None
-    version = options.kubernetes_version or config.kubernetes_version
-    if version is not None:
-        try:
-            parse_version(version)
-        except ValueError as error:
-            raise UsageError(f"--kubernetes-version: {error}") from None
-    select = tuple(_split(options.select)) or config.select
-    schemas = tuple(options.schemas) or config.schemas
-    if schemas:
-        from ptcompile.validate.definitions.files import read_definitions
-
-        try:
-            read_definitions(schemas)
-        except ValueError as error:
-            raise UsageError(f"--schemas: {error}") from None
-    return config._replace(
-        schemas=schemas,
-        select=select,
-        extend_select=(*config.extend_select, *_split(options.extend_select)),
-        ignore=(*config.ignore, *_split(options.ignore)),
-        cluster=options.cluster or config.cluster,
-        kubernetes_version=version,
-        fail_on=options.fail_on or config.fail_on,
-    )
 
 
 def _asks_for_fixes(options: argparse.Namespace) -> bool:
@@ -105,53 +61,14 @@ def _asks_for_fixes(options: argparse.Namespace) -> bool:
     return fixes.asked(options)
 
 
-def _split(values: Sequence[str]) -> list[str]:
-    return [one for value in values for one in value.split(",")]
-
-
-def _report(
-    file: File,
-    config: Config,
-    profile: ClusterProfile | None,
-    options: argparse.Namespace,
-    beside: Sequence[Mapping[str, Any]] = (),
-) -> lint.Report:
-    return lint.lint(
-        file.content,
-        filename=file.name,
-        cluster=profile,
-        kubernetes=config.kubernetes_version,
-        webhooks=not options.no_webhooks,
-        unknown_kinds=options.unknown_kinds,
-        select=config.selected(),
-        ignore=[*config.ignore, *config.ignored_in(file.name)],
-        schemas=config.schemas,
-        beside=beside,
-        extensions=config.extensions,
-    )
-
-
-def _told(inputs: Sequence[File]) -> Iterator[File]:
-    """The files, with a word on the progress where a person waits for many."""
-    watched = len(inputs) > _OFTEN and sys.stderr is not None and sys.stderr.isatty()
-    for at, file in enumerate(inputs):
-        if watched and at % _OFTEN == 0:
-            files.say(f"\rptcompile: {at} of {len(inputs)} files ", raw=True)
-        yield file
-    if watched:
-        files.say("\r\x1b[K", raw=True)
-
-
-def _add_ignores(
-    inputs: Iterable[File], config: Config, profile: ClusterProfile | None, options: argparse.Namespace
-) -> int:
+def _add_ignores(inputs: Iterable[File], judge: Judge) -> int:
     """Write a comment for every finding, and say what cannot be said in a comment."""
     from ptcompile.documents.suppression import add_ignores
 
     changed: dict[str, str] = {}
     added = left = 0
     for file in inputs:
-        report = _report(file, config, profile, options)
+        report = judge.report(file)
         if not report.diagnostics:
             continue
         text, done = add_ignores(file.content.decode("utf-8", errors="surrogateescape"), report.diagnostics)

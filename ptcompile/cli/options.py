@@ -24,6 +24,22 @@ def add_output_format(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Add --jobs, how many processes share the files."""
+    parser.add_argument(
+        "--jobs", type=_jobs, metavar="N", help="processes that share the files (default: as many as pay)"
+    )
+
+
+def _jobs(text: str) -> int:
+    """What --jobs reads. Raises ArgumentTypeError, which argparse reports, for anything but a number above 0."""
+    if text.isascii() and text.isdigit() and int(text) > 0:
+        return int(text)
+    from argparse import ArgumentTypeError
+
+    raise ArgumentTypeError(f"{text!r} is not a number of processes, 1 or more")
+
+
 def check_target(name: str | None, *, beside: tuple[str, ...] = (), extensions: Extensions | None = None) -> None:
     """Raises `UsageError` for a target that does not exist. `beside`: other words that the option takes."""
     if name is None:

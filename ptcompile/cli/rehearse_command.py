@@ -6,13 +6,13 @@ import argparse
 import json
 import os
 import signal
-import sys
 from typing import TYPE_CHECKING
 
 from ptcompile.cli import config, files
 from ptcompile.cli.files import UsageError
 from ptcompile.cli.findings import Findings
 from ptcompile.cli.options import add_output_format, check_target
+from ptcompile.cli.progress import show, terminal
 
 if TYPE_CHECKING:
     from ptcompile.extending import Extensions
@@ -142,15 +142,14 @@ def _play(options: argparse.Namespace, job: Job, faults: list[Fault], limit: flo
     if script is not None and not os.path.isfile(script):
         raise UsageError(f"--script {script}: no such file")
     settings = Settings(options.python, script, options.own_command, options.scale, limit, options.image)
-    alive = sys.stderr.isatty()
+    alive = terminal()
 
     def progress(line: str) -> None:
-        files.say(f"\r\x1b[K{line}" if alive else f"{line}\n", raw=alive)
+        show(line) if alive else files.say(f"{line}\n")
 
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C: nothing is left behind
     try:
         return rehearse(job, faults, settings=settings, most=options.max_processes, progress=progress)
     finally:
         signal.signal(signal.SIGTERM, before)
-        if alive:
-            files.say("\r\x1b[K", raw=True)
+        files.say("", raw=True)  # the last line of progress goes

@@ -1,7 +1,5 @@
 """`--set` and `--set-string`: their texts as overrides, and findings about them under carets."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple

@@ -5,6 +5,9 @@ from __future__ import annotations
 import sys
 from types import ModuleType
 
+own_process: list[bool] = [False]
+"""Whether this process is the command's own: only then are others started without being asked for."""
+
 
 def import_argparse() -> None:
     """Import argparse without gettext, which would look for translations of its few words and import locale for it.

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Final
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+T = TypeVar("T")
 
 _DEVICES: Final = "/dev/"
 _untrusted: list[bool] = [False]
@@ -51,6 +54,31 @@ def leads_out(path: str) -> str | None:
     if root is None:
         return folder if os.path.islink(path) and not inside(path, folder) else None
     return None if inside(path, root) else root
+
+
+def place_of() -> Callable[[str], str]:
+    """What gives the place of each file of a run with all links followed."""
+    folder = once_a_folder(lambda path: os.path.realpath(os.path.dirname(path)))
+
+    def place(path: str) -> str:
+        return os.path.realpath(path) if os.path.islink(path) else os.path.join(folder(path), os.path.basename(path))
+
+    return place
+
+
+def once_a_folder(ask: Callable[[str], T]) -> Callable[[str], T]:
+    """The same answer for all files of a folder, as that of the first; a file that is a link is asked itself."""
+    folders: dict[str, T] = {}
+
+    def answer(path: str) -> T:
+        if os.path.islink(path):
+            return ask(path)
+        folder = os.path.dirname(path)
+        if folder not in folders:
+            folders[folder] = ask(path)
+        return folders[folder]
+
+    return answer
 
 
 def hidden(path: str) -> bool:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from ptcompile.cli import files
+from ptcompile.cli.config import Config, load
 from ptcompile.cli.files import File, UsageError
 from ptcompile.cli.options import check_target
 
@@ -48,6 +49,7 @@ def run(options: argparse.Namespace) -> int:
         raise UsageError("standard input does not change: watch needs a file")
     for path in filter(None, (options.spec, options.cluster)):
         files.read(path)
+    settings = load(None)
     from ptcompile.cli.live import Live
 
     try:
@@ -57,18 +59,18 @@ def run(options: argparse.Namespace) -> int:
     files.say(f"ptcompile: {live.address} (Ctrl-C ends it)\n")
     gc.enable()  # a short process needs none of it; this one stays
     with live, suppress(KeyboardInterrupt):
-        _watch(live, options)
+        _watch(live, options, settings)
     return 0
 
 
-def _watch(live: Live, options: argparse.Namespace) -> NoReturn:
+def _watch(live: Live, options: argparse.Namespace, settings: Config) -> NoReturn:
     """Show the page, and again whenever its files are others."""
     seen: tuple[bytes, ...] | None = None
     while True:
         now = _contents(options)
         if now != seen:
             seen = now
-            live.show(_page(options, now))
+            live.show(_page(options, now, settings))
         time.sleep(_EVERY)
 
 
@@ -87,7 +89,7 @@ def _contents(options: argparse.Namespace) -> tuple[bytes, ...]:
     return tuple(found)
 
 
-def _page(options: argparse.Namespace, contents: tuple[bytes, ...]) -> str:
+def _page(options: argparse.Namespace, contents: tuple[bytes, ...], settings: Config) -> str:
     from ptcompile import page
 
     spec = File(options.spec, contents[0], True)
@@ -97,5 +99,7 @@ def _page(options: argparse.Namespace, contents: tuple[bytes, ...]) -> str:
         cluster=contents[1] if options.cluster else None,
         filename=spec.name,
         cluster_filename=options.cluster or "",
+        select=settings.selected(),
+        ignore=settings.ignored(spec.name),
     )
     return page.html(shown)

@@ -16,6 +16,7 @@ _SHM: tuple[Path, ...] = (("sharedMemory",),)
 
 _RULES: dict[str, tuple[Path, ...]] = {
     "missing-shm": _SHM,
+    "unbounded-shm": (*_SHM, ("resources",)),
     "nccl-without-gpu": (("args",), ("command",), ("env",)),
     "range-without-restarts": _NODES,
     **dict.fromkeys(("more-processes-than-gpus", "idle-gpus", "miscounted-devices", "host-core-processes"), _PROCESSES),

@@ -1,7 +1,5 @@
 """One TrainingJob document to manifests: read, check, lower, run the passes, emit, validate what was emitted."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -30,6 +28,10 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
+_MAY_BE_IDLE = frozenset({"elastic", "master_port", "names"})
+"""Words that count for some targets and jobs only."""
+
+
 class Compiled(NamedTuple):
     """What became of one document. Without manifests there is an error among the problems."""
 
@@ -37,12 +39,12 @@ class Compiled(NamedTuple):
     problems: tuple[Problem, ...]
     target: Target | None = None
     steps: tuple[passes.Step, ...] = ()
-    record: Callable[[], Record] | None = None
+    record: Callable[[], "Record"] | None = None
     """What wrote each value, made when it is first asked for; None where nothing was emitted."""
 
 
 def compile_document(
-    data: Any, cluster: ClusterProfile, target: str | None = None, extensions: Extensions | None = None
+    data: Any, cluster: "ClusterProfile", target: str | None = None, extensions: "Extensions | None" = None
 ) -> Compiled:
     """Compile one decoded document for a target: the one named here, else the spec's own, else what the job needs."""
     if problem := not_ours(data):
@@ -56,12 +58,12 @@ def compile_document(
 
 
 def _of_spec(
-    spec: Spec,
+    spec: "Spec",
     problems: list[Problem],
     data: Mapping[str, Any],
-    cluster: ClusterProfile,
+    cluster: "ClusterProfile",
     target: str | None,
-    extensions: Extensions | None,
+    extensions: "Extensions | None",
 ) -> Compiled:
     problems += checks.check(spec, cluster)
     problems += freeform(spec, data)
@@ -75,18 +77,36 @@ def _of_spec(
     problems = left  # the target says how long the name may be
     job = lower(spec, cluster)
     if extensions is not None and (extensions.passes or wanted in extensions.targets):
-        from ptcompile.compiling.extended import guarded
+        return _extended(data, spec, job, cluster, wanted, problems, extensions)
+    return _for_target(data, spec, job, cluster, _chosen(wanted, job, cluster), problems)
 
-        return guarded(_for_target, data, spec, job, cluster, wanted, problems, extensions)
-    chosen = target_named(wanted) if wanted is not None else default_target(job, cluster)
-    return _for_target(data, spec, job, cluster, chosen, problems)
+
+def _chosen(wanted: str | None, job: Job, cluster: "ClusterProfile") -> Target:
+    return target_named(wanted) if wanted is not None else default_target(job, cluster)
+
+
+def _extended(
+    data: Mapping[str, Any],
+    spec: "Spec",
+    job: Job,
+    cluster: "ClusterProfile",
+    wanted: str | None,
+    problems: list[Problem],
+    extensions: "Extensions",
+) -> Compiled:
+    """As `_for_target`, with the passes of plugins behind the built-in ones, or for the target of a plugin."""
+    from ptcompile.compiling.extended import guarded
+
+    target = extensions.targets.get(wanted or "") or _chosen(wanted, job, cluster)
+    made = guarded(partial(_for_target, data, spec, job, cluster, target, problems), target, extensions)
+    return made if isinstance(made, Compiled) else Compiled((), (*problems, made), target)
 
 
 def _for_target(
     data: Mapping[str, Any],
-    spec: Spec,
+    spec: "Spec",
     job: Job,
-    cluster: ClusterProfile,
+    cluster: "ClusterProfile",
     target: Target,
     problems: list[Problem],
     more: tuple[Pass, ...] = (),
@@ -105,7 +125,7 @@ def _for_target(
     job, steps = passes.run(lowered, Context(cluster, target), (*passes.PASSES, *more) if more else passes.PASSES)
 
     @cache
-    def record() -> Record:
+    def record() -> "Record":
         from ptcompile.compiling.record import recorded
 
         return recorded(spec, cluster, target, more)
@@ -117,6 +137,10 @@ def _for_target(
         problems += checks_pools.check(job, data, cluster)
     emitted = tuple(target.emit(job, cluster))
     problems += needed(job, emitted, cluster, target)
+    if spec.spec.model_fields_set & _MAY_BE_IDLE:
+        from ptcompile.compiling.effect import without_effect
+
+        problems += without_effect(spec, cluster, target, emitted, more)
     manifests = patches.applied(emitted, spec.spec.manifest.get(target.name))
     problems += _refusals(manifests, data, cluster, record)
     if level := job.pod_security or cluster.spec.pod_security:
@@ -132,7 +156,7 @@ def _for_target(
 
 
 def _refusals(
-    manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: ClusterProfile, record: Callable[[], Record]
+    manifests: tuple[Json, ...], data: Mapping[str, Any], cluster: "ClusterProfile", record: "Callable[[], Record]"
 ) -> Iterator[Problem]:
     """What the offline API server says of our own manifests, each finding once, at the line of the spec it is about."""
     versions = cluster.versions()
@@ -151,7 +175,7 @@ def _refusals(
 def _at_lines(
     found: Iterable[tuple[int, Problem]],
     data: Mapping[str, Any],
-    record: Callable[[], Record],
+    record: "Callable[[], Record]",
     *,
     causes: bool = True,
 ) -> Iterable[Problem]:
@@ -165,7 +189,7 @@ def _at_lines(
 
 
 def advised(
-    compiled: Compiled, data: Mapping[str, Any], cluster: ClusterProfile, extensions: Extensions | None = None
+    compiled: Compiled, data: Mapping[str, Any], cluster: "ClusterProfile", extensions: "Extensions | None" = None
 ) -> Iterator[Problem]:
     """What the rules find in the manifests of a document, each finding once, at the line of the spec that caused it."""
     from ptcompile import linting
@@ -194,6 +218,7 @@ def advised(
 
 
 _HELPS = {
+    "unbounded-shm": "set a memory limit, or a size such as sharedMemory: 64Gi",
     "lone-pod-restart": "replace restartPolicy with runPolicy: {onPodFailure: RestartJob}, which restarts all pods",
     "job-restarts-alone": "remove it, or use a target that restarts all pods, such as jobset",
 }

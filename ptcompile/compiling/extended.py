@@ -2,50 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import wraps
-from typing import TYPE_CHECKING, Any
+from typing import TypeVar
 
-from ptcompile.compiling.compiler import Compiled
 from ptcompile.extending import Extensions
 from ptcompile.extending.asking import failed
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job.model import Context, Job, Pass, Target
-from ptcompile.operators.targets import default_target, target_named
 
-if TYPE_CHECKING:
-    from ptcompile.vocabulary.cluster.model import ClusterProfile
-    from ptcompile.vocabulary.spec import Spec
-
-ForTarget = Callable[..., Compiled]
+Made = TypeVar("Made")
 
 
 class _Failed(Exception):  # noqa: N818  # a state of affairs, not a fault
     """A pass that raised an exception, or gave no job."""
 
 
-def guarded(
-    for_target: ForTarget,
-    data: Mapping[str, Any],
-    spec: Spec,
-    job: Job,
-    cluster: ClusterProfile,
-    wanted: str | None,
-    problems: list[Problem],
-    extensions: Extensions,
-) -> Compiled:
-    """What `compiler._for_target` makes of a job, with the passes of plugins behind the built-in ones."""
-    foreign = extensions.targets.get(wanted or "")
-    target = foreign or (target_named(wanted) if wanted is not None else default_target(job, cluster))
+def guarded(for_target: Callable[[tuple[Pass, ...]], Made], target: Target, extensions: Extensions) -> Made | Problem:
+    """What is compiled for a target with these passes of plugins, or the finding that a plugin failed."""
     try:
-        return for_target(data, spec, job, cluster, target, problems, passes_of(extensions))
+        return for_target(passes_of(extensions))
     except _Failed as error:
-        cause = error.__cause__ or error
-        return _nothing(f"pass {error}", cause, problems, target)
+        return _said(f"pass {error}", error.__cause__ or error)
     except Exception as error:
-        if foreign is None:
+        if target.name not in extensions.targets:
             raise
-        return _nothing(f"target {foreign.name}", error, problems, target)
+        return _said(f"target {target.name}", error)
 
 
 def passes_of(extensions: Extensions | None) -> tuple[Pass, ...]:
@@ -68,6 +50,5 @@ def _named(name: str, run: Pass) -> Pass:
     return called
 
 
-def _nothing(what: str, error: BaseException, problems: list[Problem], target: Target) -> Compiled:
-    said = failed(what, error, "report it to the plugin's author; without the plugin the spec may compile")
-    return Compiled((), (*problems, said), target)
+def _said(what: str, error: BaseException) -> Problem:
+    return failed(what, error, "report it to the plugin's author; without the plugin the spec may compile")

@@ -17,11 +17,13 @@ from ptcompile.frontends.roles import written
 from ptcompile.frontends.spec import read_cluster
 from ptcompile.job.pod_words import POD_WORDS
 from ptcompile.kubernetes import names
+from ptcompile.kubernetes.untyped import may_have_null
 from ptcompile.validate.partial import partial_pod
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
-    from ptcompile.vocabulary.spec import PodFields, Spec
+    from ptcompile.vocabulary.pod_fields import PodFields
+    from ptcompile.vocabulary.spec import Spec
 
 _PATCH_METADATA = {"labels", "annotations", "finalizers"}
 
@@ -81,7 +83,7 @@ def _plain(value: object) -> bool:
 
 
 def _problems(pod: Mapping[str, Any]) -> list[Problem]:
-    return [*partial_pod(pod), *_nulls(pod, ())]
+    return [*partial_pod(pod), *(_nulls(pod, ()) if may_have_null(pod) else ())]
 
 
 def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:

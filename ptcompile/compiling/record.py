@@ -4,8 +4,6 @@ Made on request, for findings that need a line and for `explain`; a compilation 
 The spec's values are marked with their places, each step's new values with its name (`job.marks`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -113,7 +111,7 @@ def _trail(data: Any, path: Path) -> list[tuple[Any, Any]]:
     return trail
 
 
-def recorded(spec: Spec, cluster: ClusterProfile, target: Target, more: tuple[Pass, ...] = ()) -> Record:
+def recorded(spec: "Spec", cluster: "ClusterProfile", target: Target, more: tuple[Pass, ...] = ()) -> Record:
     """The record of a spec that lowers. Its manifests are those of the compilation, the name of a run aside.
 
     `more` are the passes of plugins.
@@ -153,7 +151,7 @@ def _value(value: Any, path: Path) -> Any:
     return value if value is False else marked(value, Mark((path,)))
 
 
-def _counted(job: Job, spec: Spec) -> Job:
+def _counted(job: Job, spec: "Spec") -> Job:
     """The job with marks on its numbers of nodes, which lowering counts."""
     said = spec.spec
     if said.master is not None or said.worker is not None:

@@ -1,7 +1,5 @@
 """How two sides differ, each of them manifests and their world: in terms of the world first, then path by path."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple

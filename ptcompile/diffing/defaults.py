@@ -12,8 +12,8 @@ from functools import cache
 from typing import Any
 
 from ptcompile.diffing.values import Path
-from ptcompile.kubernetes.untyped import Json
-from ptcompile.operators.all import OPERATORS
+from ptcompile.kubernetes.untyped import Json, kind_of
+from ptcompile.operators.all import OPERATORS, record
 from ptcompile.operators.common.defaults import NOTHING, Defaults
 from ptcompile.operators.record import resolve
 
@@ -128,7 +128,7 @@ def is_default(path: Path, value: Any, side: Json) -> bool:
 def default(path: Path, side: Json) -> Any:
     """What an absent field means, or `NOTHING`."""
     place = _place(path, side)
-    if place[-2:-1] == ("requests",) and place[0] != "batch.volcano.sh/Job":  # Volcano reads templates as they are
+    if place[-2:-1] == ("requests",) and not record(kind_of(side)).as_written:
         return _below(side, (*path[:-2], "limits")).get(path[-1], NOTHING)
     known = _known()
     for start in range(len(place)):

@@ -1,4 +1,7 @@
-"""Two objects path by path: deepdiff compares, in the form that `normal.py` gives; defaults are no difference."""
+"""Two objects path by path, in the form that `normal.py` gives; defaults are no difference.
+
+Lists of mappings without names are compared by deepdiff, whose import takes as long as compiling both sides.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import Any
 from ptcompile.diffing.defaults import is_default
 from ptcompile.diffing.hiding import hidden
 from ptcompile.diffing.normal import Keyed, normal, plain
+from ptcompile.diffing.plain_lists import plain_lists
 from ptcompile.diffing.values import Change, Kind, Path
 from ptcompile.kubernetes.untyped import Json
 
@@ -113,22 +117,49 @@ def _wide(one: Json, other: Json, before: Json, after: Json) -> list[Change]:
 def _found(one: Json, other: Json, before: Json, after: Json) -> list[Change]:
     if _differing(one, other) > PLACES:
         return _wide(one, other, before, after)
-    from deepdiff import DeepDiff  # a fifth of a second: only where something differs
+    zipped = max(_longest(one), _longest(other)) > LONG
+    shown = normal(hidden(before)), normal(hidden(after))
+    return [
+        change
+        for kind, keys in _differences(one, other, [], zipped)
+        for change in _change(kind, keys, one, other, shown)
+    ]
+
+
+def _differences(one: Any, other: Any, keys: list[Any], zipped: bool) -> Iterator[tuple[Kind, list[Any]]]:
+    """Each place at which two values differ. `zipped`: lists are compared item by item."""
+    if type(one) is not type(other):
+        yield "changed", keys
+    elif isinstance(one, dict):
+        for key in dict.fromkeys((*one, *other)):
+            if key not in other:
+                yield "removed", [*keys, key]
+            elif key not in one:
+                yield "added", [*keys, key]
+            elif not _alike(one[key], other[key]):
+                yield from _differences(one[key], other[key], [*keys, key], zipped)
+    elif not isinstance(one, list):
+        yield "changed", keys
+    elif any(isinstance(item, dict | list) for item in (*one, *other)):
+        yield from _by_deepdiff(one, other, keys, zipped)
+    else:
+        for index, kind in plain_lists(*_pruned(one, other), zipped=zipped):
+            yield kind, [*keys, index]
+
+
+def _by_deepdiff(one: Any, other: Any, keys: list[Any], zipped: bool) -> Iterator[tuple[Kind, list[Any]]]:
+    from deepdiff import DeepDiff
 
     found = DeepDiff(
         *_pruned(one, other),
         view="tree",
         ignore_private_variables=False,  # else it passes over names that begin with two underscores
         threshold_to_diff_deeper=0,  # else it takes mappings that share little for one change
-        zip_ordered_iterables=max(_longest(one), _longest(other)) > LONG,
+        zip_ordered_iterables=zipped,
     )
-    shown = normal(hidden(before)), normal(hidden(after))
-    return [
-        change
-        for kind, levels in found.items()
-        for level in levels
-        for change in _change(_KINDS[kind], level.path(output_format="list"), one, other, shown)
-    ]
+    for kind, levels in found.items():
+        for level in levels:
+            yield _KINDS[kind], [*keys, *level.path(output_format="list")]
 
 
 def _longest(value: Any) -> int:

@@ -1,7 +1,5 @@
 """What a comparison gives, as values. `schemas/diff.schema.json` is their JSON form."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, NamedTuple
 
 from ptcompile.findings.diagnostics import Diagnostic

@@ -1,7 +1,5 @@
 """Two jobs as their pods would live: how many, what they ask for, where they meet, what rank 0 and a worker see."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from difflib import SequenceMatcher
 from typing import NamedTuple

@@ -7,10 +7,11 @@ quoted where any reader would take it for something else; text of several lines 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
+from re import Match
 from typing import Any, Final
 
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.scalars import needs_quotes
 
 # Readers take a key for a key only within 1,024 characters; longer ones need the explicit `? ` form.
@@ -19,9 +20,9 @@ _MAX_KEPT: Final = 200
 _MOST_KEPT: Final = 4096
 
 # What cannot stand raw between double quotes: controls, breaks that some readers fold, marks that editors hide.
-_escaped = re.compile("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_escaped = Pattern("[\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 # Lines that a literal block can hold for every reader: printable, no tab or space to begin or end the text with.
-_unsafe_literal = re.compile("[\x00-\x08\x0b-\x1f\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
+_unsafe_literal = Pattern("[\x00-\x08\x0b-\x1f\x7f-\xa0\u2028\u2029\ud800-\udfff\ufeff\ufffe\uffff]")
 
 
 def emit(data: Any) -> str:
@@ -145,10 +146,11 @@ _plain: Final = _Plain()
 
 def _quoted(value: str) -> str:
     """Double quotes with JSON's escapes, which all readers share; never surrogate pairs, which kubectl refuses."""
-    return _escaped.sub(_escape, json.dumps(value, ensure_ascii=False))
+    text = json.dumps(value, ensure_ascii=False)
+    return text if text.isascii() and text.isprintable() else _escaped.sub(_escape, text)
 
 
-def _escape(match: re.Match[str]) -> str:
+def _escape(match: Match[str]) -> str:
     code = ord(match[0])
     # A lone surrogate is not text; Go writes the replacement character for it too.
     return "\\ufffd" if 0xD800 <= code <= 0xDFFF else f"\\u{code:04x}"

@@ -10,18 +10,18 @@ from typing import Any, Final
 Schema = dict[str, Any]
 
 _PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_FOLDERS: Final = (os.path.join(_PACKAGE, "_schemas"), os.path.join(os.path.dirname(_PACKAGE), "schemas"))
+FOLDERS: Final = (os.path.join(_PACKAGE, "_schemas"), os.path.join(os.path.dirname(_PACKAGE), "schemas"))
 
 
 def schema_text(name: str) -> str:
     """The text of a schema, for example `kubernetes/core.json`. Raises FileNotFoundError when there is none."""
-    for folder in _FOLDERS:
+    for folder in FOLDERS:
         try:
             with open(os.path.join(folder, *name.split("/")), encoding="utf-8") as file:
                 return file.read()
         except FileNotFoundError:
             continue
-    raise FileNotFoundError(f"no schema {name} in {' or '.join(_FOLDERS)}")
+    raise FileNotFoundError(f"no schema {name} in {' or '.join(FOLDERS)}")
 
 
 @cache

@@ -6,8 +6,6 @@ halves of every bit, and these bits are that line's number: 2 log2(n) compilatio
 give no such number is decided by several lines, and these are tried one by one; so are all where a half is not valid.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

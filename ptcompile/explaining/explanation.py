@@ -1,12 +1,12 @@
 """Why the manifests of a spec are as they are: the causes of all values, and what each pass did."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import streams
-from ptcompile.compiling.compiler import compile_document
+from ptcompile.compiling.advice import advice, left
+from ptcompile.compiling.further import compile_whole
 from ptcompile.documents.source import Document, Source
 from ptcompile.explaining.model import Cause, Explained, Input, Text
 from ptcompile.explaining.provenance import provenance
@@ -16,16 +16,20 @@ from ptcompile.explaining.variants import File
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.job.model import Pass
 from ptcompile.secrets.masking import masked_lines
-from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 if TYPE_CHECKING:
     from ptcompile.extending import Extensions
+    from ptcompile.findings.selection import Selection
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 Json = dict[str, Any]
 
 
 class Explanation(NamedTuple):
-    """Why the manifests of a stream of specs are as they are. A document with an error is in `diagnostics` alone."""
+    """Why the manifests of a stream of specs are as they are.
+
+    A document that does not compile is in `diagnostics` alone. One that only a rule calls an error is explained.
+    """
 
     jobs: tuple[Explained, ...]
     manifests: tuple[Json, ...]
@@ -75,24 +79,32 @@ class Explanation(NamedTuple):
 
 def explain(
     read: Source,
-    cluster: ClusterProfile,
+    cluster: "ClusterProfile",
     cluster_source: Source | None,
     *,
     target: str | None,
     filename: str | None,
     found: Sequence[Diagnostic],
-    extensions: Extensions | None = None,
+    asked: "Selection | None" = None,
+    extensions: "Extensions | None" = None,
 ) -> Explanation:
-    """Every TrainingJob of a stream explained. `cluster_source` is the profile's text, `found` what was found in it."""
+    """Every TrainingJob of a stream explained. `cluster_source` is the profile's text, `found` what was found in it.
+
+    `asked` are the rules whose findings are wanted; None for those of compiling alone.
+    """
     profile = next(iter(streams.profiles(cluster_source)), None) if cluster_source is not None else None
-    diagnostics = [*found, *(streams.stamp(problem, None, filename) for problem in read.problems)]
+    diagnostics = [streams.stamp(problem, None, filename) for problem in read.problems]
+    advised: list[Diagnostic] = []
     more = _passes(extensions)
     jobs: list[Explained] = []
     manifests: list[Json] = []
     causes: list[Cause] = []
     for document in read.documents:
-        compiled = compile_document(document.data, cluster, target, extensions)
-        diagnostics += [streams.stamp(problem, document, filename) for problem in compiled.problems]
+        compiled = compile_whole(document.data, cluster, target, extensions)
+        stamp = partial(streams.stamp, document=document, filename=filename)
+        said = advice(compiled, document.data, cluster, asked, stamp, extensions)
+        diagnostics += [*map(stamp, compiled.problems), *said]
+        advised += said
         if compiled.manifests and compiled.target is not None:
             first = len(manifests)
             manifests += compiled.manifests
@@ -116,10 +128,11 @@ def explain(
     texts: dict[File, Text] = {"spec": _text(read, filename)}
     if cluster_source is not None:
         texts["cluster"] = _text(cluster_source, cluster_source.filename)
-    return Explanation(tuple(jobs), tuple(manifests), tuple(causes), tuple(diagnostics), texts)
+    told = left(read, diagnostics, advised, asked, filename).told
+    return Explanation(tuple(jobs), tuple(manifests), tuple(causes), (*found, *told), texts)
 
 
-def _passes(extensions: Extensions | None) -> tuple[Pass, ...]:
+def _passes(extensions: "Extensions | None") -> tuple[Pass, ...]:
     if extensions is None or not extensions.passes:
         return ()
     from ptcompile.compiling.extended import passes_of

@@ -1,7 +1,5 @@
 """What an explanation says: for every value of a manifest its cause, and for every pass what it did."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Protocol
 

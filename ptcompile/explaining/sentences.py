@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ptcompile.explaining.leaves import identity
-from ptcompile.explaining.sentences_targets import OF_ALL_TARGETS
 from ptcompile.findings.diagnostics import Path
 from ptcompile.job.model import Target
 from ptcompile.kubernetes.versions import OWN_STORE
+from ptcompile.operators.common.queue_marks import QUEUE_ANNOTATION
+from ptcompile.operators.common.sentences_shared import OF_ALL_TARGETS, OF_PODS
 from ptcompile.operators.targets import sentences_of
 
 SPEC: Mapping[str, str] = {
@@ -26,8 +27,6 @@ SPEC: Mapping[str, str] = {
 _WHO_WINS = (
     "A role's amount wins over the job's, the job's over the profile's; `gpu` is the resource that the profile names."
 )
-
-_NEAR_BY_KUEUE = "Kueue keeps pods of a kind close together, on the level that this annotation names by a node label."
 
 OF_PASS: Mapping[str, Mapping[str, str]] = {
     "resources": {
@@ -61,19 +60,10 @@ OF_PASS: Mapping[str, Mapping[str, str]] = {
         "schedulerName": "Pods that name no scheduler get the profile's.",
         "imagePullSecrets": "Pods that name no registry credentials get the profile's.",
         "queue": "A job that names no queue gets the profile's.",
-        "scheduling.volcano.sh/queue-name": "A job that names no queue gets the profile's.",
+        QUEUE_ANNOTATION: "A job that names no queue gets the profile's.",
         "": "The profile's pod template comes under the job's own and fills what it leaves open.",
     },
-    "scheduling": {
-        "kueue.x-k8s.io/podset-required-topology": _NEAR_BY_KUEUE,
-        "kueue.x-k8s.io/podset-preferred-topology": _NEAR_BY_KUEUE,
-        "kueue.x-k8s.io/podset-group-name": (
-            "A group name keeps two kinds of pods close together, one of which is a single pod."
-        ),
-        "kai.scheduler/queue": "KAI reads the queue from the pods where their object has none.",
-        "labels.priorityClassName": "KAI reads the job's priority from the pods where their object has none.",
-        "schedulerName": "Pods that Volcano or KAI places name it as their scheduler, where their operator does not.",
-    },
+    "scheduling": OF_PODS,
     "tolerations": {
         "": "Pods that ask for an accelerator tolerate the taints of its nodes: the profile's, else the taint of the "
         "resource's own name; so do those of spot jobs and of resources with taints of their own. Yours come first.",

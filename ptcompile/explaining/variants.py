@@ -1,24 +1,23 @@
 """The same document with one line left out, or with another value there."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any, Literal, NamedTuple, TypeVar
-
-from pydantic import BaseModel, ValidationError
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.explaining.leaves import MISSING, identity, leaves
 from ptcompile.findings.diagnostics import Path
-from ptcompile.vocabulary.cluster.model import ClusterProfile
-from ptcompile.vocabulary.spec import Spec
+from ptcompile.frontends import spec as reading
+from ptcompile.vocabulary.blocks import CLUSTER, SPEC, Block
+from ptcompile.vocabulary.faults import faults
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.spec import Spec
 
 File = Literal["spec", "cluster"]
 """Which of the two inputs."""
-
-_Model = TypeVar("_Model", bound=BaseModel)
 
 TARGET: Path = ("spec", "target")
 """The one field of a spec that says who writes, and nothing of what is written."""
@@ -51,26 +50,26 @@ class Change(NamedTuple):
 
 def of_spec(data: Mapping[str, Any]) -> list[Change]:
     """The changes of a TrainingJob. Its target is held: another one would change every line."""
-    return [one for one in _changes(data, ("metadata", "spec"), Spec) if one.path != TARGET]
+    return [one for one in _changes(data, ("metadata", "spec"), SPEC) if one.path != TARGET]
 
 
 def of_cluster(filled: Mapping[str, Any]) -> list[Change]:
     """The changes of a profile with its defaults, which are lines that no user wrote."""
-    return list(_changes(filled, ("spec",), ClusterProfile))
+    return list(_changes(filled, ("spec",), CLUSTER))
 
 
-def spec_of(data: Any) -> Spec | None:
+def spec_of(data: Any) -> "Spec | None":
     """A changed document as a spec; None where it is none, or does not compile."""
-    spec = _valid(Spec, data)
+    spec = reading.spec_taken(data)
     return spec if spec is not None and not any(freeform(spec, data)) else None
 
 
-def cluster_of(data: Any) -> ClusterProfile | None:
+def cluster_of(data: Any) -> "ClusterProfile | None":
     """A changed document as a profile; None where it is none."""
-    return _valid(ClusterProfile, data)
+    return reading.cluster_taken(data)
 
 
-def filled(cluster: ClusterProfile) -> dict[str, Any]:
+def filled(cluster: "ClusterProfile") -> dict[str, Any]:
     """A profile as the document that would say all of it."""
     return cluster.document()
 
@@ -88,7 +87,7 @@ def replaced(data: Any, new: Mapping[Path, Any]) -> Any:
     return dict(left) if isinstance(data, Mapping) else [value for _, value in left]
 
 
-def _changes(data: Mapping[str, Any], roots: tuple[str, ...], model: type[BaseModel]) -> Iterator[Change]:
+def _changes(data: Mapping[str, Any], roots: tuple[str, ...], document: Block) -> Iterator[Change]:
     """Every leaf left out and with another value, then what holds them left out, the inmost first."""
     below = [(path, value) for root in roots for path, value in leaves(data.get(root, {}), (root,)) if len(path) > 1]
     twins = set(_twins(data))
@@ -100,7 +99,7 @@ def _changes(data: Mapping[str, Any], roots: tuple[str, ...], model: type[BaseMo
         alike = (pattern, type(value))
         yield Change(path, True, False, _missing, (*alike, "without"))
         if isinstance(value, str | int | float):
-            others = _others(data, path, value, model, taken[pattern])
+            others = _others(data, path, value, document, taken[pattern])
             yield Change(path, False, False, others, (*alike, "other"))
     holders = dict.fromkeys(path[:length] for path, _ in below for length in range(2, len(path)))
     for path in sorted(holders, key=len, reverse=True):
@@ -134,7 +133,7 @@ def _missing() -> Iterator[Any]:
 
 
 def _others(
-    data: Mapping[str, Any], path: Path, value: str | float, model: type[BaseModel], taken: set[object]
+    data: Mapping[str, Any], path: Path, value: str | float, document: Block, taken: set[object]
 ) -> Callable[[], Iterator[str | float]]:
     """Other values of the same type: the most like it first, but behind those that no line like it says."""
 
@@ -144,7 +143,7 @@ def _others(
         elif isinstance(value, str):
             texts = dict.fromkeys(one for one in _texts(value) if one != value)
             yield from sorted(texts, key=taken.__contains__)
-            allowed = _allowed(model, replaced(data, {path: f"{value}-x"}))
+            allowed = _allowed(document, replaced(data, {path: f"{value}-x"}))
             yield from (one for one in allowed if one != value)
         else:
             yield from sorted((value + 1, value - 1), key=taken.__contains__)
@@ -160,18 +159,7 @@ def _texts(value: str) -> Iterator[str]:
     yield f"{value}x"
 
 
-def _allowed(model: type[BaseModel], data: Any) -> list[str]:
+def _allowed(document: Block, data: Any) -> list[str]:
     """The words of which one must stand where the data has none of them."""
-    try:
-        model.model_validate(data)
-    except ValidationError as error:
-        found = (one["ctx"]["expected"] for one in error.errors() if one["type"] == "literal_error")
-        return [word for expected in found for word in re.findall(r"'([^']*)'", expected)]
-    return []
-
-
-def _valid(model: type[_Model], data: Any) -> _Model | None:
-    try:
-        return model.model_validate(data)
-    except ValidationError:
-        return None
+    found = (one["ctx"]["expected"] for one in faults(document, data) or () if one["type"] == "literal_error")
+    return [word for expected in found for word in re.findall(r"'([^']*)'", expected)]

@@ -29,6 +29,7 @@ CODES: dict[str, str] = {
     "unknown-target": "PTC028",
     "same-image-beside": "PTC064",
     "kubernetes-too-old": "PTC065",
+    "word-without-effect": "PTC067",
     # 1xx: resources and devices
     "request-above-limit": "PTC101",
     "gpu-request-differs-from-limit": "PTC102",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptcompile.job import model
+from ptcompile.job import pods
 from ptcompile.kubernetes import quantity
 from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.fields import Beside, as_text_or_null
@@ -12,19 +12,20 @@ from ptcompile.vocabulary.fields import Beside, as_text_or_null
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import Resources
-    from ptcompile.vocabulary.spec import JobSpec, PodFields
+    from ptcompile.vocabulary.pod_fields import PodFields
+    from ptcompile.vocabulary.spec import JobSpec
 
 
-def lowered(resources: Resources) -> model.Resources:
+def lowered(resources: Resources) -> pods.Resources:
     """The spec's resources as requests and limits: a plain amount is both, and a null half none."""
-    flat = resources.by_name()
-    return model.resources({**flat, **resources.requests.by_name()}, {**flat, **resources.limits.by_name()})
+    flat, requests, limits = resources.by_name(), resources.requests.by_name(), resources.limits.by_name()
+    return pods.resources({**flat, **requests} if requests else flat, {**flat, **limits} if limits else flat)
 
 
-def effective(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> model.Resources:
+def effective(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> pods.Resources:
     """A block's amounts over the job's over the profile's defaults, as the resources pass will decide them."""
     defaults = cluster.spec.defaults
-    below = model.resources(as_text_or_null(defaults.requests), as_text_or_null(defaults.limits))
+    below = pods.resources(as_text_or_null(defaults.requests), as_text_or_null(defaults.limits))
     if fields is not job and not isinstance(fields, Beside):  # the job's amounts are those of a node
         below = lowered(job.resources).over(below)
     return lowered(fields.resources).over(below)

@@ -15,7 +15,8 @@ from ptcompile.frontends.checks_images import images_of
 from ptcompile.frontends.checks_roles import roles_of
 from ptcompile.frontends.errors import bad, conflict, problem, such_as
 from ptcompile.frontends.spec import stand_in
-from ptcompile.job.model import Job, PodTemplate, Target
+from ptcompile.job.model import Job, Target
+from ptcompile.job.pods import PodTemplate
 from ptcompile.kubernetes import names
 from ptcompile.vocabulary.checks import split_endpoint
 from ptcompile.vocabulary.cluster import hardware
@@ -23,7 +24,8 @@ from ptcompile.vocabulary.cluster.pod_base import MAIN
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
-    from ptcompile.vocabulary.spec import JobSpec, PodFields, Spec
+    from ptcompile.vocabulary.pod_fields import PodFields
+    from ptcompile.vocabulary.spec import JobSpec, Spec
 
 _WORDS = frozenset({"true", "false", "null"})
 """What kubectl makes of a key that YAML takes for a word of its own."""
@@ -224,18 +226,13 @@ def _queue(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
 
 
 def _names(job: JobSpec) -> Iterator[Problem]:
-    tasks: dict[Path, str] = {
-        ("spec", "volcano", "masterTask"): job.volcano.master_task,
-        ("spec", "volcano", "workerTask"): job.volcano.worker_task,
-    }
-    own: dict[Path, str] = {("spec", "names", word): name for word, name in job.names.given().items()}
-    for path, name in {**tasks, **own}.items():
+    parts = job.names_of_parts()
+    for place, name in parts.items():
         if reason := names.why_not_dns_label(name):
-            yield bad(path, f"{name!r} {reason}", such_as(name, "master"))
-    master, worker = job.names.master or job.volcano.master_task, job.names.worker or job.volcano.worker_task
-    if master == worker:
-        at: Path = ("spec", "names", "worker") if own else ("spec", "volcano", "workerTask")
-        yield conflict(at, "master and worker have the same name", "give them different names")
+            yield bad(("spec", *place), f"{name!r} {reason}", such_as(name, "master"))
+    if job.name_of("master") == job.name_of("worker"):
+        of_workers = ("names", "worker") if job.names.given() else list(parts)[1]
+        yield conflict(("spec", *of_workers), "master and worker have the same name", "give them different names")
 
 
 def _env(path: Path, fields: PodFields) -> Iterator[Problem]:

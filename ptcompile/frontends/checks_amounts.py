@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.amounts import amount, effective, lowered
 from ptcompile.frontends.checks_devices import devices_of
-from ptcompile.frontends.checks_machines import fit_of
 from ptcompile.frontends.errors import bad, conflict, problem
 from ptcompile.kubernetes.names import never_shared
 from ptcompile.vocabulary.cluster import hardware
@@ -17,7 +16,8 @@ from ptcompile.vocabulary.fields import Beside
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import ResourceList, Resources
-    from ptcompile.vocabulary.spec import JobSpec, PodFields
+    from ptcompile.vocabulary.pod_fields import PodFields
+    from ptcompile.vocabulary.spec import JobSpec
 
 Block = tuple[Path, "PodFields"]
 
@@ -35,6 +35,8 @@ def amounts_of(job: JobSpec, blocks: Sequence[Block], cluster: ClusterProfile) -
         yield from _shared_memory(path, job, fields, cluster)
     yield from devices_of(job, nodes, beside, cluster)
     if job.accelerator is not None:
+        from ptcompile.frontends.checks_machines import fit_of
+
         yield from fit_of(job, nodes, cluster)
 
 

@@ -1,7 +1,5 @@
 """The accelerators of a spec: whether there are some of that name, and against the processes that torchrun starts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from math import prod
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -15,7 +13,8 @@ from ptcompile.vocabulary.cluster import hardware
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
-    from ptcompile.vocabulary.spec import JobSpec, PodFields
+    from ptcompile.vocabulary.pod_fields import PodFields
+    from ptcompile.vocabulary.spec import JobSpec
 
 _NPROC: Path = ("spec", "elastic", "nprocPerNode")
 _ACCELERATOR: Path = ("spec", "accelerator")
@@ -33,7 +32,7 @@ class _Node(NamedTuple):
     limits: frozenset[str]
 
 
-def unknown(name: str, cluster: ClusterProfile) -> Problem:
+def unknown(name: str, cluster: "ClusterProfile") -> Problem:
     """Why an accelerator's name means nothing here, with the names that are near."""
     from ptcompile.catalogue import accelerators
     from ptcompile.catalogue.vendors import ANYWHERE
@@ -72,7 +71,7 @@ _Block = tuple[Path, "PodFields"]
 
 
 def devices_of(
-    job: JobSpec, pods: Sequence[_Block], beside: Sequence[_Block], cluster: ClusterProfile
+    job: "JobSpec", pods: Sequence[_Block], beside: Sequence[_Block], cluster: "ClusterProfile"
 ) -> Iterator[Problem]:
     """Every contradiction between accelerators, their name and the processes.
 
@@ -89,21 +88,21 @@ def devices_of(
         yield from _processes(job, nodes, cluster)
 
 
-def _node(path: Path, job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> _Node:
+def _node(path: Path, job: "JobSpec", fields: "PodFields", cluster: "ClusterProfile") -> _Node:
     limits = effective(job, fields, cluster).limits
     devices = {name: amount for name, amount in limits.items() if hardware.is_accelerator(cluster, name)}
     processes = hardware.processes_in(cluster, devices, job.accelerator)
     return _Node(path, hardware.accelerators_in(cluster, devices), processes, frozenset(devices))
 
 
-def _processes(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
+def _processes(job: "JobSpec", nodes: Sequence[_Node], cluster: "ClusterProfile") -> Iterator[Problem]:
     """Devices against the processes that torchrun starts on every node."""
     yield from _slices(job, nodes, cluster)
     if job.elastic is None:
         if len({node.devices for node in nodes}) > 1:
             shown = ", ".join(f"{node.path[-1]} {node.devices}" for node in nodes)
             message = f"the roles have different numbers of GPUs ({shown}), but torchrun runs as many processes on each"
-            help = "add elastic.nprocPerNode, or give both roles the same number number"
+            help = "add elastic.nprocPerNode, or give both roles the same number"
             yield _run("more-processes-than-gpus", (*nodes[0].path, "resources"), message, help)
         return
     nproc, known = job.elastic.nproc_per_node, hardware.accelerator(cluster, job.accelerator) is not None
@@ -137,12 +136,12 @@ def _counted(nodes: Sequence[_Node], gpu: str) -> Iterator[Problem]:
         yield _run("more-processes-than-gpus", _NPROC, message, "write auto, or remove it")
 
 
-def _one_drives_all(job: JobSpec, nproc: int, cluster: ClusterProfile) -> bool:
+def _one_drives_all(job: "JobSpec", nproc: int, cluster: "ClusterProfile") -> bool:
     entry = hardware.accelerator(cluster, job.accelerator)
     return nproc == 1 and entry is not None and entry.one_drives_all
 
 
-def _slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
+def _slices(job: "JobSpec", nodes: Sequence[_Node], cluster: "ClusterProfile") -> Iterator[Problem]:
     """Several MIG slices in one pod: CUDA shows a process the first alone (NVIDIA MIG user guide, R570)."""
     entry = hardware.accelerator(cluster, job.accelerator)
     labels = entry.node_labels if entry is not None else {}
@@ -158,7 +157,7 @@ def _slices(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> It
             yield _run("several-mig-slices", (*node.path, "resources"), message, help, severity="warning")
 
 
-def _topology(job: JobSpec, nodes: Sequence[_Node], cluster: ClusterProfile) -> Iterator[Problem]:
+def _topology(job: "JobSpec", nodes: Sequence[_Node], cluster: "ClusterProfile") -> Iterator[Problem]:
     """The chips of a TPU slice, which starts only when every one of its hosts runs (GKE, plan TPUs)."""
     entry = hardware.accelerator(cluster, job.accelerator)
     shape = entry.node_labels.get("cloud.google.com/gke-tpu-topology") if entry is not None else None

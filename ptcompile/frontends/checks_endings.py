@@ -9,7 +9,8 @@ from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.errors import conflict, problem
 
 if TYPE_CHECKING:
-    from ptcompile.vocabulary.spec import JobSpec, PodFields, RestartPolicy
+    from ptcompile.vocabulary.pod_fields import PodFields, RestartPolicy
+    from ptcompile.vocabulary.spec import JobSpec
 
 _POLICY: Path = ("spec", "runPolicy")
 

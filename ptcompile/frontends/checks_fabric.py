@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ptcompile.catalogue.fabric_gaps import concerns, gaps
+from ptcompile.catalogue.fabric_words import concerns
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.frontends.amounts import effective, gpus_per_node
 from ptcompile.frontends.errors import bad, problem
@@ -16,7 +16,8 @@ from ptcompile.vocabulary.cluster import hardware
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
-    from ptcompile.vocabulary.spec import JobSpec, PodFields
+    from ptcompile.vocabulary.pod_fields import PodFields
+    from ptcompile.vocabulary.spec import JobSpec
 
 
 def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: ClusterProfile) -> Iterator[Problem]:
@@ -106,6 +107,8 @@ def partial(job: Job, data: Mapping[str, Any], line: Callable[[str, Path], Path 
         main, amounts = role.template.main, role.template.main.resources
         if not role.template.sidecars and not concerns(main.env, (*amounts.requests, *amounts.limits)):
             continue
+        from ptcompile.catalogue.fabric_gaps import gaps
+
         for gap in gaps(pod_template.written(role.template)):
             named = "fabric" in (data.get("spec") or {})
             path = line(role.name, gap.path) or (("spec", "fabric") if named else ("spec",))

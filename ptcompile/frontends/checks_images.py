@@ -12,7 +12,7 @@ from ptcompile.kubernetes.images import is_placeholder, why_not_image
 from ptcompile.vocabulary.cluster.pod_base import MAIN
 
 if TYPE_CHECKING:
-    from ptcompile.vocabulary.spec import PodFields
+    from ptcompile.vocabulary.pod_fields import PodFields
 
 
 def images_of(parts: Sequence[tuple[Path, PodFields]]) -> Iterator[Problem]:

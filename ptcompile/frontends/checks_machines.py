@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from ptcompile.catalogue.shapes import Machines
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import Resources
-    from ptcompile.vocabulary.spec import JobSpec, PodFields
+    from ptcompile.vocabulary.pod_fields import PodFields
+    from ptcompile.vocabulary.spec import JobSpec
 
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
 

@@ -15,7 +15,8 @@ from ptcompile.frontends.errors import problem
 from ptcompile.frontends.lines import settle, value_at
 from ptcompile.job import pod_template
 from ptcompile.job.device_claims import accelerators_in
-from ptcompile.job.model import Job, PodTemplate, Role
+from ptcompile.job.model import Job, Role
+from ptcompile.job.pods import PodTemplate
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.accelerators import is_accelerator
 from ptcompile.kubernetes.placement import admits, tolerates

@@ -9,6 +9,7 @@ from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.errors import problem, such_as
 from ptcompile.kubernetes import names
 from ptcompile.limits import limits
+from ptcompile.operators.all import OPERATORS
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -31,18 +32,18 @@ def roles_of(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
             "too-large", ("spec", "roles"), f"has more than {most} roles", "use fewer roles with more pods each"
         )
         return
-    own = {one for word, one in job.names.given().items() if word != "container"}
-    tasks = {job.volcano.master_task, job.volcano.worker_task} | own
+    parts = {name: word for (word, part), name in job.names_of_parts().items() if part != "container"}
+    variables = {one.of_roles: one.title for one in OPERATORS if one.of_roles}
     template = cluster.spec.defaults.pod_template.get("spec", {})
     sidecars = {one.get("name") for key in ("containers", "initContainers") for one in template.get(key, ())}
     for name in job.roles:
         path: Path = ("spec", "roles", name)
         if name in _TAKEN:
             yield _bad(path, f"a role that trains has the name {name!r}", f"{_TAKEN[name]}, or choose another name")
-        elif name in tasks:
+        elif name in parts:
             yield _bad(
                 path,
-                f"spec.{'names' if name in own else 'volcano'} names pods that train {name!r}",
+                f"spec.{parts[name]} names pods that train {name!r}",
                 "choose another name",
             )
         elif reason := names.why_not_dns_1035_label(name):
@@ -50,8 +51,8 @@ def roles_of(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
         elif len(name) > _MOST:
             message = f"{name!r} has {len(name)} characters and leaves too few for the job's name in those of its pods"
             yield _bad(path, message, f"at most {_MOST} characters, such as loader")
-        elif name.startswith("vc-"):  # VC_X_HOSTS of a task x (Volcano 1.16)
-            yield _bad(path, f"the variable of {name!r} would be one that Volcano sets", "choose another name")
+        elif titles := [title for start, title in variables.items() if name.startswith(start)]:
+            yield _bad(path, f"the variable of {name!r} would be one that {titles[0]} sets", "choose another name")
         elif name in sidecars:
             message = f"a container of the profile's pod template is named {name!r}, as the role's would be"
             yield _bad(path, message, "choose another name")

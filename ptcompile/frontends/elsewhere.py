@@ -3,19 +3,17 @@
 People write what they know from torchrun, Kubernetes and the operators. Asked only where a field is unknown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.diagnostics import Path, field_path
-from ptcompile.frontends.models import model_in
 from ptcompile.kubernetes import names
+from ptcompile.vocabulary.blocks import SPEC_FILE
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel
+    from ptcompile.vocabulary.blocks import Block
 
 _CONTAINERS: Final = "podTemplate.spec.containers: [{name: pytorch, %s: ...}]"
 
@@ -49,32 +47,32 @@ class Place(NamedTuple):
     path: Path | None = None
 
 
-def elsewhere(key: str, path: Path, model: type[BaseModel], root: type[BaseModel]) -> Place | None:
-    """Where a word belongs that the block at `path`, of the model `model`, does not know; None where it is unknown.
+def elsewhere(key: str, path: Path, block: "Block", root: "Block") -> Place | None:
+    """Where a word belongs that the `block` at `path` does not know; None where it is unknown.
 
-    `path` ends with the word; `root` is the model of the document.
+    `path` ends with the word; `root` is the document.
     """
     if key in WORDS and not (key in ("value", "valueFrom") and path[-3:-2] != ("env",)):
         return Place(WORDS[key].replace("NAME", str(path[-2])) if path[-3:-2] == ("env",) else WORDS[key])
     if path[:2] == ("spec", "roles") and key in _LAUNCH:
         return Place("write command: torchrun starts only the nodes of the job")
-    found = _nearest(key, path, model, root)
+    found = _nearest(key, path, block, root)
     if found:
         return Place(f"it is {field_path(found)}", found)
     inside = _in_a_pod(key, path, root)
     return Place(inside) if inside else None
 
 
-def slip(key: str, path: Path, model: type[BaseModel], root: type[BaseModel]) -> str | None:
+def slip(key: str, path: Path, block: "Block", root: "Block") -> str | None:
     """The same for a word that is nearly one of them."""
     near = names.suggest(key, _words(root))
-    found = _nearest(near, path, model, root) if near else None
+    found = _nearest(near, path, block, root) if near else None
     return f"did you mean {field_path(found)}?" if found else None
 
 
-def _nearest(key: str, path: Path, model: type[BaseModel], root: type[BaseModel]) -> Path | None:
+def _nearest(key: str, path: Path, block: "Block", root: "Block") -> Path | None:
     """The place of a word that shares most with where it was written; of several the highest."""
-    below = ((*path[:-1], *home) for home in _homes(model).get(_letters(key), ()))
+    below = ((*path[:-1], *home) for home in _homes(block).get(_letters(key), ()))
     places = [home for home in (*below, *_homes(root).get(_letters(key), ())) if home[:-1] != path[:-1]]
     return min(places, key=lambda home: (-_shared(home, path), len(home)), default=None)
 
@@ -85,16 +83,16 @@ def _shared(home: Path, path: Path) -> int:
 
 
 @cache
-def _homes(model: type[BaseModel]) -> Mapping[str, Sequence[Path]]:
+def _homes(block: "Block") -> Mapping[str, Sequence[Path]]:
     """The places of all fields below a block, by their letters."""
     found: dict[str, list[Path]] = {}
-    for home in _fields(model, ()):
+    for home in _fields(block, ()):
         found.setdefault(_letters(str(home[-1])), []).append(home)
     return found
 
 
 @cache
-def _words(root: type[BaseModel]) -> Sequence[str]:
+def _words(root: "Block") -> Sequence[str]:
     """The names of all fields of a document, each once."""
     return tuple(dict.fromkeys(str(home[-1]) for home in _fields(root, ())))
 
@@ -103,19 +101,19 @@ _OTHERS: Final = ("master", "worker", "runtimeRef")
 """Blocks whose words are the job's own, or another object's."""
 
 
-def _fields(model: type[BaseModel], path: Path) -> Iterator[Path]:
+def _fields(block: "Block", path: Path) -> Iterator[Path]:
     """The places of all fields."""
-    for name, field in model.model_fields.items():
-        here = (*path, field.alias or name)
+    for name in block.fields:
+        here = (*path, name)
         yield here
-        inner = model_in(field.annotation)
-        if inner is not None and here[-1] not in _OTHERS:
+        inner = block.inside(name)
+        if inner is not None and name not in _OTHERS:
             yield from _fields(inner, here)
 
 
-def _in_a_pod(key: str, path: Path, root: type[BaseModel]) -> str | None:
+def _in_a_pod(key: str, path: Path, root: "Block") -> str | None:
     """For a field of Kubernetes' pods and containers that a spec has no word for."""
-    if root.__name__ != "Spec" or path[:1] != ("spec",):
+    if root.file != SPEC_FILE or path[:1] != ("spec",):
         return None
     core = load("kubernetes/core.json")["$defs"]
     if key in core["PodSpec"]["properties"]:

@@ -1,4 +1,4 @@
-"""pydantic's errors as problems: one for each place in the file, in plain words, with the name that was meant."""
+"""What is wrong with the shape of a document as problems: one for each place, in plain words, with what was meant."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings import value_fixes
 from ptcompile.findings.diagnostics import Authority, Edit, Fix, Path, Problem, Severity, Stage, field_path
-from ptcompile.frontends.models import model_in
 from ptcompile.kubernetes import names, quantity
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel, ValidationError
-    from pydantic_core import ErrorDetails
+    from ptcompile.vocabulary.blocks import Block
+
+    Detail = Mapping[str, Any]
+    """One fault: `type`, `loc`, `msg`, `input` and for some `ctx`, as pydantic and `vocabulary.faults` have it."""
 
 
 def problem(
@@ -61,16 +62,16 @@ _TYPES = {"a string": "string", "a whole number": "integer", "true or false": "b
 """The API server's words for them."""
 
 
-def problems(error: ValidationError, data: Any, model: type[BaseModel]) -> list[Problem]:
-    """Every mistake that pydantic found, at most one for each value of the document."""
-    by_path: dict[Path, list[tuple[int, ErrorDetails]]] = {}
-    for detail in error.errors(include_url=False):
+def problems(details: Iterable[Detail], data: Any, document: Block) -> list[Problem]:
+    """Every mistake that was found in a document, at most one for each value of it."""
+    by_path: dict[Path, list[tuple[int, Detail]]] = {}
+    for detail in details:
         path, known = _resolve(detail["loc"], data)
         by_path.setdefault(path, []).append((known, detail))
     # A union's other branch complains of the whole, this one of the part.
     outer = {path[:size] for path in by_path for size in range(len(path))}
     deepest = [path for path in by_path if path not in outer]
-    return [_problem(path, [detail for _, detail in by_path[path]], data, model) for path in deepest]
+    return [_problem(path, [detail for _, detail in by_path[path]], data, document) for path in deepest]
 
 
 def _resolve(loc: Iterable[str | int], data: Any) -> tuple[Path, int]:
@@ -96,12 +97,12 @@ def _is_key(part: str | int) -> bool:
     return isinstance(part, str) and part.isidentifier() and part[0].islower() and part not in tags
 
 
-def _problem(path: Path, details: list[ErrorDetails], data: Any, model: type[BaseModel]) -> Problem:
+def _problem(path: Path, details: list[Detail], data: Any, document: Block) -> Problem:
     by_kind = {detail["type"]: detail for detail in reversed(details)}
     detail = by_kind.get("value_error", details[0])
     kind = detail["type"]
     if kind == "extra_forbidden":
-        return _unknown(path, data, model)
+        return _unknown(path, data, document)
     if kind == "missing":
         return problem("spec-missing-field", path, "is missing", f"add {path[-1]}")
     if bound := next((d for d in details if d["type"].startswith(("greater_than", "less_than"))), None):
@@ -131,7 +132,7 @@ def _reshaped(path: Path, value: Any) -> tuple[str, value_fixes.Cure | None] | N
     return reshaped(path, value)
 
 
-def _literal(path: Path, detail: ErrorDetails, details: list[ErrorDetails]) -> Problem:
+def _literal(path: Path, detail: Detail, details: list[Detail]) -> Problem:
     given = detail["input"]
     allowed = [part.strip("' ") for part in detail["ctx"]["expected"].replace(" or ", ", ").split(", ")]
     others = [_KINDS[d["type"]] for d in details if d["type"] in _KINDS]
@@ -144,19 +145,19 @@ def _literal(path: Path, detail: ErrorDetails, details: list[ErrorDetails]) -> P
     return problem("spec-invalid-value", path, message, help, fix=cure and cure.at(path))
 
 
-def _unknown(path: Path, data: Any, model: type[BaseModel]) -> Problem:
+def _unknown(path: Path, data: Any, document: Block) -> Problem:
     from ptcompile.frontends.elsewhere import elsewhere, same, slip
 
-    key, block = str(path[-1]), _model_at(model, path[:-1])
-    siblings = _fields(block)
+    key, block = str(path[-1]), _block_at(document, path[:-1])
+    siblings = [] if block is None else [*block.fields]
     message = "unknown field" + (f" in {field_path(path[:-1])}" if len(path) > 1 else "")
     near = names.suggest(key, siblings)
-    other = elsewhere(key, path, block, model) if block is not None and not same(near, key) else None
+    other = elsewhere(key, path, block, document) if block is not None and not same(near, key) else None
     if other is not None:
         fix = _move(path, other.path, data) if other.path else None
         return problem("spec-unknown-field", path, message, other.help, on_key=True, fix=fix)
     cure = value_fixes.named(key, near, _at(data, path[:-1]))
-    help = f"did you mean {near}?" if near else (block and slip(key, path, block, model)) or _known(siblings, path)
+    help = f"did you mean {near}?" if near else (block and slip(key, path, block, document)) or _known(siblings, path)
     return problem("spec-unknown-field", path, message, help, on_key=True, fix=cure and cure.at(path))
 
 
@@ -190,24 +191,21 @@ def _at(data: Any, path: Path) -> Mapping[str, Any]:
     return data if isinstance(data, Mapping) else {}
 
 
-def _model_at(model: type[BaseModel], path: Path) -> type[BaseModel] | None:
-    """The model at a path of a document; None where the vocabulary has none there."""
+def _block_at(block: Block, path: Path) -> Block | None:
+    """The block at a path of a document; None where the vocabulary has none there."""
     parts = iter(path)
     for part in parts:
-        field = next((f for f in model.model_fields.values() if f.alias == part), None)
-        inner = None if field is None else model_in(field.annotation)
-        if inner is None and field is not None:
-            inner = model_in(field.annotation, into_values=True)
+        name = str(part)
+        if name not in block.fields:
+            return None
+        inner = block.inside(name)
+        if inner is None:
+            inner = block.inside(name, into_values=True)
             next(parts, None)  # a key of a mapping is not a field
         if inner is None:
             return None
-        model = inner
-    return model
-
-
-def _fields(model: type[BaseModel] | None) -> list[str]:
-    """The YAML names of the fields of a model."""
-    return [] if model is None else [field.alias or name for name, field in model.model_fields.items()]
+        block = inner
+    return block
 
 
 def _in_quotes(value: Any) -> str | None:

@@ -1,4 +1,4 @@
-"""What a spec keeps empty: its nulls, as places of the finished pod template (`ir.PodTemplate.nulls`)."""
+"""What a spec keeps empty: its nulls, as places of the finished pod template (`PodTemplate.nulls`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from ptcompile.kubernetes.merge_keys import MERGE_KEYS
 
 if TYPE_CHECKING:
     from ptcompile.findings.diagnostics import Path
-    from ptcompile.vocabulary.spec import PodFields
+    from ptcompile.vocabulary.pod_fields import PodFields
 
 Tree = dict[str, Any]
 Place = tuple[str, ...]
@@ -26,7 +26,7 @@ def of_fields(fields: PodFields, at: Path, main: str) -> Tree:
         value = getattr(fields, attribute)
         if value is None and attribute in fields.model_fields_set:
             _put(tree, (*holders[holder], field), (*at, word))
-        elif isinstance(value, Mapping):
+        elif value and isinstance(value, Mapping) and None in value.values():
             for key in [key for key, one in value.items() if one is None]:
                 _put(tree, (*holders[holder], field, key), (*at, word, key))
     return tree

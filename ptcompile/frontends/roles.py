@@ -9,11 +9,12 @@ from ptcompile.findings.diagnostics import Path
 from ptcompile.frontends.amounts import lowered
 from ptcompile.frontends.nulls import merged, of_fields, of_patch
 from ptcompile.job import model as ir
-from ptcompile.job import pod_template
+from ptcompile.job import pod_template, pods
 from ptcompile.job.pod_words import POD_WORDS, PodWord
 
 if TYPE_CHECKING:
-    from ptcompile.vocabulary.spec import EnvSource, JobSpec, PodFields, RoleSpec, SideRole
+    from ptcompile.vocabulary.pod_fields import EnvSource, PodFields, RoleSpec, SideRole
+    from ptcompile.vocabulary.spec import JobSpec
 
 MAIN = "pytorch"
 """What the container that trains is called in a spec's own words, and on every target that leaves the choice."""
@@ -37,7 +38,7 @@ def _trainers(job: JobSpec) -> tuple[ir.Role, ...]:
 def _role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None) -> ir.Role:
     """One role: the job's words, the role's laid over them, then both patches."""
     template, nulls = template_of(job), of_fields(job, _JOB, MAIN)
-    own = ir.Resources()
+    own = pods.Resources()
     if role is not None:
         of_role = of_fields(role, (*_JOB, name), MAIN)
         template = pod_template.merge(pod_template.without(template, of_role), template_of(role))
@@ -51,8 +52,8 @@ def _role(name: str, replicas: int, job: JobSpec, role: RoleSpec | None) -> ir.R
 
 
 def _patched(
-    template: dict[str, Any], nulls: dict[str, Any], own: ir.Resources, patches: list[tuple[Path, Any]], main: str
-) -> ir.PodTemplate:
+    template: dict[str, Any], nulls: dict[str, Any], own: pods.Resources, patches: list[tuple[Path, Any]], main: str
+) -> pods.PodTemplate:
     """A role's template with its amounts and its patches, and what all of it keeps empty.
 
     What a later word gives again is not empty.

@@ -10,22 +10,26 @@ from ptcompile.frontends.amounts import lowered, processes_per_node
 from ptcompile.frontends.roles import roles_of
 from ptcompile.job import model as ir
 from ptcompile.vocabulary import from_schema
+from ptcompile.vocabulary.blocks import CLUSTER, SPEC, Block
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import Model
-    from ptcompile.vocabulary.spec import Elastic, JobSpec, PodFields, RuntimeRef, Spec
+    from ptcompile.vocabulary.pod_fields import PodFields
+    from ptcompile.vocabulary.spec import Elastic, JobSpec, RuntimeRef, Spec
 
-_Model = TypeVar("_Model", bound="Model")
+    _Model = TypeVar("_Model", bound=Model)
 
 
 def read_spec(data: Any) -> tuple[Spec | None, list[Problem]]:
     """A decoded TrainingJob document as a `Spec`, or as its plain equal; or what is wrong with it."""
     if (spec := from_schema.spec(data)) is not None:
         return with_stand_in(spec), []
+    if problems := _faults(SPEC, data):
+        return None, problems
     from ptcompile.vocabulary.spec import Spec
 
-    read, problems = _validated(Spec, data)
+    read, problems = _validated(Spec, data, SPEC)
     return read and with_stand_in(read), problems
 
 
@@ -50,12 +54,44 @@ def read_cluster(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
     """A decoded ClusterProfile document, or its plain equal; or what is wrong with it."""
     if (cluster := from_schema.cluster(data)) is not None:
         return cluster, []
+    if problems := _faults(CLUSTER, data):
+        return None, problems
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
-    return _validated(ClusterProfile, data)
+    return _validated(ClusterProfile, data, CLUSTER)
 
 
-def _validated(model: type[_Model], data: Any) -> tuple[_Model | None, list[Problem]]:
+def spec_taken(data: Any) -> Spec | None:
+    """A document that somebody changed as a `Spec`, or as its plain equal; None where it is none."""
+    from ptcompile.vocabulary.faults import faults
+
+    if (spec := from_schema.spec(data)) is not None or faults(SPEC, data):
+        return spec
+    from ptcompile.vocabulary.spec import Spec
+
+    return _validated(Spec, data, SPEC)[0]
+
+
+def cluster_taken(data: Any) -> ClusterProfile | None:
+    """The same of a profile."""
+    from ptcompile.vocabulary.faults import faults
+
+    if (cluster := from_schema.cluster(data)) is not None or faults(CLUSTER, data):
+        return cluster
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+    return _validated(ClusterProfile, data, CLUSTER)[0]
+
+
+def _faults(document: Block, data: Any) -> list[Problem]:
+    """What the schema alone says is wrong; nothing where the models have to be asked."""
+    from ptcompile.frontends import errors
+    from ptcompile.vocabulary.faults import faults
+
+    return errors.problems(faults(document, data) or (), data, document)
+
+
+def _validated(model: type[_Model], data: Any, document: Block) -> tuple[_Model | None, list[Problem]]:
     from pydantic import ValidationError
 
     from ptcompile.frontends import errors
@@ -63,7 +99,7 @@ def _validated(model: type[_Model], data: Any) -> tuple[_Model | None, list[Prob
     try:
         return model.model_validate(data), []
     except ValidationError as error:
-        return None, errors.problems(error, data, model)
+        return None, errors.problems(error.errors(include_url=False), data, document)
 
 
 def lower(spec: Spec, cluster: ClusterProfile) -> ir.Job:
@@ -114,10 +150,8 @@ def _runtime(reference: RuntimeRef | None) -> dict[str, Any] | None:
 
 
 def _names(job: JobSpec) -> ir.Names:
-    names, tasks = job.names, job.volcano
-    return ir.Names(
-        names.container, names.node or "node", names.master or tasks.master_task, names.worker or tasks.worker_task
-    )
+    names = job.names
+    return ir.Names(names.container, names.node or "node", job.name_of("master"), job.name_of("worker"))
 
 
 def _nearness(job: JobSpec) -> ir.Nearness | None:

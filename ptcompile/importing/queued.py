@@ -9,17 +9,11 @@ from typing import TYPE_CHECKING, Any
 from ptcompile.importing.compiled import manifests
 from ptcompile.importing.draft import Spec
 from ptcompile.importing.residue import gaps
-from ptcompile.job import queues
 from ptcompile.kubernetes.untyped import Json, at, items, kind_of, object_name, text
+from ptcompile.operators.common.queue_marks import LABELS, QUEUE_ANNOTATION, WRITTEN
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
-
-_LABELS = {
-    "kueue": (queues.KUEUE_QUEUE, queues.KUEUE_PRIORITY),
-    "kai": (queues.KAI_QUEUE, queues.KAI_PRIORITY),
-}
-_ANNOTATIONS = (queues.VOLCANO_QUEUE, "kai.scheduler/", "scheduling.k8s.io/group-name", "kueue.x-k8s.io/podset-")
 
 
 def queued(spec: Spec, manifest: Json, beside: Sequence[Json], cluster: ClusterProfile) -> Spec:
@@ -61,8 +55,8 @@ def _said(manifest: Json, beside: Sequence[Json], cluster: ClusterProfile) -> di
     """Queue and priority as the objects have them, for the profile's queue system."""
     system = cluster.spec.queue_system
     labels, spec = at(manifest, "metadata", "labels"), at(manifest, "spec")
-    if system in _LABELS:
-        queue, priority = (labels.get(one) for one in _LABELS[system])
+    if system in LABELS:
+        queue, priority = (labels.get(one) for one in LABELS[system])
     else:
         group = next((at(one, "spec") for one in beside if kind_of(one)[1] == "PodGroup"), {})
         policy = at(spec, "runPolicy", "schedulingPolicy")
@@ -73,12 +67,12 @@ def _said(manifest: Json, beside: Sequence[Json], cluster: ClusterProfile) -> di
 
 
 def _marked(objects: Sequence[Any]) -> str:
-    """The queue in Volcano's annotation, wherever in the objects it is."""
+    """The queue in its annotation, wherever in the objects it is."""
     stack = list(objects)
     while stack:
         one = stack.pop()
         if isinstance(one, dict):
-            if queue := text(at(one, "annotations").get(queues.VOLCANO_QUEUE)):
+            if queue := text(at(one, "annotations").get(QUEUE_ANNOTATION)):
                 return queue
             stack += one.values()
         elif isinstance(one, list | tuple):
@@ -88,7 +82,7 @@ def _marked(objects: Sequence[Any]) -> str:
 
 def _without_marks(spec: Spec, cluster: ClusterProfile) -> Spec:
     """The spec without the labels and annotations that compile writes for a queue."""
-    labels = frozenset(_LABELS.get(cluster.spec.queue_system, ()))
+    labels = frozenset(LABELS.get(cluster.spec.queue_system, ()))
     metadata = {**spec["metadata"]}
     job = {**spec["spec"]}
     for holder, names, marks in (
@@ -96,9 +90,7 @@ def _without_marks(spec: Spec, cluster: ClusterProfile) -> Spec:
         (job, ("podLabels", "podAnnotations"), labels),
     ):
         for word in names:
-            left = {
-                k: v for k, v in (holder.get(word) or {}).items() if k not in marks and not k.startswith(_ANNOTATIONS)
-            }
+            left = {k: v for k, v in (holder.get(word) or {}).items() if k not in marks and not k.startswith(WRITTEN)}
             if left:
                 holder[word] = left
             else:

@@ -9,6 +9,7 @@ from ptcompile.findings.diagnostics import Problem
 from ptcompile.importing.compiled import manifests
 from ptcompile.importing.draft import Spec, draft, one_name, without_written
 from ptcompile.importing.endings import with_endings
+from ptcompile.importing.hardened import hardened
 from ptcompile.importing.launches import lifted
 from ptcompile.importing.proof import Proof, prove
 from ptcompile.importing.queued import queued
@@ -125,7 +126,7 @@ def _tried(
         if not found or closed.spec == spec:
             break
         spec = closed.spec
-    spec = shrink(spec, cluster)
+    spec = shrink(hardened(spec, cluster), cluster)
     return Tried(spec, prove(spec, [manifest], beside, cluster), read, lifts)
 
 

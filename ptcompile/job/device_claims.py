@@ -1,7 +1,5 @@
 """What a job claims of DRA drivers (resource.k8s.io), as the compiler holds it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 

@@ -5,8 +5,6 @@ other, so that nothing of theirs has to know of marks. A sum of marked numbers a
 marked too; a text made with an f-string is new, and so is a number that was parsed. Marked data equals the data itself.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -34,10 +32,10 @@ class Text(str):
 
     mark: Mark
 
-    def __add__(self, other: str) -> Text:
+    def __add__(self, other: str) -> "Text":
         return _text(str.__add__(self, other), self, other)
 
-    def __radd__(self, other: str) -> Text:
+    def __radd__(self, other: str) -> "Text":
         return _text(str.__add__(other, self), other, self)
 
 
@@ -51,13 +49,13 @@ class Number(int):
         made.mark = self.mark
         return made
 
-    def __add__(self, other: int) -> Number:
+    def __add__(self, other: int) -> "Number":
         return _number(int.__add__(self, other), self, other)
 
-    def __sub__(self, other: int) -> Number:
+    def __sub__(self, other: int) -> "Number":
         return _number(int.__sub__(self, other), self, other)
 
-    def __mul__(self, other: int) -> Number:
+    def __mul__(self, other: int) -> "Number":
         return _number(int.__mul__(self, other), self, other)
 
     __radd__, __rmul__ = __add__, __mul__

@@ -5,22 +5,15 @@ out is `None` or empty only until the pass that decides it has run; a target rea
 that the compiler only carries stay plain mappings.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ptcompile.job.device_claims import Claim
-from ptcompile.kubernetes.names import never_shared
+from ptcompile.findings.diagnostics import Authority, Problem
+from ptcompile.job.pods import NOTHING, Json, PodTemplate, Resources
 
 if TYPE_CHECKING:
-    from ptcompile.findings.diagnostics import Authority, Problem
+    from ptcompile.job.device_claims import Claim
     from ptcompile.vocabulary.cluster.model import ClusterProfile
-
-Json = Mapping[str, Any]
-"""A Kubernetes object or a part of one, as plain data. Never changed in place."""
-
-_NOTHING: Json = {}
 
 UNLIMITED = 2**31 - 1
 """The backoff limit that no job reaches: the largest number that Kubernetes and the operators take."""
@@ -30,82 +23,6 @@ CleanPodPolicy = Literal["None", "All", "Running"]
 OnPodFailure = Literal["RestartPod", "RestartJob", "FailJob"]
 OnDisruption = Literal["Ignore", "Count", "FailJob"]
 SuccessPolicy = Literal["Node0", "AllNodes"]
-
-
-_FIRST = {"cpu": "\0", "memory": "\1", "ephemeral-storage": "\2"}
-"""Resources that stand in front of the others, as what they are sorted by."""
-
-
-class Resources(NamedTuple):
-    """Requests and limits by resource name; quantities as text. The name `gpu` stands for the profile's GPU."""
-
-    requests: Mapping[str, str] = _NOTHING
-    limits: Mapping[str, str] = _NOTHING
-    nulls: frozenset[tuple[str, str]] = frozenset()
-    """What stays empty whatever the levels below say: ("limits", "cpu")."""
-
-    def over(self, below: Resources) -> Resources:
-        """These amounts where they name a resource, and `below`'s elsewhere.
-
-        A level that gives an amount names the resource whole: nothing of the level below is mixed in. A missing request
-        is the limit, as the API server has it. A missing limit stays missing, except where Kubernetes demands that both
-        are equal. In the order cpu, memory, scratch disk, then the others by name.
-        """
-        own = self.requests.keys() | self.limits.keys()
-        nulls = self.nulls | {one for one in below.nulls if one[1] not in own}
-        requests: dict[str, str] = {}
-        limits: dict[str, str] = {}
-        both = own | below.requests.keys() | below.limits.keys()
-        for name in sorted(both, key=lambda name: _FIRST.get(name, name)):
-            level = self if name in own else below
-            limit = None if ("limits", name) in nulls else level.limits.get(name)
-            request = None if ("requests", name) in nulls else level.requests.get(name, limit)
-            if limit is None and request is not None and (name == "gpu" or never_shared(name)):
-                limit = request
-            if request is not None:
-                requests[name] = request
-            if limit is not None:
-                limits[name] = limit
-        return Resources(requests, limits, nulls)
-
-
-def resources(requests: Mapping[str, str | None], limits: Mapping[str, str | None]) -> Resources:
-    """Amounts as people give them, where null keeps a half empty."""
-    halves = {"requests": requests, "limits": limits}
-    nulls = frozenset((half, name) for half, amounts in halves.items() for name in amounts if amounts[name] is None)
-    given = {half: {k: v for k, v in amounts.items() if v is not None} for half, amounts in halves.items()}
-    return Resources(given["requests"], given["limits"], nulls)
-
-
-class Container(NamedTuple):
-    """The container that trains. `extra` keeps every container field that has no place of its own here."""
-
-    name: str
-    image: str | None = None
-    command: tuple[str, ...] | None = None
-    args: tuple[str, ...] | None = None
-    env: tuple[Json, ...] = ()
-    resources: Resources = Resources()
-    mounts: tuple[Json, ...] = ()
-    extra: Json = _NOTHING
-
-
-class PodTemplate(NamedTuple):
-    """A pod template: the fields that passes look at, and in `extra` and `metadata` all the others as they are."""
-
-    main: Container
-    sidecars: tuple[Json, ...] = ()
-    labels: Mapping[str, str] = _NOTHING
-    annotations: Mapping[str, str] = _NOTHING
-    volumes: tuple[Json, ...] = ()
-    tolerations: tuple[Json, ...] = ()
-    node_selector: Mapping[str, str] = _NOTHING
-    affinity: Json = _NOTHING
-    metadata: Json = _NOTHING
-    extra: Json = _NOTHING
-    nulls: Json = _NOTHING
-    """What is removed from the finished template, whatever wrote it: a tree of the fields' names, with an item of
-    a list by what names it, and as its leaves the places of the spec that say so."""
 
 
 class Role(NamedTuple):
@@ -185,9 +102,9 @@ class Job(NamedTuple):
     min_nodes: int
     """Fewer nodes than there are pods where the job is elastic, else their number."""
     namespace: str | None = None
-    labels: Mapping[str, str | None] = _NOTHING
+    labels: Mapping[str, str | None] = NOTHING
     """Of the objects; None keeps one away."""
-    annotations: Mapping[str, str | None] = _NOTHING
+    annotations: Mapping[str, str | None] = NOTHING
     resources: Resources = Resources()
     """The job's own, for roles that do not say better."""
     launch: Launch | None = None
@@ -212,7 +129,7 @@ class Job(NamedTuple):
     """Reference to a Trainer runtime that is already there: the job then says only what differs from it."""
     runtime_nodes: bool = False
     """Whether the number of nodes is the runtime's."""
-    claims: tuple[Claim, ...] = ()
+    claims: tuple["Claim", ...] = ()
     """Devices that its pods claim."""
     compute_domain: bool = False
     """Whether it has a ComputeDomain, of which its nodes claim channels."""
@@ -266,11 +183,11 @@ class Wiring(NamedTuple):
     """The torchrun options that the operator hands over by itself, as PET_* variables."""
     node_rank: str | None = None
     """The node's rank, as text that the kubelet expands in a command; None where the operator hands it over."""
-    rank_from: Json = _NOTHING
+    rank_from: Json = NOTHING
     """The node's rank as `value` or `valueFrom` of a variable; empty where no variable can hold it."""
     env: tuple[Json, ...] = ()
     """What a plain command needs and nothing else sets."""
-    hosts: Mapping[str, tuple[str, ...]] = _NOTHING
+    hosts: Mapping[str, tuple[str, ...]] = NOTHING
     """Of each auxiliary role, the names of its pods that resolve from every pod, in order."""
 
 
@@ -311,9 +228,9 @@ class Target(NamedTuple):
     wiring: Callable[[Job], Wiring]
     overwrites: Mapping[str, str | None]
     """Env names whose user's value is lost at run time, each with the value that wins where it is constant."""
-    unsupported: Callable[[Job, ClusterProfile], Iterable[Problem]]
+    unsupported: Callable[[Job, "ClusterProfile"], Iterable[Problem]]
     """What this operator cannot express of a job, and as warnings what it does otherwise; paths are those of a spec."""
-    emit: Callable[[Job, ClusterProfile], list[dict[str, Any]]]
+    emit: Callable[[Job, "ClusterProfile"], list[dict[str, Any]]]
     main_container: str = "pytorch"
     groups: Callable[[Job], Sequence[Group]] = _one_group
     """The operator's groups of pods, from which names are derived (`operators.common.budget`)."""
@@ -323,11 +240,12 @@ class Target(NamedTuple):
     """Gang schedulers that the operator writes into pods by itself."""
 
 
-class Context(NamedTuple):
+class Context:
     """What a pass may look at besides the job."""
 
-    cluster: ClusterProfile
-    target: Target
+    def __init__(self, cluster: "ClusterProfile", target: Target) -> None:
+        self.cluster = cluster
+        self.target = target
 
 
 Pass = Callable[[Job, Context], Job]

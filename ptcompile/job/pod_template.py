@@ -1,11 +1,11 @@
-"""Kubernetes pod templates to and from `ir.PodTemplate`, and the patch that reaches what the spec has no word for."""
+"""Kubernetes pod templates to and from `PodTemplate`, and the patch that reaches what the spec has no word for."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ptcompile.job.model import Container, Json, PodTemplate, Resources
+from ptcompile.job.pods import Container, Json, PodTemplate, Resources
 from ptcompile.kubernetes.merge_keys import MERGE_KEYS, OBJECT_KEYS
 
 _CONTAINER_ORDER = (

@@ -5,8 +5,6 @@ words (`compiling.kubernetes_parts`), by what finds the line of a finding (`comp
 (`operators.common.read_template`, `importing.draft`).
 """
 
-from __future__ import annotations
-
 from typing import Final, Literal, NamedTuple
 
 Holder = Literal["metadata", "spec", "main"]

@@ -32,9 +32,9 @@ class Pattern:
         """Whether it is all of a text."""
         return self.compiled.fullmatch(text)
 
-    def search(self, text: str) -> re.Match[str] | None:
-        """The first place of a text that it matches."""
-        return self.compiled.search(text)
+    def search(self, text: str, *span: int) -> re.Match[str] | None:
+        """The first place that it matches, of a text or of what stands between two offsets of it."""
+        return self.compiled.search(text, *span)
 
     def finditer(self, text: str) -> Iterator[re.Match[str]]:
         """All places of a text that it matches."""

@@ -51,7 +51,7 @@ def _go_value(text: str) -> Scalar:
     """What go-yaml makes of a plain scalar, before JSON: integers from -2^63 to 2^64-1, other numbers as floats."""
     if text in _WORDS:
         return _WORDS[text]
-    if text[0] not in _NUMBER_START or (text[0] == "." and not _point_first(text)):
+    if text[0] not in _NUMBER_START or _is_option(text) or (text[0] == "." and not _point_first(text)):
         return text
     plain = text.replace("_", "") if "_" in text else text
     if match := _int(plain):
@@ -64,6 +64,11 @@ def _go_value(text: str) -> Scalar:
     if match := _signed_binary(plain):
         return int(match[1], 2)
     return text
+
+
+def _is_option(text: str) -> bool:
+    """Whether a plain scalar begins as an option of a command does, such as `--epochs`, and so as no number."""
+    return text[0] == "-" and (text[1:2] == "-" or text[1:2].isalpha())
 
 
 def _integer(match: re.Match[str]) -> int | None:
@@ -138,8 +143,8 @@ _numberish = Pattern(
     r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"
 ).fullmatch
 _dotted = Pattern(r"[0-9]+(?:\.[0-9]+){2,}").fullmatch
-# Characters that may stand anywhere in a plain scalar, and those that may begin one.
-_simple = Pattern(r"[A-Za-z_/$(][A-Za-z0-9_./$()=+*@%,;~^&|<>!?\\'\"\[\]{}-]*").fullmatch
+# Characters that may stand anywhere in a plain scalar, and those that may begin one; an option is such a one too.
+_simple = Pattern(r"(?:--?(?=[A-Za-z]))?[A-Za-z_/$(][A-Za-z0-9_./$()=+*@%,;~^&|<>!?\\'\"\[\]{}-]*").fullmatch
 _indicator = Pattern(r"[\s,\[\]{}#&*!|>'\"%@`]|[-?:](?:\s|$)|---|\.\.\.|[^\x20-\x7e].*\s$")
 _breaking = Pattern(
     r": |:$| #|\s$|[\x00-\x1f\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\uffff]"
@@ -154,8 +159,17 @@ def needs_quotes(text: str) -> bool:
     """
     if _simple(text):
         return text.lower() in _QUOTED_WORDS
-    if not text or text.lower() in _QUOTED_WORDS or _indicator.match(text) or _breaking.search(text):
+    if text.isdecimal() and text.isascii():
+        return True
+    if not text or text.lower() in _QUOTED_WORDS or _indicator.match(text) or _breaks(text):
         return True
     if text[0] not in _NUMBER_START:
         return False
     return bool(_numberish(text)) and not _dotted(text)
+
+
+def _breaks(text: str) -> bool:
+    """Whether a string that is not empty holds what ends a plain scalar, or what is not to be seen."""
+    if text.isascii() and text.isprintable():
+        return ": " in text or " #" in text or text[-1] in ": "
+    return _breaking.search(text) is not None

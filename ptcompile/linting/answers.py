@@ -1,7 +1,5 @@
 """What the codes mean that are no rules: findings of the reader, of our own kinds, and of the offline API server."""
 
-from __future__ import annotations
-
 from typing import Final, NamedTuple
 
 
@@ -59,6 +57,11 @@ ANSWERS: Final[dict[str, Answer]] = {
     "unsupported-by-target": Answer(
         "The operator of this target cannot do what the spec asks for.",
         "use a target that the help names, or remove the field",
+    ),
+    "word-without-effect": Answer(
+        "A word of the spec changes nothing on this target, or for a job of this shape: the port where nodes meet, for "
+        "one node; a name that the operator does not use; an id that a static rendezvous has no use for. A note.",
+        "remove it; in a spec for several targets it may stay",
     ),
     "name-too-long": Answer(
         "The job's name leaves no room for the names that are derived from it: pods, host names, Services.",

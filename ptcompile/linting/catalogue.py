@@ -36,7 +36,7 @@ def named(code_or_name: str) -> str | None:
 
 def explained(name: str) -> str:
     """The page of one name, as text for a terminal."""
-    rule = next((one for one in every_rule() if one.name == name), None)
+    rule = rule_named(name)
     if rule is None:
         answer = ANSWERS[name]
         return f"{CODES[name]} {name}\n\n{_filled(answer.title)}\n\n{_wrapped('Fix', answer.fix)}.\n"

@@ -2,7 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
+
+from ptcompile.operators.all import KINDS
+from ptcompile.operators.record import Kind
+
+
+def kinds_with(wanted: Callable[[Kind], object]) -> str:
+    """A word of each of these kinds."""
+    found = [kind for _, kind in KINDS.values() if wanted(kind)]
+    return "/".join(dict.fromkeys(kind.word or kind.kind for kind in found))
+
 
 VENDORS: Final = "nvidia/amd/intel/habana/google/amazon/huawei"
 """Whose accelerators there are: one is in the name of each resource (`accelerators`)."""
@@ -21,11 +32,29 @@ TRAINS: Final = "torchrun/torch/accelerate/deepspeed/composer/mpirun/mpiexec"
 
 SHELLS: Final = "bash/sh/dash/zsh/ash/ksh"
 
-NPROC: Final = "nproc/nprocPerNode/numProcPerNode/TrainJob"
-"""Who says how many processes a node has; for a TrainJob without a number its resources do."""
+FILLED: Final = kinds_with(lambda kind: kind.base)
+"""The kinds of which another object has what they do not say."""
 
-PODS: Final = "Job/PyTorchJob/JobSet/TrainJob/TrainingRuntime/ClusterTrainingRuntime"
+NPROC: Final = f"nproc/nprocPerNode/numProcPerNode/{FILLED}"
+"""Who says how many processes a node has; where the kind has no number its resources do."""
+
+PODS: Final = kinds_with(lambda kind: kind.several or kind.recreated)
 """The kinds that may make several pods."""
 
-ROLES: Final = "PyTorchJob/volcano/JobSet/TrainJob"
+ROLES: Final = kinds_with(lambda kind: kind.several and kind.pods)
 """The kinds whose pods may have several templates."""
+
+CLOSED: Final = kinds_with(lambda kind: kind.recreated and not kind.more_pods)
+"""The kinds of which no pods of another object join."""
+
+RETRIED: Final = kinds_with(lambda kind: kind.retries)
+"""The kinds whose operator starts pods again, and counts."""
+
+OVERRIDING: Final = kinds_with(lambda kind: kind.overrides)
+"""The kinds whose operator's variables win over the user's."""
+
+UNLIKE: Final = kinds_with(lambda kind: kind.several and kind.templates and not kind.together)
+"""The kinds of several pod templates that are compared by the rules for any kind."""
+
+OF_TORCH: Final = kinds_with(lambda kind: kind.options)
+"""The kinds with fields that become options of torchrun."""

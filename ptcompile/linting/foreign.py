@@ -19,11 +19,15 @@ _BY_KEYS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
     ("a pre-commit configuration", frozenset({"repos"})),
     ("a workflow", frozenset({"jobs", "on"})),
 )
+_CHART: Final = frozenset({"apiVersion", "name", "version"})
+"""What Chart.yaml must have (Helm 3); its apiVersion is Helm's own."""
 _OTHER: Final = "a document without apiVersion and kind"
 
 
 def foreign(data: Mapping[str, Any]) -> str | None:
     """What a document is that says neither apiVersion nor kind, or is a template of another tool; None for others."""
+    if "kind" not in data and data.keys() >= _CHART:
+        return "a Helm chart"
     if any(isinstance(data.get(key), str) and data[key] for key in ("apiVersion", "kind")):
         return "a pod template" if _pod_template(data) else None
     if {"metadata", "spec"} <= data.keys():

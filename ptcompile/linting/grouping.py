@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ptcompile.linting.trainers import PYTORCHJOB, VOLCANO, Trainer
+from ptcompile.linting.trainers import Trainer
 from ptcompile.linting.workload import Workload
+from ptcompile.operators.record import Kind
 
 Trainers = tuple[Trainer, ...]
 
@@ -36,12 +37,12 @@ def _grouped(subject: Workload, found: Trainers, wanted: Callable[[Trainer], boo
         return ()
     out: dict[tuple[str, ...], list[Trainer]] = {}
     for one in found:
-        out.setdefault(_party(one), []).append(one)
+        out.setdefault(_party(one, subject.record), []).append(one)
     return tuple(tuple(members) for members in out.values())
 
 
-def _party(one: Trainer) -> tuple[str, ...]:
-    if one.kind == PYTORCHJOB or (one.kind == VOLCANO and {"RANK", "MASTER_ADDR"} <= one.pod.env.keys()):
+def _party(one: Trainer, kind: Kind) -> tuple[str, ...]:
+    if kind.together or (kind.ranked_by and one.pod.env.keys() >= set(kind.ranked_by)):
         return ()
     alone = one.local or one.standalone
     return (one.role.name,) if alone else (one.seen.backend, one.seen.endpoint, one.options.get("rdzv-id", ""))

@@ -14,6 +14,7 @@ from ptcompile.kubernetes.untyped import Json, at, kind_of, object_name, text
 from ptcompile.linting.near import nearest
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject, subject_of
+from ptcompile.operators.all import KINDS
 
 if TYPE_CHECKING:
     from ptcompile.simulation.pod import Pod, Workload
@@ -24,9 +25,7 @@ _OF_ONE_JOB: Final = frozenset(
         "batch.kubernetes.io/job-name",
         "controller-uid",
         "batch.kubernetes.io/controller-uid",
-        "jobset.sigs.k8s.io/jobset-name",
-        "training.kubeflow.org/job-name",
-        "volcano.sh/job-name",
+        *(label for _, kind in KINDS.values() for label in kind.labels),
     }
 )
 """Labels that the pods of one job alone have."""

@@ -10,7 +10,6 @@ from ptcompile.kubernetes.untyped import at
 from ptcompile.linting.amounts import accelerators
 from ptcompile.linting.commands import trains
 from ptcompile.linting.subject import Container, Subject
-from ptcompile.linting.views import TRAINJOB
 
 
 def split(image: str) -> tuple[str, str]:
@@ -30,8 +29,8 @@ def moves(image: str) -> bool:
 def references(subject: Subject) -> Iterator[tuple[Path, str]]:
     """The images that an object names, each with its path: of its containers, and of a TrainJob's trainer."""
     places = [(one.path, one.spec) for one in subject.containers]
-    if subject.kind == TRAINJOB:
-        places.append((("spec", "trainer"), at(subject.spec, "trainer")))
+    if trainer := subject.record.trainer:
+        places.append((trainer, at(subject.manifest, *trainer)))
     for path, container in places:
         image = container.get("image")
         if isinstance(image, str) and image:
@@ -44,5 +43,5 @@ def ranks(subject: Subject) -> Iterator[Container]:
         return
     for template in subject.templates:
         for container in template.mains:
-            if subject.kind[1] == "PyTorchJob" or accelerators(container) or trains(container):
+            if subject.record.together or accelerators(container) or trains(container):
                 yield container

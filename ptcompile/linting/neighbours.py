@@ -1,7 +1,5 @@
 """The other objects of a stream, as rules see them: Services, and the workloads whose pods name them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -94,7 +92,7 @@ def labels_of(template: Json) -> dict[str, str]:
     return string_map(at(template, "metadata").get("labels"))
 
 
-def endpoint_service(subject: Subject) -> tuple[Json, Meeting] | None:
+def endpoint_service(subject: Subject) -> "tuple[Json, Meeting] | None":
     """The Service of the stream that the rendezvous is at, by its own name, and the rendezvous."""
     made = subject.meeting if subject.neighbours.of(SERVICE) else None
     if made is None or not made.first.host:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.untyped import Json, at, items, kind_of, mapping, text
+from ptcompile.operators import all as operators
 from ptcompile.operators.common.templates import listed, templates_of
 
 _KEYS = ("initContainers", "containers")
@@ -19,8 +20,9 @@ def oversized(manifest: Json, templates: Iterable[tuple[Path, Json]] | None = No
     `templates` are those of the object with their paths, for a caller that has them already. Containers are read as
     they are written: the few hundred characters that an operator adds decide nothing.
     """
-    if kind_of(manifest)[0].startswith("batch.volcano.sh/"):
-        yield from _wide(manifest)
+    check = operators.part(kind_of(manifest), "too_wide")
+    if check is not None and (problem := check(manifest)) is not None:
+        yield problem
     if templates is None:
         templates = [(one.path, mapping(one.template)) for one in templates_of(kind_of(manifest), manifest)]
     for path, template in templates:
@@ -28,17 +30,6 @@ def oversized(manifest: Json, templates: Iterable[tuple[Path, Json]] | None = No
             for i, spec in listed(at(template, "spec").get(key)):
                 if _may_exceed(spec, template):
                     yield from _of_container((*path, "spec", key, i), spec, _fields(template))
-
-
-def _wide(manifest: Json) -> Iterator[Problem]:
-    from ptcompile.limits import limits
-    from ptcompile.simulation.budget import too_wide
-
-    if too_wide(manifest):
-        path, most = ("spec", "tasks"), limits().roles
-        message = f"spec.tasks: more than {most} tasks whose pods are told the hosts of all: its pods are not simulated"
-        help = "merge tasks that are alike, or remove the plugin svc"
-        yield Problem("too-large", path, message, help, "warning", "run", "ptcompile")
 
 
 def _fields(template: Json) -> _Fields:

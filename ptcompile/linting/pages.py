@@ -1,10 +1,8 @@
 """A rule's page: the docstring of its module, taken apart."""
 
-from __future__ import annotations
-
 import re
 import sys
-from inspect import cleandoc
+from textwrap import dedent
 from types import ModuleType
 from typing import Final, NamedTuple
 
@@ -33,7 +31,7 @@ class Page(NamedTuple):
 
 def page(rule: Rule) -> Page:
     """The page of a rule. Raises ValueError where its docstring lacks a section, which is a mistake of ours."""
-    parts = _HEAD.split(cleandoc(_docstring(sys.modules[rule.check.__module__])))
+    parts = _HEAD.split(_docstring(sys.modules[rule.check.__module__]).strip())
     sections = dict(zip(parts[1::2], parts[2::2], strict=True))
     missing = [name for name in SECTIONS if not sections.get(name, "").strip()]
     if missing:
@@ -55,5 +53,5 @@ def _docstring(module: ModuleType) -> str:
 
 def _side(example: str, sign: str) -> str:
     """One of the two files of an example, which is their diff with all lines of both."""
-    lines = cleandoc("\n" + example).strip("\n").split("\n")
+    lines = dedent(example).strip("\n").split("\n")
     return "".join(f"{line[_GUTTER:]}\n" for line in lines if line[:1] in ("", " ", sign))

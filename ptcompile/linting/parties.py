@@ -5,10 +5,8 @@ from __future__ import annotations
 from ptcompile.kubernetes.untyped import kind_of, namespace
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject, subject_of
-from ptcompile.linting.trainers import POD, VOLCANO, Trainer
-
-MEETING = frozenset({POD, ("batch/v1", "Job"), ("jobset.x-k8s.io/v1alpha2", "JobSet"), VOLCANO})
-"""Kinds of which several objects may share one rendezvous."""
+from ptcompile.linting.trainers import Trainer
+from ptcompile.operators.all import record
 
 
 def allies(subject: Subject, first: Trainer) -> tuple[Trainer, ...]:
@@ -24,7 +22,7 @@ def _by_endpoint(stream: Stream) -> dict[tuple[str, ...], list[Trainer]]:
     """All trainers of a stream that wait for others, by where they meet."""
     found: dict[tuple[str, ...], list[Trainer]] = {}
     for manifest in stream.objects:
-        for one in subject_of(manifest, stream).trainers if kind_of(manifest) in MEETING else ():
+        for one in subject_of(manifest, stream).trainers if record(kind_of(manifest)).shared else ():
             if (one.modelled or one.plain) and not one.local and not one.standalone:
                 found.setdefault(_meeting_point(one), []).append(one)
     return found

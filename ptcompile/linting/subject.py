@@ -8,6 +8,7 @@ from ptcompile.linting.stream import Stream
 from ptcompile.linting.templates import Container, Entry, Template, Word
 from ptcompile.linting.workload import Workload
 from ptcompile.memo import cached_property
+from ptcompile.operators import all as operators
 
 if TYPE_CHECKING:
     from ptcompile.linting.trainers import Trainer
@@ -63,11 +64,9 @@ class Subject(Workload):
 
     @cached_property
     def meets_nowhere(self) -> bool:
-        """Whether a PyTorchJob of Workers alone has no rendezvous at all: one rule says so, the others need not."""
-        spec = self.spec
-        workers = self.kind == ("kubeflow.org/v1", "PyTorchJob") and "Master" not in at(spec, "pytorchReplicaSpecs")
-        flags = self.trainers[0].launch.options if self.trainers else {}
-        return workers and spec.get("elasticPolicy") is None and not {"master-addr", "rdzv-endpoint"} & flags.keys()
+        """Whether its operator gives the pods no rendezvous at all: a rule of the operator's says so."""
+        meets_nowhere = operators.part(self.kind, "meets_nowhere")
+        return meets_nowhere is not None and meets_nowhere(self)
 
     @cached_property
     def firsts(self) -> "tuple[Pod, ...]":

@@ -12,7 +12,7 @@ from ptcompile.kubernetes.untyped import Json, at, items, text, texts
 from ptcompile.kubernetes.wrappers import base
 from ptcompile.linting.templates import Template
 from ptcompile.linting.torchrun import known, variable
-from ptcompile.linting.views import POD, PYTORCHJOB, TRAINJOB, VOLCANO, template_of
+from ptcompile.linting.views import POD, template_of
 from ptcompile.linting.workload import Workload
 from ptcompile.memo import cached_property
 from ptcompile.operators import all as operators
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "POD",
-    "PYTORCHJOB",
-    "TRAINJOB",
-    "VOLCANO",
     "Trainer",
     "count",
     "known",
@@ -284,8 +281,8 @@ def count(found: tuple[Trainer, ...]) -> int:
 
 def _written(subject: Workload, role: str) -> tuple[Path, Json] | None:
     """The path and the content of the container that a role's pods train in."""
-    if subject.kind == TRAINJOB:
-        return ("spec", "trainer"), at(subject.spec, "trainer")
+    if trainer := subject.record.trainer:
+        return trainer, at(subject.manifest, *trainer)
     template = template_of(subject, role)
     main = next(iter(template.mains), None) if template is not None else None
     return None if main is None else (main.path, main.spec)

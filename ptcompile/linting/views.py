@@ -14,18 +14,16 @@ if TYPE_CHECKING:
     from ptcompile.operators.pods import ContainerView
     from ptcompile.simulation import Pod
 
-TRAINJOB: Final = ("trainer.kubeflow.org/v1alpha1", "TrainJob")
-PYTORCHJOB: Final = ("kubeflow.org/v1", "PyTorchJob")
-VOLCANO: Final = ("batch.volcano.sh/v1alpha1", "Job")
 POD: Final = ("v1", "Pod")
 
 
 def views(subject: Workload) -> Iterator[tuple[Path, Json, ContainerView, Pod]]:
     """Each container that is written, with its path and as it is in the first pod of its role."""
+    trainer = subject.record.trainer
     for role, pod in subject.job.firsts() if subject.job is not None else ():
-        if subject.kind == TRAINJOB:
+        if trainer:
             if pod.main is not None and role.name == "node":
-                yield ("spec", "trainer"), at(subject.spec, "trainer"), pod.main, pod
+                yield trainer, at(subject.manifest, *trainer), pod.main, pod
             continue
         template = template_of(subject, role.name)
         made = {(view.name, view.init): view for view in pod.containers}

@@ -10,6 +10,7 @@ from ptcompile.linting.templates import Container, Template
 from ptcompile.memo import cached_property
 from ptcompile.operators import all as operators
 from ptcompile.operators.common.templates import templates_of
+from ptcompile.operators.record import Kind
 
 if TYPE_CHECKING:
     from ptcompile.operators.common.base import Base
@@ -40,6 +41,11 @@ class Workload:
     def kind(self) -> tuple[str, str]:
         """apiVersion and kind."""
         return kind_of(self.manifest)
+
+    @cached_property
+    def record(self) -> Kind:
+        """What its operator's record says of the kind; nothing of a kind that is unknown."""
+        return operators.record(self.kind)
 
     @cached_property
     def spec(self) -> Json:

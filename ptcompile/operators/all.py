@@ -7,15 +7,25 @@ from functools import lru_cache
 from typing import Any, Final
 
 from ptcompile.kubernetes.versions import Version, Versions
-from ptcompile.operators.record import Key, Kind, Operator, resolve
+from ptcompile.operators.beside import BESIDE
+from ptcompile.operators.record import PODS, Key, Kind, Operator, resolve
 
-_PODS: Final = ("linting.containers", "linting.pods", "linting.image")
 _LAUNCH: Final = ("linting.launch", "operators.kueue.rules")
 _TRAINER: Final = "trainer.kubeflow.org/v1alpha1"
+_JOB: Final[dict[str, Any]] = {
+    "pods": "pods:expand",
+    "failure": "failure:sentences",
+    "status": "status:status",
+    "following": "following:FOLLOWING",
+    "read": "read:read",
+}
+"""What every kind that a target writes has."""
 _RUNTIME: Final[dict[str, Any]] = {
     "fixed": "update:FIXED_IN_RUNTIMES",
-    "rules": (*_PODS, "operators.trainer.rules.runtime"),
+    "later": "update:later_jobs",
+    "rules": (*PODS, "operators.trainer.rules.runtime"),
     "templates": "templates:of_runtime",
+    "several": True,
     "crd": "crd_runtime:training_runtime_rules",
     "webhook": "webhook_runtime:check",
     "pod_checks": "pod_checks:runtime",
@@ -33,13 +43,11 @@ OPERATORS: Final = (
             Kind(
                 "v1",
                 "Pod",
-                rules=(*_PODS, *_LAUNCH),
+                shared=True,
+                more_pods=True,
+                rules=(*PODS, *_LAUNCH),
                 templates="templates:of",
-                pods="pods:expand",
-                read="read:read",
-                failure="failure:sentences",
-                status="status:status",
-                following="following:FOLLOWING",
+                **_JOB,
             ),
         ),
     ),
@@ -56,13 +64,12 @@ OPERATORS: Final = (
             Kind(
                 "batch/v1",
                 "Job",
-                rules=(*_PODS, "operators.batch.rules", *_LAUNCH),
+                shared=True,
+                recreated="retries:recreated",
+                retries="retries:retries",
+                rules=(*PODS, "operators.batch.rules", *_LAUNCH),
                 templates="templates:of",
-                pods="pods:expand",
-                read="read:read",
-                failure="failure:sentences",
-                status="status:status",
-                following="following:FOLLOWING",
+                **_JOB,
             ),
         ),
     ),
@@ -89,20 +96,26 @@ OPERATORS: Final = (
                 "kubeflow.org/v1",
                 "PyTorchJob",
                 schema="kubeflow.org/pytorchjob_v1.json",
-                rules=(*_PODS, "operators.pytorchjob.rules", *_LAUNCH),
+                several=True,
+                together=True,
+                more_pods=True,
+                overrides="training-operator",
+                limits_count=True,
+                later="update:later",
+                labels=("training.kubeflow.org/job-name",),
+                recreated="retries:recreated",
+                retries="retries:retries",
+                rules=(*PODS, "operators.pytorchjob.rules", *_LAUNCH),
                 templates="templates:of",
-                pods="pods:expand",
-                read="read:read",
                 crd="crd:pytorch_job_rules",
                 webhook="webhook:check",
                 controller="webhook:later",
                 pod_checks="pod_checks:check",
                 fixed="update:FIXED",
-                failure="failure:sentences",
-                status="status:status",
-                following="following:FOLLOWING",
+                **_JOB,
                 gang="gang:counted",
                 options="options:OPTIONS",
+                meets_nowhere="meeting:meets_nowhere",
             ),
         ),
     ),
@@ -110,6 +123,12 @@ OPERATORS: Final = (
         "volcano",
         authority="volcano",
         version="volcano",
+        title="Volcano",
+        queue_system="volcano",
+        gang_scheduler="volcano",
+        queues="queues:QUEUES",
+        probes=(("gang of Volcano, range of nodes", {"elastic": {"nnodes": "2:4"}}, {"gangScheduler": "volcano"}),),
+        of_roles="vc-",  # VC_X_HOSTS of a task x (Volcano 1.16)
         target="volcano",
         emit="emit:VOLCANO",
         sentences="sentences:SENTENCES",
@@ -127,20 +146,27 @@ OPERATORS: Final = (
                 "batch.volcano.sh/v1alpha1",
                 "Job",
                 schema="batch.volcano.sh/job_v1alpha1.json",
-                rules=(*_PODS, "operators.volcano.rules", *_LAUNCH),
+                word="volcano",
+                several=True,
+                ranked_by=("RANK", "MASTER_ADDR"),
+                shared=True,
+                overrides="Volcano",
+                resolves=True,
+                mounts=("/etc/volcano",),
+                as_written=True,
+                labels=("volcano.sh/job-name",),
+                recreated="retries:recreated",
+                rules=(*PODS, "operators.volcano.rules", *_LAUNCH),
                 templates="templates:of",
-                pods="pods:expand",
-                read="read:read",
                 default="webhook:default",
                 webhook="webhook:check",
                 controller="controller:later",
                 pod_checks="pod_checks:check",
                 update="update:check",
-                failure="failure:sentences",
-                status="status:status",
-                following="following:FOLLOWING",
+                **_JOB,
                 gang="gang:counted",
                 crowded="pods:crowded",
+                too_wide="width:too_wide",
             ),
             Kind("scheduling.volcano.sh/v1beta1", "PodGroup", schema="scheduling.volcano.sh/podgroup_v1beta1.json"),
         ),
@@ -162,14 +188,17 @@ OPERATORS: Final = (
             "trainingruntimes.trainer.kubeflow.org/v1alpha1",
         ),
         beside="jobset",
+        brings=(("runtime", "torch-distributed", "a ClusterTrainingRuntime of Trainer's release"),),
+        objects="platform:objects",
         kinds=(
             Kind(
                 _TRAINER,
                 "TrainJob",
                 schema="trainer.kubeflow.org/trainjob_v1alpha1.json",
+                trainer=("spec", "trainer"),
+                several=True,
+                fixed_size=True,
                 rules=("operators.trainer.rules.trainjob", "linting.image", *_LAUNCH),
-                pods="pods:expand",
-                read="read:read",
                 crd="crd:train_job_rules",
                 default="webhook:default",
                 webhook="webhook:check",
@@ -177,9 +206,7 @@ OPERATORS: Final = (
                 pod_checks="pod_checks:train_job",
                 fixed="update:FIXED",
                 update="update:check",
-                failure="failure:sentences",
-                status="status:status",
-                following="following:FOLLOWING",
+                **_JOB,
                 in_newest_words="older_releases:today",
                 in_written_words="older_releases:written",
                 base="runtimes:base",
@@ -195,6 +222,7 @@ OPERATORS: Final = (
                 _TRAINER,
                 "ClusterTrainingRuntime",
                 schema="trainer.kubeflow.org/clustertrainingruntime_v1alpha1.json",
+                namespaced=False,
                 **_RUNTIME,
             ),
         ),
@@ -210,15 +238,19 @@ OPERATORS: Final = (
         software="jobset",
         kubernetes=(((0, 1), (1, 21)),),  # site, Installation
         crds=("jobsets.jobset.x-k8s.io/v1alpha2",),
+        older=("jobset.x-k8s.io/v1alpha1",),
         kinds=(
             Kind(
                 "jobset.x-k8s.io/v1alpha2",
                 "JobSet",
                 schema="jobset.x-k8s.io/jobset_v1alpha2.json",
-                rules=(*_PODS, "operators.jobset.rules", *_LAUNCH),
+                several=True,
+                shared=True,
+                labels=("jobset.sigs.k8s.io/jobset-name",),
+                recreated="retries:recreated",
+                retries="retries:retries",
+                rules=(*PODS, "operators.jobset.rules", *_LAUNCH),
                 templates="templates:of",
-                pods="pods:expand",
-                read="read:read",
                 crd="crd:jobset_rules",
                 default="webhook:default",
                 webhook="webhook:check",
@@ -226,81 +258,25 @@ OPERATORS: Final = (
                 pod_checks="pod_checks:check",
                 fixed="update:FIXED",
                 update="update:check",
-                failure="failure:sentences",
-                status="status:status",
-                following="following:FOLLOWING",
+                **_JOB,
             ),
         ),
     ),
-    Operator(
-        "mpijob",
-        authority="mpi-operator",
-        version="mpi_operator",
-        defaults="defaults:DEFAULTS",
-        software="mpi-operator",
-        crds=("mpijobs.kubeflow.org/v2beta1",),
-        kinds=(
-            Kind(
-                "kubeflow.org/v2beta1",
-                "MPIJob",
-                schema="kubeflow.org/mpijob_v2beta1.json",
-                rules=(*_PODS, "operators.mpijob.rules", "operators.kueue.rules"),
-                templates="templates:of",
-                pods="pods:expand",
-                controller="controller:later",
-                pod_checks="pod_checks:check",
-                failure="failure:sentences",
-            ),
-        ),
-    ),
-    Operator(
-        "kueue",
-        authority="kueue",
-        version="kueue",
-        admits="marks:QUEUED",
-        admission="webhook:check",
-        marks="kueue.x-k8s.io/",
-        changes="changes:CHANGES",
-        software="kueue",
-        kubernetes=(((0, 11), (1, 29)),),  # site, Installation
-        crds=("clusterqueues.{kueue_api}", "localqueues.{kueue_api}", "workloads.{kueue_api}"),
-    ),
-    Operator(
-        "kai",
-        authority="ptcompile",
-        version="kai",
-        changes="changes:CHANGES",
-        software="kai-scheduler",
-        crds=("queues.scheduling.run.ai/v2", "podgroups.scheduling.run.ai/v2alpha2"),
-    ),
-    Operator(
-        "nvidia_dra",
-        authority="kube-apiserver",
-        version="nvidia_dra",
-        software="nvidia-dra-driver-gpu",
-        kubernetes=(((25, 3), (1, 32)), ((25, 12), (1, 34))),  # site, Prerequisites; the chart: kubeVersion
-        crds=("computedomains.resource.nvidia.com/v1beta1",),
-        kinds=(
-            Kind(
-                "resource.nvidia.com/v1beta1",
-                "ComputeDomain",
-                schema="resource.nvidia.com/computedomain_v1beta1.json",
-                rules=("operators.nvidia_dra.rules",),
-                fixed="update:FIXED",
-            ),
-        ),
-    ),
-    Operator(
-        "scheduler_plugins",
-        authority="kube-apiserver",
-        version="kubernetes",
-        kinds=(Kind("scheduling.x-k8s.io/v1alpha1", "PodGroup", schema="scheduling.x-k8s.io/podgroup_v1alpha1.json"),),
-    ),
+    *BESIDE,
 )
 
+_UNKNOWN: Final = Kind("", "")
 BY_FOLDER: Final = {one.folder: one for one in OPERATORS}
+BY_QUEUE_SYSTEM: Final = {one.queue_system: one for one in OPERATORS if one.queue_system}
+BY_GANG_SCHEDULER: Final = {one.gang_scheduler: one for one in OPERATORS if one.gang_scheduler}
 BY_TARGET: Final = {one.target: one for one in OPERATORS if one.target}
 KINDS: Final[dict[Key, tuple[Operator, Kind]]] = {kind.key: (one, kind) for one in OPERATORS for kind in one.kinds}
+
+
+def record(key: Key) -> Kind:
+    """The record of a kind; an empty one of a kind that is unknown."""
+    found = KINDS.get(key)
+    return found[1] if found else _UNKNOWN
 
 
 def having(field: str) -> frozenset[Key]:

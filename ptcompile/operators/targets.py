@@ -7,8 +7,8 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.job.model import Job, Target
-from ptcompile.job.queues import queue_of
 from ptcompile.operators.all import BY_TARGET
+from ptcompile.operators.common.queues import queue_of
 from ptcompile.operators.record import resolve
 
 if TYPE_CHECKING:

@@ -26,18 +26,24 @@ def without_line(page: Page, file: File, *, all_of_it: bool) -> list[str]:
 
 
 def refusal(page: Page, target: str) -> list[str]:
-    """Why a target has no manifests of a job; nothing where it has all. Errors of all targets are in the spec alone."""
+    """Why a target has no manifests of a job; nothing where it has all. What targets share is in the spec alone."""
     found = [one for one in page.findings if target in one.targets and one.diagnostic.severity == "error"]
     if not found:
         return []
-    own = [one for one in found if set(one.targets) != set(page.targets)]
+    own = [one for one in found if _of_its_own(one) and set(one.targets) != set(page.targets)]
     wrong = any(one.diagnostic.name != "unsupported-by-target" for one in found)
-    where = f": {len(found)} {'error' if len(found) == 1 else 'errors'}, shown at the spec's lines" if not own else ""
+    left = len(found) - len(own)
+    where = f": {left} {'error' if left == 1 else 'errors'}, shown at the spec's lines" if left else ""
     notes = ['<div class="notes">', *(_note(one, one.targets) for one in own), "</div>"] if own else []
     return [
         f'<p class="refused">{"It does not compile" if wrong else f"{target} cannot express this job"}{where}.</p>',
         *notes,
     ]
+
+
+def _of_its_own(one: Finding) -> bool:
+    """Whether a finding says something of a target, and not only of the job."""
+    return len(one.targets) == 1 or one.diagnostic.name == "unsupported-by-target"
 
 
 def _note(one: Finding, every: Sequence[str]) -> str:

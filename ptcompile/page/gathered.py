@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ptcompile import streams
+from ptcompile.compiling.advice import of_all
 from ptcompile.documents import source
 from ptcompile.explaining.explanation import Explanation
 from ptcompile.explaining.variants import File
@@ -27,22 +29,34 @@ def gather(
     cluster: str | bytes | None = None,
     filename: str = "spec.yaml",
     cluster_filename: str = "cluster.yaml",
+    lint: bool = True,
+    select: Sequence[str] | None = None,
+    ignore: Sequence[str] = (),
     extensions: Extensions | None = None,
 ) -> Page:
     """The page of a spec for one target, or for all of them. Raises nothing for what a user may have written.
 
-    `spec` and `cluster` are texts: a page is about their lines. A profile that is wrong leaves no listings.
+    `spec` and `cluster` are texts: a page is about their lines. A profile that is wrong leaves no listings. The other
+    arguments are those of `explain`.
     """
-    names = {"filename": filename, "cluster_filename": cluster_filename}
-    wanted = compile.explain(spec, target=target, cluster=cluster, extensions=extensions, **names)
+    explain = partial(
+        compile.explain,
+        spec,
+        cluster=cluster,
+        filename=filename,
+        cluster_filename=cluster_filename,
+        lint=lint,
+        select=select,
+        ignore=ignore,
+        extensions=extensions,
+    )
+    wanted = explain(target=target)
     profile, _ = compile.read_cluster(cluster)
     taken = list(dict.fromkeys(job.target for job in wanted.jobs))
     explanations: dict[str, Explanation] = {}
     for name in TARGETS if target is None else (target,):
         own = target is not None or taken == [name]
-        explanations[name] = (
-            wanted if own else compile.explain(spec, target=name, cluster=cluster, extensions=extensions, **names)
-        )
+        explanations[name] = wanted if own else explain(target=name)
     taken = [name for name in taken if name in explanations]  # and none of a plugin
     able = [name for name, one in explanations.items() if one.jobs]
     if not wanted.jobs and able:  # the target of a job without one is a matter of taste
@@ -75,13 +89,10 @@ def _findings(
     explanations: Mapping[str, Explanation], sources: Mapping[File, source.Source], files: Mapping[File, str]
 ) -> Iterator[Finding]:
     """What was found for any target, each once, in the order of the lines."""
-    targets: dict[Diagnostic, list[str]] = {}
-    for name, explanation in explanations.items():
-        for one in explanation.diagnostics:
-            targets.setdefault(one._replace(fix=None), []).append(name)
+    names = list(explanations)
     found = [
-        Finding(one, tuple(names), file, _line(one, sources[file]))
-        for one, names in targets.items()
+        Finding(one, tuple(names[number] for number in numbers), file, _line(one, sources[file]))
+        for one, numbers in of_all([each.diagnostics for each in explanations.values()]).items()
         for file in [_file(one, sources, files)]
     ]
     yield from sorted(found, key=lambda one: (one.file != "spec", one.line))

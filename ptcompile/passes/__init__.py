@@ -1,7 +1,5 @@
 """The pipeline: pure passes from `Job` to `Job`, in the one order written here."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from ptcompile.job.model import Context, Job, Pass, map_templates
@@ -59,7 +57,7 @@ def run(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES) -> tuple[
         passes = tuple([one for one in passes if one in WITH_RUNTIME])
     for one in passes:
         after = one(job, context)
-        if after is not job:
+        if after is not job and any(role.template.nulls for role in after.roles):
             after = map_templates(after, stripped)
         steps.append(Step(one.__name__, job, after))
         job = after

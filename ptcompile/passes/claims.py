@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 
 from ptcompile.job import device_claims
 from ptcompile.job.device_claims import CHANNEL, DOMAIN_LABEL, GPU, Claim
-from ptcompile.job.model import Container, Context, Job, Json, PodTemplate, Resources, map_templates
+from ptcompile.job.model import Context, Job, map_templates
+from ptcompile.job.pods import Container, Json, PodTemplate, Resources
 from ptcompile.kubernetes import quantity
 from ptcompile.vocabulary.cluster import hardware
 

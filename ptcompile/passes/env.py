@@ -8,7 +8,8 @@ for its children then (PyTorch 2.13), and the manifest shows what will run. Pods
 
 from __future__ import annotations
 
-from ptcompile.job.model import Context, Job, Json, Launch, PodTemplate, map_templates
+from ptcompile.job.model import Context, Job, Launch, map_templates
+from ptcompile.job.pods import Json, PodTemplate
 from ptcompile.vocabulary.cluster import hardware
 
 

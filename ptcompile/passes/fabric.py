@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ptcompile.job import pod_template
-from ptcompile.job.model import Container, Context, Job, Json, PodTemplate, Resources, map_templates, unchanged
+from ptcompile.job.model import Context, Job, map_templates, unchanged
+from ptcompile.job.pods import Container, Json, PodTemplate, Resources
 from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.cluster.pod_base import MAIN
 

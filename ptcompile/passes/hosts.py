@@ -9,7 +9,8 @@ sets stands.
 
 from __future__ import annotations
 
-from ptcompile.job.model import Context, Job, Json, PodTemplate, map_templates
+from ptcompile.job.model import Context, Job, map_templates
+from ptcompile.job.pods import Json, PodTemplate
 
 
 def hosts(job: Job, context: Context) -> Job:

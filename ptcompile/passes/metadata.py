@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ptcompile.job.model import Context, Job, PodTemplate, map_templates
+from ptcompile.job.model import Context, Job, map_templates
+from ptcompile.job.pods import PodTemplate
 
 
 def metadata(job: Job, context: Context) -> Job:

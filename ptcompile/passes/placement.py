@@ -13,7 +13,8 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.job import pod_template
-from ptcompile.job.model import Context, Job, Json, PodTemplate, map_templates
+from ptcompile.job.model import Context, Job, map_templates
+from ptcompile.job.pods import Json, PodTemplate
 from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.cluster.pod_base import MAIN
 

@@ -20,7 +20,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ptcompile.job.meeting import backend, conf
-from ptcompile.job.model import Context, Job, Json, Launch, PodTemplate, Wiring, map_templates, unchanged
+from ptcompile.job.model import Context, Job, Launch, Wiring, map_templates, unchanged
+from ptcompile.job.pods import Json, PodTemplate
 from ptcompile.kubernetes.versions import OWN_STORE, SHARED_STORE, torch_of
 
 

@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ptcompile.job.model import Context, Job, PodTemplate, Resources, map_templates
-from ptcompile.job.model import resources as amounts
+from ptcompile.job.model import Context, Job, map_templates
+from ptcompile.job.pods import PodTemplate, Resources
+from ptcompile.job.pods import resources as amounts
 from ptcompile.kubernetes import quantity
 from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.fields import as_text_or_null
@@ -51,7 +52,7 @@ def _without_none(resources: Resources) -> Resources:
 
 def _named(resources: Resources, gpu: str) -> Resources:
     """The same amounts, with `gpu` under the resource's real name."""
-    nulls = frozenset((half, gpu if name == "gpu" else name) for half, name in resources.nulls)
+    nulls = resources.nulls and frozenset((half, gpu if name == "gpu" else name) for half, name in resources.nulls)
     if "gpu" not in resources.requests and "gpu" not in resources.limits:
         return resources if nulls == resources.nulls else resources._replace(nulls=nulls)
 

@@ -9,16 +9,16 @@ that do so themselves. Auxiliary pods are queued and placed with them. What the 
 
 from __future__ import annotations
 
-from ptcompile.catalogue import topology
-from ptcompile.job import queues
-from ptcompile.job.model import Context, Job, PodTemplate, map_templates
+from ptcompile.job.model import Context, Job, map_templates
+from ptcompile.job.pods import PodTemplate
+from ptcompile.operators.common import queues
 
 
 def scheduling(job: Job, context: Context) -> Job:
     """Pods get the labels, annotations and scheduler by which their job is queued and placed."""
     cluster, target = context.cluster, context.target
     labels = queues.kai_labels(job, cluster)
-    annotations = _kueue_topology(job, context)
+    annotations = queues.pod_annotations(job, cluster, target)
     placer = queues.gang(job, cluster)
     named = queues.SCHEDULERS.get(placer) if placer not in target.names_scheduler else None
     gaps = {"schedulerName": named} if named else {}
@@ -33,12 +33,3 @@ def scheduling(job: Job, context: Context) -> Job:
         )
 
     return map_templates(job, place)
-
-
-def _kueue_topology(job: Job, context: Context) -> dict[str, str]:
-    if job.topology is None or queues.nearness_by(job, context.cluster, context.target.name) != "kueue":
-        return {}
-    word = "required" if job.topology.required else "preferred"
-    out = {topology.KUEUE[word]: queues.level_of(job, context.cluster).node_label or ""}
-    together = queues.together(context.target.groups(job))
-    return out | ({topology.KUEUE_TOGETHER: "nodes"} if together else {})

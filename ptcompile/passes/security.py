@@ -11,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from ptcompile.job.model import Context, Job, Json, PodTemplate, map_templates
+from ptcompile.job.model import Context, Job, map_templates
+from ptcompile.job.pods import Json, PodTemplate
 
 
 def security(job: Job, context: Context) -> Job:

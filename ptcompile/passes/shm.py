@@ -9,8 +9,9 @@ nodes, so theirs has none.
 
 from __future__ import annotations
 
-from ptcompile.job.model import Context, Job, PodTemplate, map_templates
+from ptcompile.job.model import Context, Job, map_templates
 from ptcompile.job.pod_template import kept_empty
+from ptcompile.job.pods import PodTemplate
 from ptcompile.kubernetes.shared_memory import PATH
 
 

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ptcompile.job.model import Context, Job, Json, PodTemplate, map_templates
+from ptcompile.job.model import Context, Job, map_templates
+from ptcompile.job.pods import Json, PodTemplate
 from ptcompile.kubernetes import quantity
 from ptcompile.vocabulary.cluster import hardware
 

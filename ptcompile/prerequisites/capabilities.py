@@ -1,17 +1,19 @@
 """What each target can express, found by asking: one small spec for each word, compiled for every target.
 
-Nothing here says what a target can do; the targets do. A new word of the spec is a new row of `PROBES`.
+Nothing here says what a target can do; the targets do. A new word of the spec is a new row of `PROBES`. The answers are
+kept in `schemas/targets.json`, which `python schemas/targets.py` writes and `ptcompile targets` reads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from typing import Any, Final, Literal, NamedTuple
 
 from ptcompile.about import SITE
 from ptcompile.compiling.compiler import compile_document
 from ptcompile.frontends.spec import lower
 from ptcompile.job.model import Target
+from ptcompile.operators.all import BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM
 from ptcompile.operators.common.budget import room
 from ptcompile.operators.common.changes import Change, changes
 from ptcompile.operators.targets import every_target
@@ -32,19 +34,27 @@ class Probe(NamedTuple):
     profile: Json = {}  # noqa: RUF012  # never changed
 
 
-class Row(NamedTuple):
-    """A capability and what each target makes of it, by name."""
-
-    name: str
-    cells: Mapping[str, str]
-
-
 _LEVELS: Json = {"topology": {"name": "network", "levels": {"rack": {"nodeLabel": "example.com/rack", "tier": 1}}}}
-_KUEUE: Json = {"queueSystem": "kueue", **_LEVELS}
-_VOLCANO: Json = {"queueSystem": "volcano", **_LEVELS}
-_KAI: Json = {"queueSystem": "kai", **_LEVELS}
 _AGAIN: Json = {"elastic": {"maxRestarts": 3}}
 _NEAR: Json = {"queue": "q", "topology": {"required": "rack"}}
+
+
+def _queues() -> Iterator[Probe]:
+    """What is asked of the queue systems; first of those that only admit, and place no pods."""
+    for one in sorted(BY_QUEUE_SYSTEM.values(), key=lambda one: bool(one.gang_scheduler)):
+        profile: Json = {"queueSystem": one.queue_system, **_LEVELS}
+        yield Probe(f"queue of {one.title}", {"queue": "q", "priority": "high"}, profile)
+        yield Probe(f"queue of {one.title}, topology", _NEAR, profile)
+        for name, spec, more in () if one.gang_scheduler else one.probes:
+            yield Probe(name, spec, {**more, **_LEVELS})
+
+
+def _gangs() -> Iterator[Probe]:
+    """What is asked of the gang schedulers."""
+    for one in BY_GANG_SCHEDULER.values():
+        yield Probe(f"gang of {one.title or one.gang_scheduler}", {}, {"gangScheduler": one.gang_scheduler})
+        yield from (Probe(*more) for more in one.probes)
+
 
 PROBES: Final = (
     Probe("several nodes", {"nodes": 2}),
@@ -74,17 +84,8 @@ PROBES: Final = (
     Probe("runPolicy.successPolicy Node0", {"runPolicy": {"successPolicy": "Node0"}}),
     Probe("runPolicy.successPolicy AllNodes", {"runPolicy": {"successPolicy": "AllNodes"}}),
     Probe("spot", {"spot": True, **_AGAIN}, {"spot": {"nodeLabels": {"example.com/spot": "true"}}}),
-    Probe("queue of Kueue", {"queue": "q", "priority": "high"}, _KUEUE),
-    Probe("queue of Kueue, topology", _NEAR, _KUEUE),
-    Probe("queue of Kueue, in another cluster", {"queue": "q"}, {"multiKueue": True, **_KUEUE}),
-    Probe("queue of Volcano", {"queue": "q", "priority": "high"}, _VOLCANO),
-    Probe("queue of Volcano, topology", _NEAR, _VOLCANO),
-    Probe("queue of KAI", {"queue": "q", "priority": "high"}, _KAI),
-    Probe("queue of KAI, topology", _NEAR, _KAI),
-    Probe("gang of Volcano", {}, {"gangScheduler": "volcano"}),
-    Probe("gang of Volcano, range of nodes", {"elastic": {"nnodes": "2:4"}}, {"gangScheduler": "volcano"}),
-    Probe("gang of scheduler-plugins", {}, {"gangScheduler": "scheduler-plugins"}),
-    Probe("gang of KAI", {}, {"gangScheduler": "kai"}),
+    *_queues(),
+    *_gangs(),
     Probe("host name of its own", {"podTemplate": {"spec": {"hostname": "h"}}}),
 )
 """In the order of the table. A Pod is asked about one node, the others about two, unless the probe says how many."""
@@ -95,11 +96,13 @@ SIZES: Final = (1, 8, 100)
 _SHAPES = ("nodes", "elastic", "master")
 
 
-def capabilities() -> tuple[Row, ...]:
-    """The table of what each target can express in a cluster with the newest releases."""
-    asked = [Row(probe.name, {one.name: _ask(probe, one) for one in every_target()}) for probe in PROBES]
-    sizes = [Row(f"longest name, {size} {'node' if size == 1 else 'nodes'}", _names(size)) for size in SIZES]
-    return (*asked, *sizes)
+def table() -> dict[str, dict[str, Any]]:
+    """What `schemas/targets.json` holds: the targets' titles, and what each answers in a cluster of newest releases."""
+    answers: dict[str, dict[str, str]] = {
+        probe.name: {one.name: _ask(probe, one) for one in every_target()} for probe in PROBES
+    }
+    sizes = {f"longest name, {size} {'node' if size == 1 else 'nodes'}": _names(size) for size in SIZES}
+    return {"targets": {one.name: one.title for one in every_target()}, "capabilities": answers | sizes}
 
 
 def _ask(probe: Probe, target: Target) -> Answer:

@@ -1,4 +1,4 @@
-"""What a cluster must have for the devices that pods claim: the driver, its DeviceClasses, Kueue's words for them."""
+"""What a cluster must have for the devices that pods claim: the driver, its DeviceClasses, what queues ask for."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.kubernetes.untyped import at, items, text
 from ptcompile.operators.all import BY_FOLDER
+from ptcompile.operators.common.queue_system import QueueSystem
 from ptcompile.operators.record import Operator
 
 if TYPE_CHECKING:
@@ -38,16 +39,11 @@ def drivers(classes: Iterable[str]) -> Iterator[Operator]:
         yield DRIVER
 
 
-def class_objects(classes: Iterable[str], queue: str | None, cluster: ClusterProfile) -> Iterator[tuple[str, str, str]]:
-    """Kind, name and reason of what stands for DeviceClasses in the cluster; `queue` says who admits the job.
-
-    Kueue admits no job whose classes it cannot count (Kueue 0.19, pkg/dra/claims.go).
-    """
+def class_objects(
+    classes: Iterable[str], queues: QueueSystem | None, cluster: ClusterProfile
+) -> Iterator[tuple[str, str, str]]:
+    """Kind, name and reason of what stands for DeviceClasses in the cluster; `queues` are of what admits the job."""
     for name in classes:
         yield "object", f"DeviceClass/{name}", "of its DRA driver"
-        if queue == "kueue":
-            why = f"resources.deviceClassMappings names {name}, and the ClusterQueue has quota for its name there"
-            yield "object", "Configuration/kueue", why if cluster.versions().kueue >= (0, 18) else _GATE
-
-
-_GATE: Final = "the feature gate DynamicResourceAllocation is on: Kueue has counted claims since 0.18"
+        if queues is not None and queues.devices is not None:
+            yield "object", *queues.devices(name, cluster.versions())

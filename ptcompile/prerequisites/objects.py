@@ -7,20 +7,22 @@ PyTorch-Operator, with its defaults; the profile may say others.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile.documents import emit
-from ptcompile.operators.trainer import runtimes
+from ptcompile.operators.all import BY_QUEUE_SYSTEM, BY_TARGET
+from ptcompile.operators.record import resolve
 from ptcompile.prerequisites.requirements import (
     Requirement,
     kubernetes,
-    kueue_api,
     namespaces,
     operators_of,
     pods_of,
     priority_classes,
     queue_of,
-    queue_system,
+    queueing,
+    queues_of,
     requires,
     software,
     target_of,
@@ -28,6 +30,7 @@ from ptcompile.prerequisites.requirements import (
 
 if TYPE_CHECKING:
     from ptcompile.findings.diagnostics import Diagnostic
+    from ptcompile.operators.common.queue_system import QueueSystem
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
 
@@ -70,14 +73,14 @@ def platform(cluster: ClusterProfile, specs: Sequence[Spec] = (), *, targets: It
     manifests = (
         *_namespaces(specs, cluster, by_chart=bool(values)),
         *_priorities(jobs, cluster),
-        *queues,
-        *_runtimes(jobs, cluster),
+        *(queue for queue, _ in queues),
+        *_of_targets(jobs, cluster),
     )
     needs = [kubernetes(operators_of(jobs, cluster, wanted), jobs, cluster)]
     needs += [one for name in wanted for one in software(name, cluster)]
     needs += [one for name, spec in jobs for one in _besides(requires(spec, cluster, name), manifests)]
     needs += [Requirement("resource", name, "", "on its nodes") for name in _catalogue(cluster)]
-    needs += [_cluster_queue(one) for one in queues if one["kind"] == "LocalQueue"]
+    needs += list(_behind(queues))
     return Setup(manifests, values, tuple(dict.fromkeys(needs)))
 
 
@@ -113,68 +116,64 @@ def _priorities(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> It
     The class of a job in Kueue's queue is a WorkloadPriorityClass (Kueue 0.19).
     """
     of_pods = priority_classes([pod for target, spec in jobs for pod in pods_of(spec, target, cluster)])
-    of_jobs = {(queue_system(target, cluster), spec.spec.priority) for target, spec in jobs if spec.spec.priority}
-    named = [*of_pods, *(name for system, name in of_jobs if system != "kueue")]
+    of_jobs = {
+        (queues_of(queueing(target, cluster)), spec.spec.priority) for target, spec in jobs if spec.spec.priority
+    }
+    named = [*of_pods, *(name for system, name in of_jobs if system.priority == "PriorityClass")]
     values = {**dict.fromkeys(named, 0), **cluster.spec.priorities}
     for name in sorted(values):
         yield {**_object("scheduling.k8s.io/v1", "PriorityClass", name), "value": values[name]}
-    for name in sorted(name for system, name in of_jobs if system == "kueue"):
-        workload = _object(kueue_api(cluster), "WorkloadPriorityClass", name)
+    own = [(name, system) for system, name in of_jobs if system.priority != "PriorityClass"]
+    for name, system in sorted(own, key=itemgetter(0)):
+        workload = _object(system.api(cluster.versions()), system.priority, name)
         yield {**workload, "value": cluster.spec.priorities.get(name, 0)}
 
 
-def _queues(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[Json]:
-    """The queues that the jobs name: Kueue's in each namespace, Volcano's and KAI's once for the cluster."""
-    found: dict[str, set[tuple[str, str]]] = {"kueue": set(), "volcano": set(), "kai": set()}
+def _queues(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[tuple[Json, QueueSystem]]:
+    """The queues that the jobs name: those of a namespace first, then those of the cluster."""
+    found: dict[str, set[tuple[str, str]]] = {}
     for target, one in jobs:
         if queue := queue_of(one, cluster):
-            system = queue_system(target, cluster)
-            space = (one.metadata.namespace or "default") if system == "kueue" else ""
-            found[system].add((space, queue))
-    local = [
-        {
-            "apiVersion": kueue_api(cluster),
-            "kind": "LocalQueue",
-            "metadata": {"name": name, "namespace": namespace},
-            "spec": {"clusterQueue": name},
-        }
-        for namespace, name in sorted(found["kueue"])
+            operator = queueing(target, cluster)
+            space = (one.metadata.namespace or "default") if queues_of(operator).namespaced else ""
+            found.setdefault(operator.queue_system, set()).add((space, queue))
+    systems = [(name, queues_of(one)) for name, one in BY_QUEUE_SYSTEM.items() if name in found]
+    return [
+        (_queue(system, space, queue, cluster), system)
+        for name, system in sorted(systems, key=lambda one: not one[1].namespaced)
+        for space, queue in sorted(found[name])
+        if queue not in system.there
     ]
-    volcano = [
-        {**_object("scheduling.volcano.sh/v1beta1", "Queue", name), "spec": {"weight": 1}}
-        for _, name in sorted(found["volcano"])
-        if name != "default"
-    ]
-    kai = [{**_object("scheduling.run.ai/v2", "Queue", name), "spec": _KAI_QUEUE} for _, name in sorted(found["kai"])]
-    return [*local, *volcano, *kai]
 
 
-def _cluster_queue(local: Json) -> Requirement:
-    """The ClusterQueue behind a LocalQueue. It holds the quota, which no file here knows, so it is not written."""
-    why = "with its quota; if yours has another name, write it as clusterQueue of the LocalQueue"
-    return Requirement("object", f"ClusterQueue/{local['spec']['clusterQueue']}", "", why)
+def _queue(system: QueueSystem, space: str, name: str, cluster: ClusterProfile) -> Json:
+    made = _object(system.api(cluster.versions()), system.kind, name)
+    if space:
+        made["metadata"]["namespace"] = space
+    return {**made, "spec": system.spec(name)}
 
 
-_SHARE = {"quota": 0, "limit": -1, "overQuotaWeight": 1}
-_KAI_QUEUE: Json = {"resources": {name: dict(_SHARE) for name in ("cpu", "gpu", "memory")}}
-"""No guarantee and no limit, as KAI's own default-queue (KAI Scheduler, docs/quickstart/default-queues.yaml)."""
+def _behind(queues: Iterable[tuple[Json, QueueSystem]]) -> Iterator[Requirement]:
+    """What must exist for the queues, and is not written here."""
+    for queue, system in queues:
+        if system.behind is not None:
+            name, why = system.behind(queue)
+            yield Requirement("object", name, "", why)
 
 
-def _runtimes(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[Json]:
-    """The runtimes that TrainJobs name: their own, and Trainer's, which its release installs in a step of its own."""
+def _of_targets(jobs: Sequence[tuple[str, Spec]], cluster: ClusterProfile) -> list[Json]:
+    """The objects that the jobs of a target need beside its operator, such as the runtimes that they name."""
     from ptcompile.compiling.compiler import compile_document
 
     found: dict[tuple[str, str, str], Json] = {}
-    for spec in (spec for target, spec in jobs if target == "trainjob"):
-        data = {"apiVersion": spec.api_version, "kind": spec.kind, **spec.document(given=True)}
-        made = compile_document(data, cluster, "trainjob").manifests
-        for job in (one for one in made if one["kind"] == "TrainJob"):
-            runtime = runtimes.find(job, made, cluster.versions().trainer).source
-            ref = job["spec"]["runtimeRef"]
-            kind, name = ref.get("kind", runtimes.KINDS[0]), ref["name"]
-            metadata = {"name": name, **runtime["metadata"]}
-            whole = {"apiVersion": runtimes.API_VERSION, "kind": kind, **runtime, "metadata": metadata}
-            found.setdefault((kind, metadata.get("namespace", ""), name), whole)
+    for target, spec in jobs:
+        operator = BY_TARGET[target]
+        if operator.objects:
+            data = {"apiVersion": spec.api_version, "kind": spec.kind, **spec.document(given=True)}
+            made = compile_document(data, cluster, target).manifests
+            for one in resolve(operator.folder, operator.objects)(made, cluster.versions()):
+                metadata = one["metadata"]
+                found.setdefault((one["kind"], metadata.get("namespace", ""), metadata["name"]), one)
     return list(found.values())
 
 

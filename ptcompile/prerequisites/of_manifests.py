@@ -6,14 +6,20 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ptcompile.kubernetes.untyped import Json, at, integer, kind_of, mapping, object_name, text
-from ptcompile.operators.all import BY_FOLDER, KINDS
+from ptcompile.operators.all import BY_FOLDER, BY_QUEUE_SYSTEM, KINDS
 from ptcompile.operators.common.referenced import referenced
 from ptcompile.operators.common.templates import templates_of
-from ptcompile.operators.kueue.marks import queue
 from ptcompile.operators.pods import RUNS_PODS
-from ptcompile.operators.record import Operator
+from ptcompile.operators.record import Operator, resolve
 from ptcompile.prerequisites import claims
-from ptcompile.prerequisites.requirements import Requirement, devices, kubernetes, priority_classes, software_of
+from ptcompile.prerequisites.requirements import (
+    Requirement,
+    devices,
+    kubernetes,
+    priority_classes,
+    queues_of,
+    software_of,
+)
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -31,7 +37,7 @@ def requires(manifests: Sequence[Json], cluster: ClusterProfile) -> tuple[Requir
     out += [Requirement("namespace", name) for name in sorted(spaces)]
     named = [one for job in jobs for one in _named(job)]
     out += [_requirement(kind, name) for kind, name in dict.fromkeys(named) if (kind, name) not in brought]
-    admits = "kueue" if any(queue(at(job, "metadata")) for job in jobs) else None
+    admits = next((queues_of(one) for job in jobs for one, _ in _admitting(job)), None)
     out += [Requirement(kind, name, "", why) for kind, name, why in claims.class_objects(classes, admits, cluster)]
     pods = [pod for job in jobs for pod in _pods(job)]
     out += [Requirement("resource", name, "", "on its nodes") for name in devices(pods)]
@@ -40,10 +46,16 @@ def requires(manifests: Sequence[Json], cluster: ClusterProfile) -> tuple[Requir
 
 def _operators(job: Json) -> Iterator[Operator]:
     own = KINDS[kind_of(job)][0]
-    queueing = BY_FOLDER["kueue"] if queue(at(job, "metadata")) else None
-    for one in (own, BY_FOLDER.get(own.beside), queueing):
+    for one in (own, BY_FOLDER.get(own.beside), *(one for one, _ in _admitting(job))):
         if one is not None and one.software:
             yield one
+
+
+def _admitting(job: Json) -> Iterator[tuple[Operator, str]]:
+    """The queue system of another operator's that has to admit a job, and the queue that the job names."""
+    for one in BY_QUEUE_SYSTEM.values():
+        if one.queue_of and (name := resolve(one.folder, one.queue_of)(at(job, "metadata"))):
+            yield one, name
 
 
 def _named(job: Json) -> Iterator[tuple[str, str]]:
@@ -51,8 +63,7 @@ def _named(job: Json) -> Iterator[tuple[str, str]]:
     runtime = at(job, "spec", "runtimeRef")
     if runtime:
         yield text(runtime.get("kind")) or "ClusterTrainingRuntime", text(runtime.get("name"))
-    if name := queue(at(job, "metadata")):
-        yield "LocalQueue", name
+    yield from ((queues_of(one).kind, name) for one, name in _admitting(job))
     pods = list(_pods(job))
     yield from (("PriorityClass", name) for name in priority_classes(pods))
     for pod in pods:

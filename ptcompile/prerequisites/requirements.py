@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.kubernetes import untyped
-from ptcompile.operators.all import BY_FOLDER, BY_TARGET
+from ptcompile.operators.all import BY_FOLDER, BY_GANG_SCHEDULER, BY_QUEUE_SYSTEM, BY_TARGET
+from ptcompile.operators.common.queue_system import QueueSystem
 from ptcompile.operators.common.referenced import referenced
-from ptcompile.operators.record import Operator
+from ptcompile.operators.record import Operator, resolve
 from ptcompile.prerequisites import claims, oldest
 
 if TYPE_CHECKING:
@@ -35,10 +36,6 @@ class Requirement(NamedTuple):
         return f"{self.kind:<10} {self.name}{version}" + (f"  ({self.why})" if self.why else "")
 
 
-BUILT_IN = "torch-distributed"
-"""The ClusterTrainingRuntime that a TrainJob of ours names where it brings none (Trainer 2.3)."""
-
-
 def requires(spec: Spec, cluster: ClusterProfile, target: str | None = None) -> tuple[Requirement, ...]:
     """What a cluster must have for one job that compiles.
 
@@ -53,7 +50,7 @@ def requires(spec: Spec, cluster: ClusterProfile, target: str | None = None) -> 
     out += [Requirement("namespace", name) for name in namespaces([spec])]
     pods = pods_of(spec, chosen, cluster)
     out += [Requirement("object", f"{kind}/{name}") for kind, name in _objects(pods, spec, chosen, cluster)]
-    admits = queue_system(chosen, cluster) if queue_of(spec, cluster) else None
+    admits = queues_of(queueing(chosen, cluster)) if queue_of(spec, cluster) else None
     out += [Requirement(kind, name, "", why) for kind, name, why in claims.class_objects(classes, admits, cluster)]
     out += [Requirement("resource", name, "", "on its nodes") for name in devices(pods)]
     return tuple(out)
@@ -76,9 +73,9 @@ def operators_of(jobs: Jobs, cluster: ClusterProfile, targets: Iterable[str] = (
     found = [one for target in (*targets, *(name for name, _ in jobs)) for one in _operators(target)]
     for target, spec in jobs:
         if queue_of(spec, cluster):
-            found.append(BY_FOLDER[queue_system(target, cluster)])
+            found.append(queueing(target, cluster))
         placer = _placer(spec, cluster)
-        found += [BY_FOLDER[placer]] if placer in BY_FOLDER else []
+        found += [placer] if placer is not None else []
         found += claims.drivers(claimed(spec, target, cluster))
     return list(dict.fromkeys(found))
 
@@ -128,8 +125,7 @@ def _job_of(spec: Spec, target: str, cluster: ClusterProfile) -> Job:
 def software(target: str, cluster: ClusterProfile) -> list[Requirement]:
     """The operators of a target, with their CRDs."""
     out = [requirement for one in _operators(target) for requirement in software_of(one, cluster)]
-    if target == "trainjob":
-        out.append(Requirement("runtime", BUILT_IN, "", "a ClusterTrainingRuntime of Trainer's release"))
+    out += [Requirement(kind, name, "", why) for kind, name, why in BY_TARGET[target].brings]
     return out
 
 
@@ -137,36 +133,32 @@ def queue_software(target: str, spec: Spec, cluster: ClusterProfile) -> list[Req
     """Who admits the job, where it has a queue."""
     if not queue_of(spec, cluster):
         return []
-    system = queue_system(target, cluster)
-    return software_of(BY_FOLDER[system], cluster)
+    return software_of(queueing(target, cluster), cluster)
 
 
 def gang_software(spec: Spec, cluster: ClusterProfile) -> list[Requirement]:
     """Who places the job's pods together, where the profile names a gang scheduler."""
     placer = _placer(spec, cluster)
-    if placer == "none":
-        return []
-    if placer in BY_FOLDER:
-        return software_of(BY_FOLDER[placer], cluster)
-    operator = Requirement("operator", placer, "", "schedules the pods of a job together")
-    return [operator, Requirement("crd", "podgroups.scheduling.x-k8s.io/v1alpha1", "", placer)]
+    return software_of(placer, cluster) if placer is not None else []
 
 
-def _placer(spec: Spec, cluster: ClusterProfile) -> str:
+def _placer(spec: Spec, cluster: ClusterProfile) -> Operator | None:
     from ptcompile.frontends.spec import lower
-    from ptcompile.job import queues
+    from ptcompile.operators.common import queues
 
-    return queues.gang(lower(spec, cluster), cluster)
-
-
-def queue_system(target: str, cluster: ClusterProfile) -> str:
-    """Whose queue it is: a Volcano Job's is Volcano's, any other the profile's to say."""
-    return "volcano" if target == "volcano" else cluster.spec.queue_system
+    return BY_GANG_SCHEDULER.get(queues.gang(lower(spec, cluster), cluster))
 
 
-def kueue_api(cluster: ClusterProfile) -> str:
-    """Kueue's API group and version: v1beta2 today (Kueue 0.19), v1beta1 before 0.15."""
-    return f"kueue.x-k8s.io/v1beta{2 if cluster.versions().kueue >= (0, 15) else 1}"
+def queueing(target: str, cluster: ClusterProfile) -> Operator:
+    """Whose queue it is: the operator's own, where it has queues, else the profile's to say."""
+    own = BY_TARGET[target]
+    return own if own.queues else BY_QUEUE_SYSTEM[cluster.spec.queue_system]
+
+
+def queues_of(one: Operator) -> QueueSystem:
+    """The objects of a queue system."""
+    found: QueueSystem = resolve(one.folder, one.queues)
+    return found
 
 
 def queue_of(spec: Spec, cluster: ClusterProfile) -> str | None:
@@ -188,8 +180,10 @@ def priority_classes(pods: Sequence[untyped.Json]) -> list[str]:
 
 def software_of(one: Operator, cluster: ClusterProfile) -> list[Requirement]:
     """An operator in the release that the cluster runs, and its CRDs."""
-    crds = (crd.format(kueue_api=kueue_api(cluster)) for crd in one.crds)
-    operator = Requirement("operator", one.software, _version(cluster, one.version))
+    api = queues_of(one).api(cluster.versions()) if one.queues else ""
+    crds = (crd.format(api=api) for crd in one.crds)
+    release = _version(cluster, one.version) if one.version != "kubernetes" else ""
+    operator = Requirement("operator", one.software, release, one.purpose)
     return [operator, *(Requirement("crd", crd, "", one.software) for crd in crds)]
 
 
@@ -204,10 +198,9 @@ def _objects(
     """Objects that a job names and does not make: classes, accounts, claims, Secrets, ConfigMaps, the queue."""
     out = [("PriorityClass", name) for name in priority_classes(pods)]
     if queue := queue_of(spec, cluster):
-        out.append(("LocalQueue" if queue_system(target, cluster) == "kueue" else "Queue", queue))
+        out.append((queues_of(queueing(target, cluster)).kind, queue))
     if spec.spec.priority:
-        kueue = queue_system(target, cluster) == "kueue"
-        out.append(("WorkloadPriorityClass" if kueue else "PriorityClass", spec.spec.priority))
+        out.append((queues_of(queueing(target, cluster)).priority, spec.spec.priority))
     out += [one for pod in pods for one in referenced(pod)]
     return dict.fromkeys(out)
 

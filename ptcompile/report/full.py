@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ptcompile.findings.diagnostics import Diagnostic, Span
 from ptcompile.report.common import in_order, place, printable, when
-from ptcompile.secrets.masking import masked_lines
 
 _WIDTH = 160
 """Characters of a source line that are shown."""
@@ -14,15 +13,31 @@ _WIDTH = 160
 
 def full(diagnostics: Sequence[Diagnostic], texts: Mapping[str | None, str]) -> str:
     """A paragraph a finding, with an empty line between."""
-    lines = {name: masked_lines(text) for name, text in texts.items()}
-    return "\n".join("\n".join(_finding(d, lines.get(d.filename, []))) + "\n" for d in in_order(diagnostics))
+    return framed(diagnostics, {name: lines_shown(diagnostics, text, name) for name, text in texts.items()})
 
 
-def _finding(diagnostic: Diagnostic, lines: Sequence[str]) -> Iterator[str]:
+def framed(diagnostics: Sequence[Diagnostic], lines: Mapping[str | None, Mapping[int, str]]) -> str:
+    """The same with the lines that are shown of each file, by number: what `lines_shown` gives."""
+    return "\n".join("\n".join(_finding(d, lines.get(d.filename, {}))) + "\n" for d in in_order(diagnostics))
+
+
+def lines_shown(diagnostics: Iterable[Diagnostic], text: str, name: str | None) -> dict[int, str]:
+    """The lines of a text that are shown with the findings in the file of that name, secrets masked."""
+    spans = [one.span for one in diagnostics if one.filename == name and one.span is not None]
+    if not spans:
+        return {}
+    from ptcompile.secrets.masking import masked_lines
+
+    lines = masked_lines(text)
+    last = {span.line for span in spans if span.line <= len(lines)}
+    return {number: lines[number - 1] for line in sorted(last) for number in (line - 1, line) if number}
+
+
+def _finding(diagnostic: Diagnostic, lines: Mapping[int, str]) -> Iterator[str]:
     yield f"{diagnostic.severity}[{diagnostic.code} {diagnostic.name}]: {printable(diagnostic.message)}"
     rendered = f" ({printable(diagnostic.template)})" if diagnostic.template else ""
     yield f"  --> {place(diagnostic)}{rendered}"
-    if diagnostic.span is not None and diagnostic.span.line <= len(lines):
+    if diagnostic.span is not None and diagnostic.span.line in lines:
         yield from _frame(diagnostic.span, lines)
     yield f"  = {when(diagnostic)} ({diagnostic.authority})"
     if diagnostic.help:
@@ -32,15 +47,15 @@ def _finding(diagnostic: Diagnostic, lines: Sequence[str]) -> Iterator[str]:
         yield f"  = fix: {printable(diagnostic.fix.title)} ({option})"
 
 
-def _frame(span: Span, lines: Sequence[str]) -> Iterator[str]:
+def _frame(span: Span, lines: Mapping[int, str]) -> Iterator[str]:
     """The line before, the line itself, and carets under the part of it that is meant."""
     gutter = len(str(span.line))
     first = max(1, span.line - 1)
     start = max(0, span.column - _WIDTH // 2) if span.column > _WIDTH else 0
     yield f"{'':>{gutter}} |"
     for number in range(first, span.line + 1):
-        yield f"{number:>{gutter}} | {_shown(lines[number - 1], start)}".rstrip()
-    text = lines[span.line - 1]
+        yield f"{number:>{gutter}} | {_shown(lines[number], start)}".rstrip()
+    text = lines[span.line]
     end = span.end_column if span.end_line == span.line else len(text.rstrip()) + 1
     width = max(1, min(end, start + _WIDTH + 1) - span.column)
     yield f"{'':>{gutter}} | {'':>{span.column - 1 - start}}{'^' * width}"

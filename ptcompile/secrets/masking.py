@@ -7,7 +7,6 @@ document. A message is a sentence that quotes the real one, so that values are r
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Final
@@ -16,6 +15,7 @@ from ptcompile.documents.source import read
 from ptcompile.findings.diagnostics import Path, Problem, Span, field_path
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.secrets.names import HIDDEN, is_secret
+from ptcompile.secrets.occurrences import SHORTEST, forms, occurrences
 from ptcompile.secrets.structure import Secret, secrets_of, sure
 from ptcompile.secrets.texts import Part, apart, parts, without_parts
 
@@ -23,12 +23,6 @@ if TYPE_CHECKING:
     from ptcompile.documents.source import Document
 
 Hide = Callable[[str], str]
-
-SHORTEST: Final = 4
-"""Characters: a shorter secret is hidden where it stands, and not wherever its letters turn up."""
-_CUT: Final = 24
-"""Characters of a long value that are shown at least, where a message shortens it."""
-
 
 _mentioned = Pattern(
     r"token|key|pass|secret|pwd|_pat\b|auth|credential|bearer|dsn|webhook|conn|://[^\s/@]{0,512}@", re.IGNORECASE
@@ -45,44 +39,6 @@ def hiding(secrets: Iterable[str]) -> Hide | None:
     """What puts `HIDDEN` in the place of every secret in a text, also of one that is quoted or cut short."""
     where = occurrences(secrets)
     return None if where is None else lambda text: without_parts(text, where(text), lambda _: HIDDEN)
-
-
-def occurrences(secrets: Iterable[str]) -> Callable[[str], list[Part]] | None:
-    """What finds every secret in a text, also one that is quoted or cut short."""
-    by_head: dict[str, list[str]] = {}
-    for secret in sorted({form for one in secrets for form in _forms(one)}, key=lambda one: (-len(one), one)):
-        if len(secret) >= SHORTEST:
-            by_head.setdefault(secret[:SHORTEST], []).append(secret)
-
-    def where(text: str) -> list[Part]:
-        out: list[Part] = []
-        at = 0
-        while at + SHORTEST <= len(text):
-            size = _size(by_head.get(text[at : at + SHORTEST], ()), text, at)
-            if size:
-                out.append((at, at + size))
-            at += size or 1
-        return out
-
-    return where if by_head else None
-
-
-def _forms(secret: str) -> tuple[str, ...]:
-    """A value as it stands, and as Python and JSON quote it."""
-    return secret, repr(secret)[1:-1], json.dumps(secret)[1:-1]
-
-
-def _size(secrets: Iterable[str], text: str, at: int) -> int:
-    """How many characters of a text from here on are a secret's, or the beginning of a long one's."""
-    for secret in secrets:
-        if text.startswith(secret, at):
-            return len(secret)
-        if len(secret) > _CUT and text.startswith(secret[:_CUT], at):
-            size = _CUT
-            while size < len(secret) and text.startswith(secret[size], at + size):
-                size += 1
-            return size
-    return 0
 
 
 def masked_problem(problem: Problem, document: Document, path: Path) -> tuple[Problem, Path]:
@@ -131,7 +87,7 @@ class _Told:
             ]
         if not found and len(path) > 1:
             found = [one for one in self._by_place.get(path[:-1], ()) if len(one.path) <= len(path) + 1][:_BESIDE]
-        return sorted({form for one in found for text in one.texts() for form in _forms(text) if form}, key=len)[::-1]
+        return sorted({form for one in found for text in one.texts() for form in forms(text) if form}, key=len)[::-1]
 
 
 _BESIDE: Final = 16

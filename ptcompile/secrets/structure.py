@@ -74,7 +74,7 @@ def secrets_of(data: object) -> list[Secret]:
     found: dict[Path, Secret] = {}
     _walk(data, (), "", found)
     if copied := sure(found.values()):
-        from ptcompile.secrets.masking import occurrences
+        from ptcompile.secrets.occurrences import occurrences
 
         _copies(data, (), occurrences(copied), found)
     return list(found.values())

@@ -65,7 +65,10 @@ def page(opened: Open) -> Shown:
 
     profile = opened.settings.profile_text if opened.settings.profile_path else None
     name = opened.settings.profile_path or "cluster.yaml"
-    shown = gather(opened.text, cluster=profile, filename=opened.path, cluster_filename=name)
+    select, ignore = opened.settings.select, opened.settings.ignore
+    shown = gather(
+        opened.text, cluster=profile, filename=opened.path, cluster_filename=name, select=select, ignore=ignore
+    )
     return Shown("page.html", "html", html(shown))
 
 

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from ptcompile.findings.diagnostics import Path
 from ptcompile.frontends.lines import value_at
 from ptcompile.kubernetes.untyped import at, items
+from ptcompile.operators.common.queue_marks import NAMES
 
 RUNTIMES: Final = ("ClusterTrainingRuntime", "TrainingRuntime")
 QUEUES: Final = ("LocalQueue", "Queue")
@@ -25,10 +26,7 @@ _BY_TWO: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("runtimeRef", "name"): RUNTIMES,
     ("spec", "queue"): QUEUES,
     ("spec", "clusterQueue"): ("ClusterQueue",),
-    ("labels", "kueue.x-k8s.io/queue-name"): ("LocalQueue",),
-    ("labels", "kai.scheduler/queue"): ("Queue",),
-    ("annotations", "scheduling.volcano.sh/queue-name"): ("Queue",),
-    ("labels", "kueue.x-k8s.io/priority-class"): ("WorkloadPriorityClass",),
+    **{place: (kind,) for place, kind in NAMES.items()},
     ("metadata", "namespace"): ("Namespace",),
 }
 """By the last two keys of the path, list indexes aside."""

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.untyped import Json, items, kind_of, object_name, text
 from ptcompile.kubernetes.versions import Versions
+from ptcompile.operators import all as operators
+from ptcompile.operators.common.pod_group import POD_GROUPS
 from ptcompile.operators.pods import RUNS_PODS
-from ptcompile.simulation.budget import too_wide
 from ptcompile.simulation.job import Job, job_of
 from ptcompile.simulation.pod import Pod
-from ptcompile.simulation.podgroup import POD_GROUPS
 
 if TYPE_CHECKING:
     from ptcompile.simulation.world import World
@@ -56,11 +56,17 @@ def simulate(
     jobs: list[Job] = []
     skipped: list[str] = []
     for one in objects:
-        if kind_of(one) in RUNS_PODS and not too_wide(one):
+        if kind_of(one) in RUNS_PODS and not _too_wide(one):
             jobs.append(job_of(one, given, versions or Versions(), target))
         elif kind_of(one) not in _ASIDE:
             skipped.append(f"{text(one.get('kind')) or 'a document without kind'}/{object_name(one)}".rstrip("/"))
     return World(tuple(jobs), tuple(skipped))
+
+
+def _too_wide(manifest: Json) -> bool:
+    """Whether its operator would make so many pods of it that they are not looked at."""
+    check = operators.part(kind_of(manifest), "too_wide")
+    return check is not None and check(manifest) is not None
 
 
 def _flat(documents: Iterable[Json]) -> Iterator[Json]:

@@ -5,20 +5,9 @@ Variables that name one another twice double at each step: 1 KB of manifest can 
 
 from typing import Final
 
-from ptcompile.kubernetes.untyped import Json, at, kind_of
-from ptcompile.limits import limits
-
 EXPANDED: Final = 1 << 17
 """Characters that references may put into a container's variables, into its command line, and into its script: 128 KiB
 each, the longest string that Linux hands to a program (MAX_ARG_STRLEN, 4 KiB pages)."""
-
-
-def too_wide(manifest: Json) -> bool:
-    """Whether the pods of a job would name each other in too many ways: the square of the tasks is written out."""
-    if kind_of(manifest) != ("batch.volcano.sh/v1alpha1", "Job"):
-        return False
-    tasks = at(manifest, "spec").get("tasks")
-    return isinstance(tasks, list) and len(tasks) > limits().roles and "svc" in at(manifest, "spec", "plugins")
 
 
 class Budget:

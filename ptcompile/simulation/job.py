@@ -39,7 +39,7 @@ class Job(Workload):
     @property
     def notes(self) -> tuple[str, ...]:
         """What was assumed, who has to let the job in, and what a live cluster leaves to chance."""
-        from ptcompile.simulation.notes import notes
+        from ptcompile.operators.common.notes import notes
 
         return (*self.expansion.notes, *notes(self.manifest))
 

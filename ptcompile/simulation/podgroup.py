@@ -8,17 +8,9 @@ from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.kubernetes.untyped import Json, at, integer, kind_of, mapping
 from ptcompile.operators import all as operators
-from ptcompile.operators.common.pod_group import Shares
+from ptcompile.operators.common.pod_group import POD_GROUPS, Shares
 from ptcompile.operators.pods import Expansion, Role
 from ptcompile.simulation import amounts
-
-POD_GROUPS = {
-    ("scheduling.volcano.sh/v1beta1", "PodGroup"): "volcano",
-    ("scheduling.x-k8s.io/v1alpha1", "PodGroup"): "coscheduling",
-}
-"""The kinds of PodGroup that stand in files, and who reads them: Volcano 1.16, scheduler-plugins."""
-
-_ANNOTATION, _LABEL = "scheduling.k8s.io/group-name", "scheduling.x-k8s.io/pod-group"
 
 
 def pod_group(manifest: Json, expansion: Expansion, others: Objects) -> Json | None:
@@ -36,7 +28,7 @@ def pod_group(manifest: Json, expansion: Expansion, others: Objects) -> Json | N
     total: dict[str, Quantity] = {}
     for role, count in sized:
         if count > 0:
-            one = _asked(role.pod(0).spec, kind_of(manifest)[1])
+            one = amounts.of_pod(role.pod(0).spec, defaulted=operators.record(kind_of(manifest)).limits_count)
             total = amounts.added(total, amounts.times(one, count))
     out: dict[str, Any] = {**group, "minResources": amounts.as_text(total)}
     return out
@@ -47,9 +39,9 @@ def _named(expansion: Expansion, others: Objects) -> Json | None:
     first = next((role.pod(0) for role in expansion.roles if role.count), None)
     if first is None:
         return None
-    wanted = {"volcano": first.annotations.get(_ANNOTATION), "coscheduling": first.labels.get(_LABEL)}
-    for kind, scheduler in POD_GROUPS.items():
-        name = wanted[scheduler]
+    marks = {"annotations": first.annotations, "labels": first.labels}
+    for kind, (scheduler, where, mark) in POD_GROUPS.items():
+        name = marks[where].get(mark)
         if name is None:
             continue
         there = others.named(kind, name)
@@ -59,11 +51,6 @@ def _named(expansion: Expansion, others: Objects) -> Json | None:
         out: dict[str, Any] = {"name": name, "scheduler": scheduler, "minMember": size, **more}
         return out | {"minResources": dict(mapping(spec.get("minResources")))} if there else out | {"missing": True}
     return None
-
-
-def _asked(spec: Json, kind: str) -> dict[str, Quantity]:
-    """Requests; training-operator takes limits where there are none, Volcano and Trainer do not (3.3, 2.7)."""
-    return amounts.of_pod(spec, defaulted=kind == "PyTorchJob")
 
 
 def _all(_group: Json, roles: tuple[Role, ...]) -> Shares:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from ptcompile.kubernetes.untyped import at
+from ptcompile.operators.all import KINDS
 from ptcompile.operators.pods import Role
 from ptcompile.secrets.masking import hide_of
 from ptcompile.secrets.names import masked
@@ -173,9 +174,10 @@ def _limits(pod: Pod) -> dict[str, str]:
 
 
 def _mounts(pod: Pod) -> list[str]:
-    """Mount paths of the main container, without those of Volcano's own volumes."""
+    """Mount paths of the main container, without those of the operators' own volumes."""
+    own = {path for _, kind in KINDS.values() for path in kind.mounts}
     mounts = pod.main.mounts if pod.main else ()
-    return sorted(str(m.get("mountPath")) for m in mounts if m.get("mountPath") != "/etc/volcano")
+    return sorted(str(m.get("mountPath")) for m in mounts if m.get("mountPath") not in own)
 
 
 def users_env(pod: Pod, hosts: Hosts) -> dict[str, str]:

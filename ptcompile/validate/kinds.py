@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.versions import Version
+from ptcompile.operators.all import OPERATORS
 from ptcompile.validate.schemas import BUILT_IN, CUSTOM, SHIPPED, as_tuple
 
 _INDEX: Final = "kubernetes/kinds.json"
@@ -63,7 +64,7 @@ def misplaced(manifest: Mapping[str, Any], kubernetes: Version) -> list[Problem]
 
 
 _OLDER: Final = frozenset(
-    {"jobset.x-k8s.io/v1alpha1", "kubeflow.org/v1", "kubeflow.org/v2beta1", "kueue.x-k8s.io/v1beta1", "ray.io/v1alpha1"}
+    {"kubeflow.org/v1", "kubeflow.org/v2beta1", "ray.io/v1alpha1", *(one for each in OPERATORS for one in each.older)}
 )
 """What older releases of operators serve, of which nothing is known here."""
 

@@ -11,6 +11,8 @@ def same(one: Any, other: Any) -> bool:
 
     False also where that cannot be told: data of other types than JSON's, or without end.
     """
+    if one is other:
+        return True
     try:
         return bool(one == other) and marshal.dumps(one, 2) == marshal.dumps(other, 2)  # 2: no references
     except (ValueError, RecursionError):

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ptcompile.findings.value_fixes import spelt
-from ptcompile.kubernetes.goregex import Theirs, fits, in_python
 from ptcompile.kubernetes.names import suggest
 from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch, shown
 from ptcompile.validate.structure_scalars import whole
@@ -25,6 +24,8 @@ _FORM = {
 
 def _search(pattern: str) -> Callable[[str], object] | None:
     """What looks for a pattern of Go's syntax; None where it cannot be read."""
+    from ptcompile.kubernetes.goregex import Theirs, fits, in_python
+
     if isinstance(pattern, Theirs):
         return lambda text: fits(pattern, text) or None
     try:

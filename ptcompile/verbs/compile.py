@@ -1,8 +1,7 @@
 """The verb `compile` as a function: text, bytes, a mapping or a `Spec` in, a result out. No files, no printing."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import arguments, streams
@@ -13,6 +12,7 @@ from ptcompile.findings.diagnostics import Diagnostic, Path, Problem
 from ptcompile.findings.selection import NO_CODES, Selection, selection
 
 if TYPE_CHECKING:
+    from ptcompile.compiling.overrides import Laid
     from ptcompile.explaining.explanation import Explanation
     from ptcompile.extending import Extensions
     from ptcompile.operators.handles import Handle
@@ -51,14 +51,14 @@ class Result(NamedTuple):
         return emit.emit_all(self.manifests)
 
     @property
-    def handles(self) -> tuple[Handle, ...]:
+    def handles(self) -> "tuple[Handle, ...]":
         """A handle for each job, in the order of the manifests: how to apply, follow, suspend and delete it."""
         from ptcompile.operators.handles import handles
 
         return tuple(handles(self.manifests))
 
     @property
-    def handle(self) -> Handle:
+    def handle(self) -> "Handle":
         """The handle of the one job. Raises `CompileError` where there is an error, ValueError for several jobs."""
         found = self.handles
         if len(found) == 1:
@@ -75,17 +75,17 @@ class Result(NamedTuple):
 
 
 def compile(
-    spec: Given | Spec,
+    spec: "Given | Spec",
     *,
     target: str | None = None,
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None" = None,
     name: str | None = None,
     filename: str | None = None,
     overrides: Sequence[tuple[str | Path, Any]] = (),
     lint: bool = True,
     select: Iterable[str] | None = None,
     ignore: Iterable[str] = (),
-    extensions: Extensions | None = None,
+    extensions: "Extensions | None" = None,
 ) -> Result:
     """Compile every TrainingJob of a stream into manifests.
 
@@ -103,34 +103,26 @@ def compile(
     Raises nothing for what a user may have written, and ValueError for a selector that selects nothing.
     """
     from ptcompile.compiling import overrides as laying
-    from ptcompile.compiling.compiler import advised
-    from ptcompile.compiling.further import compile_whole
 
     arguments.check(target=target, name=name, filename=filename, extensions=extensions)
     asked = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None
     read = streams.read(spec, filename, "spec")
     filename = arguments.filename(spec, filename)
-    profile, found = read_cluster(cluster)
-    found += [streams.stamp(problem, None, filename) for problem in read.problems]
+    profile, of_cluster = read_cluster(cluster)
+    found = [streams.stamp(problem, None, filename) for problem in read.problems]
     given = laying.read(arguments.pairs(overrides, "overrides"), name)
     found += given.diagnostics
     if profile is None or given.diagnostics:
-        return Result((), tuple(found))
-    made: list[_Made] = []
-    for index, document in enumerate(read.documents):
-        laid = laying.lay(document, given)
-        if name is not None and index:
-            found.append(laid.second_of_a_name(name))
-            continue
-        compiled = compile_whole(laid.data, profile, target, extensions)
-        problems = advised(compiled, laid.data, profile, extensions) if asked is not None and not laid.refused else ()
-        advice = [laid.stamp(problem, filename) for problem in problems]
-        advice = [one for one in advice if asked is not None and asked.tells(one.name, one.stage)]
-        found += [*laid.told(compiled.problems, filename), *advice]
-        made.append(_Made(() if laid.refused else compiled.manifests, advice))
+        return Result((), (*of_cluster, *found))
+    one = partial(_of_document, profile=profile, target=target, filename=filename, asked=asked, extensions=extensions)
+    every = [laying.lay(document, given) for document in read.documents]
+    named, others = (every, []) if name is None else (every[:1], every[1:])
+    made = [one(laid, found) for laid in named]
+    found += [laid.second_of_a_name(name) for laid in others if name is not None]
     if not read.documents and not read.problems:
         found.append(streams.stamp(streams.nothing(), None, filename))
-    return _result(made, found, read, filename, asked)
+    left, manifests = _judged(made, found, read, filename, asked)
+    return Result(manifests, (*of_cluster, *left))
 
 
 class _Made(NamedTuple):
@@ -140,45 +132,67 @@ class _Made(NamedTuple):
     advice: Sequence[Diagnostic]
 
 
-def _result(
-    made: Sequence[_Made], found: list[Diagnostic], read: Source, filename: str | None, asked: Selection | None
-) -> Result:
-    """The result without what comments in the file say is meant, and without manifests that a rule calls an error."""
-    meant: tuple[Diagnostic, ...] = ()
-    if asked is not None and "ptcompile:" in read.text:
-        from ptcompile.documents.suppression import suppress
+def _of_document(
+    laid: "Laid",
+    found: list[Diagnostic],
+    *,
+    profile: "ClusterProfile",
+    target: str | None,
+    filename: str | None,
+    asked: Selection | None,
+    extensions: "Extensions | None",
+) -> _Made:
+    """Compile one document, and put what is said of it into `found`."""
+    from ptcompile.compiling.advice import advice
+    from ptcompile.compiling.further import compile_whole
 
-        left, meant, problems = suppress(read, found, asked)
-        advice = {id(one) for document in made for one in document.advice}
-        refused = [one for one in meant if one.severity == "error" and id(one) not in advice]  # it did not compile
-        found = [*left, *refused, *(streams.stamp(problem, None, filename) for problem in problems)]
+    compiled = compile_whole(laid.data, profile, target, extensions)
+    stamp = partial(laid.stamp, filename=filename)
+    said = advice(compiled, laid.data, profile, None if laid.refused else asked, stamp, extensions)
+    found += [*laid.told(compiled.problems, filename), *said]
+    return _Made(() if laid.refused else compiled.manifests, said)
+
+
+def _judged(
+    made: Sequence[_Made], found: Sequence[Diagnostic], read: Source, filename: str | None, asked: Selection | None
+) -> tuple[tuple[Diagnostic, ...], tuple[dict[str, Any], ...]]:
+    """The findings that comments in the file leave, and the manifests without those that a rule calls an error."""
+    from ptcompile.compiling.advice import left
+
+    told, meant = left(read, found, (one for document in made for one in document.advice), asked, filename)
     fine = {id(one) for one in meant}
-    manifests = [
+    manifests = (
         manifest
         for document in made
         if not any(one.severity == "error" and id(one) not in fine for one in document.advice)
         for manifest in document.manifests
-    ]
-    return Result(tuple(manifests), tuple(found))
+    )
+    return told, tuple(manifests)
 
 
 def explain(
-    spec: Given | Spec,
+    spec: "Given | Spec",
     *,
     target: str | None = None,
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None" = None,
     filename: str | None = None,
     cluster_filename: str | None = None,
-    extensions: Extensions | None = None,
-) -> Explanation:
+    lint: bool = True,
+    select: Iterable[str] | None = None,
+    ignore: Iterable[str] = (),
+    extensions: "Extensions | None" = None,
+) -> "Explanation":
     """Why every value of the manifests of a stream is there: the pass that wrote it, the rule, the lines behind it.
 
-    Arguments as for `compile`; the file names are for positions only. Compiles each document again for its lines, some
-    hundred times: long lists many lines at a time. Raises nothing for what a user may have written.
+    Arguments as for `compile`; the file names are for positions only. The findings are those of `compile`, but what a
+    rule calls an error is explained all the same. Compiles each document again for its lines, some hundred times: long
+    lists many lines at a time. Raises nothing for what a user may have written, and ValueError for a selector that
+    selects nothing.
     """
     from ptcompile.explaining import explanation
 
     arguments.check(target=target, filename=filename, cluster_filename=cluster_filename, extensions=extensions)
+    asked = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None
     filename = arguments.filename(spec, filename)
     profile, found = read_cluster(cluster, filename=cluster_filename)
     if profile is None:
@@ -191,13 +205,14 @@ def explain(
         target=target,
         filename=filename,
         found=found,
+        asked=asked,
         extensions=extensions,
     )
 
 
 def read_cluster(
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None, *, filename: str | None = None
-) -> tuple[ClusterProfile | None, list[Diagnostic]]:
+    cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None", *, filename: str | None = None
+) -> "tuple[ClusterProfile | None, list[Diagnostic]]":
     """A ClusterProfile in any form, the built-in one for None; or None and what is wrong with it."""
     from ptcompile.compiling.kubernetes_parts import freeform_cluster, read_profile
     from ptcompile.vocabulary.fields import Profile

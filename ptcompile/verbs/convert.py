@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ptcompile import streams
 from ptcompile.arguments import Given
 from ptcompile.findings.diagnostics import Diagnostic, field_path
 from ptcompile.verbs import compile as compiling
@@ -47,7 +48,8 @@ def convert(
         made, found = _one(one, target, profile, filename, imported.kept, lossy=lossy)
         manifests += made
         told += found
-    return Result((*imported.kept, *manifests), (*imported.diagnostics, *told))
+    every = tuple(streams.capped((*imported.diagnostics, *told), filename))
+    return Result((*imported.kept, *manifests), every)
 
 
 def _one(
@@ -68,6 +70,8 @@ def _one(
         spec = left
         result = compiling.compile(spec, target=target, cluster=profile, lint=False)
     for one in result.diagnostics:
+        if one.severity == "note" and one.name == "done-differently":
+            continue  # how jobs end is told below, as one difference
         lost = one.name == "not-carried-over" and not lossy
         told.append(_told(one, imported, filename, "error" if lost else one.severity))
     told += [one for one in _differences(imported, result, profile, filename, kept, lossy=lossy) if one not in told]

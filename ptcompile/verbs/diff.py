@@ -1,7 +1,5 @@
 """The verb `diff` as a function: specs or manifests, and how their worlds and their fields differ."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,16 +9,18 @@ from ptcompile.diffing import Side, compare
 from ptcompile.diffing.difference import Difference
 from ptcompile.diffing.pairing import same_objects
 from ptcompile.diffing.values import Apply
+from ptcompile.documents.source import Document
+from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.kubernetes.untyped import at
 from ptcompile.operators.all import OPERATORS
 from ptcompile.verbs import compile
 
 if TYPE_CHECKING:
-    from ptcompile.documents.source import Document
     from ptcompile.extending import Extensions
-    from ptcompile.findings.diagnostics import Diagnostic
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
+else:
+    ClusterProfile = object  # as text, NamedTuple would compile it
 
 _WRITERS = {one.kinds[0].key: one.target for one in OPERATORS if one.target}
 """The target that writes each kind."""
@@ -40,14 +40,14 @@ class _Read(NamedTuple):
 
 
 def diff(
-    a: Given | Spec,
-    b: Given | Spec,
+    a: "Given | Spec",
+    b: "Given | Spec",
     *,
     target: str | None = None,
-    from_cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
-    to_cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None = None,
+    from_cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None" = None,
+    to_cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None" = None,
     filenames: tuple[str | None, str | None] = (None, None),
-    extensions: Extensions | None = None,
+    extensions: "Extensions | None" = None,
 ) -> Difference:
     """How `b` differs from `a`: two specs, two streams of manifests, one of each, or one under two profiles.
 
@@ -69,10 +69,11 @@ def diff(
     if any(d.severity == "error" for d in diagnostics):
         return Difference(names, (), diagnostics, compared=False)
     verdicts, refused = _applied(before, after, other)
-    return Difference(names, compare(before, after, verdicts), (*diagnostics, *refused))
+    told = (*diagnostics, *streams.capped(refused, other.filename))
+    return Difference(names, compare(before, after, verdicts), told)
 
 
-def _applied(before: Side, after: Side, read: _Read) -> tuple[dict[int, Apply], list[Diagnostic]]:
+def _applied(before: Side, after: Side, read: _Read) -> "tuple[dict[int, Apply], list[Diagnostic]]":
     """What an apply of the second side over the first does, and would be refused for, at the lines of the second."""
     from ptcompile.diffing.applying import applied
 
@@ -92,8 +93,8 @@ def _applied(before: Side, after: Side, read: _Read) -> tuple[dict[int, Apply], 
 
 
 def _read(
-    given: Given | Spec,
-    cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None,
+    given: "Given | Spec",
+    cluster: "str | bytes | Mapping[str, Any] | ClusterProfile | None",
     filename: str | None,
     parameter: str,
 ) -> _Read:
@@ -104,7 +105,7 @@ def _read(
         found += [streams.stamp(problem, document, filename) for problem in streams.not_objects(document.data)]
     if not read.documents and not read.problems:
         found.append(streams.stamp(streams.nothing(), None, filename))
-    return _Read(tuple(read.documents), profile, tuple(found), filename)
+    return _Read(tuple(read.documents), profile, tuple(streams.capped(found, filename)), filename)
 
 
 def _is_ours(data: Mapping[str, Any]) -> bool:
@@ -119,8 +120,8 @@ def _target(other: _Read) -> str | None:
 
 
 def _side(
-    read: _Read, target: str | None, otherwise: str | None, extensions: Extensions | None
-) -> tuple[Side, list[Diagnostic]]:
+    read: _Read, target: str | None, otherwise: str | None, extensions: "Extensions | None"
+) -> "tuple[Side, list[Diagnostic]]":
     """The manifests of a side, its specs compiled for `target`, else their own, else `otherwise`."""
     from ptcompile.compiling.compiler import compile_document  # manifests alone do without
 
@@ -134,4 +135,4 @@ def _side(
             compiled = compile_document(document.data, read.profile, wanted, extensions)
             manifests += compiled.manifests
             found += [streams.stamp(problem, document, read.filename) for problem in compiled.problems]
-    return Side(manifests, read.profile.versions()), found
+    return Side(manifests, read.profile.versions()), streams.capped(found, read.filename)

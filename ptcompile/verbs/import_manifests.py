@@ -155,11 +155,12 @@ def import_manifests(
         diagnostics.append(streams.stamp(streams.nothing(), None, filename))
     profile, wrong = compile.read_cluster(profiles.MINIMAL if cluster is None else cluster)
     if profile is None:
-        return Imported((), (*diagnostics, *wrong))
+        return Imported((), (*streams.capped(diagnostics, filename), *wrong))
     found, told = _all(objects, profile, filename, lossy=lossy, exact=exact)
     needed = cluster is None and profiles.needed([one.document for one in found], profile)
     kept = _kept(objects, found, profile)
-    return Imported(tuple(found), (*diagnostics, *told), profiles.MINIMAL if needed else None, kept)
+    every = tuple(streams.capped((*diagnostics, *told), filename))
+    return Imported(tuple(found), every, profiles.MINIMAL if needed else None, kept)
 
 
 def _all(

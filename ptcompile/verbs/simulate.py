@@ -58,7 +58,8 @@ def simulate(
     worlds = [simulated(manifests, versions=versions, others=beside)]
     for spec in specs:
         worlds.append(_compiled(spec, target, profile, filename, given, extensions))
-    return joined([World(diagnostics=(*diagnostics, *found)), *worlds])
+    world = joined([World(diagnostics=(*diagnostics, *found)), *worlds])
+    return world._replace(diagnostics=tuple(streams.capped(world.diagnostics, filename)))
 
 
 def objects_of(sources: Iterable[str | bytes | Mapping[str, Any]]) -> Objects:

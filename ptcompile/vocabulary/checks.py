@@ -6,33 +6,33 @@ Each gives the value that is kept, and raises ValueError with the reason in plai
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.kubernetes import quantity
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.vocabulary.cluster import pod_base
 
 if TYPE_CHECKING:
+    from typing import Protocol, TypeVar
+
     Topology = TypeVar("Topology", bound="_Topology")
     ProfileSpec = TypeVar("ProfileSpec", bound="_ProfileSpec")
 
+    class _Topology(Protocol):
+        def given(self) -> dict[str, Any]: ...
 
-class _Topology(Protocol):
-    def given(self) -> dict[str, Any]: ...
-
-
-class _ProfileSpec(Protocol):
-    @property
-    def queue_system(self) -> str | None: ...
-    @property
-    def gang_scheduler(self) -> str | None: ...
+    class _ProfileSpec(Protocol):
+        @property
+        def queue_system(self) -> str | None: ...
+        @property
+        def gang_scheduler(self) -> str | None: ...
 
 
-OWN_SCHEDULER: Final = frozenset({"volcano", "kai"})
-"""Queue systems that are schedulers: what they admit they also place."""
+NO_SCHEDULER: Final = frozenset({"kueue", None})
+"""Queue systems that place no pods. The others are schedulers: what they admit they also place."""
 
-_NNODES = re.compile(r"([0-9]{1,9})(?::([0-9]{1,9}))?", re.ASCII)
+_NNODES = Pattern(r"([0-9]{1,9})(?::([0-9]{1,9}))?")
 
 
 def nnodes_range(value: int | str) -> tuple[int, int]:
@@ -97,7 +97,7 @@ def own_scheduler(profile: ProfileSpec) -> ProfileSpec:
 
 def other_than_the_queues(system: str | None, scheduler: str | None) -> None:
     """Raises where the queues are a scheduler's, and the gang scheduler is another."""
-    if scheduler is not None and system in OWN_SCHEDULER and scheduler != system:
+    if scheduler is not None and system not in NO_SCHEDULER and scheduler != system:
         raise ValueError(f"the queues of {system} imply its scheduler: remove it, or write {system}")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Protocol, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, Self
 
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.vocabulary.checks import nnodes_range
@@ -39,12 +39,12 @@ def yaml_name(name: str) -> str:
 
 def as_text(amounts: Mapping[str, str | int | float]) -> dict[str, str]:
     """Amounts as a model or the reader by schema left them: all text already. This tells type checkers so."""
-    return cast("dict[str, str]", amounts)
+    return amounts  # type: ignore[return-value]
 
 
 def as_text_or_null(amounts: Mapping[str, str | int | float | None]) -> dict[str, str | None]:
     """The same, where null is an amount that nothing may fill in."""
-    return cast("dict[str, str | None]", amounts)
+    return amounts  # type: ignore[return-value]
 
 
 class Amounts(Fields):
@@ -62,14 +62,15 @@ class Amounts(Fields):
 
     def by_name(self) -> dict[str, str | None]:
         """What was given, null included, by Kubernetes' names; `gpu` is left for the profile to name."""
-        named = {
-            "cpu": self.cpu,
-            "memory": self.memory,
-            "ephemeral-storage": self.ephemeral_storage,
-            "gpu": self.gpu,
-        }
-        given = {field.replace("_", "-") for field in self.model_fields_set}
-        return as_text_or_null({**{name: amount for name, amount in named.items() if name in given}, **self.devices})
+        given = self.model_fields_set
+        if not given:
+            return {}
+        named: dict[str, Any] = {name: getattr(self, field) for name, field in _AMOUNTS.items() if field in given}
+        return named | as_text_or_null(self.devices) if self.devices else named
+
+
+_AMOUNTS: Final = {"cpu": "cpu", "memory": "memory", "ephemeral-storage": "ephemeral_storage", "gpu": "gpu"}
+"""Kubernetes' names of resources, each with its field."""
 
 
 class Beside(Fields):
@@ -88,6 +89,8 @@ class Nodes(Fields):
         elastic: _Elastic | None
         master: _Role | None
         worker: _Role | None
+        names: Any
+        volcano: Any
 
     def node_range(self) -> tuple[int, int]:
         """Fewest and most nodes, whichever way they are given."""
@@ -97,6 +100,16 @@ class Nodes(Fields):
         if self.elastic is not None and self.elastic.nnodes is not None:
             return nnodes_range(self.elastic.nnodes)
         return self.nodes or 1, self.nodes or 1
+
+    def names_of_parts(self) -> dict[tuple[str, str], str]:
+        """The names of the parts by their places in the spec: those of `names`, behind the older words for two."""
+        older = {("volcano", f"{part}Task"): getattr(self.volcano, f"{part}_task") for part in ("master", "worker")}
+        return older | {("names", part): name for part, name in self.names.given().items()}
+
+    def name_of(self, part: Literal["master", "worker"]) -> str:
+        """What the pods of node 0, or those of the others, are called where the operator leaves the choice."""
+        name: str = getattr(self.names, part) or getattr(self.volcano, f"{part}_task")
+        return name
 
     def first_nodes(self) -> int:
         """The number of nodes that the job starts with."""
@@ -156,3 +169,37 @@ def _decoded(value: Any, given: bool) -> Any:
     if isinstance(value, list):
         return [_decoded(one, given) for one in value]
     return value
+
+
+class PlainJob(Plain, Nodes):
+    """A `JobSpec`."""
+
+    __slots__ = ()
+
+
+class PlainSideRole(Plain, Beside):
+    """A `SideRole`."""
+
+    __slots__ = ()
+
+
+class PlainAmounts(Plain, Amounts):
+    """A `ResourceList` or `Resources`."""
+
+    __slots__ = ()
+
+
+class PlainProfile(Plain, Profile):
+    """A `ClusterProfile`."""
+
+    __slots__ = ()
+
+
+CLASSES: Final[dict[str, type[Plain]]] = {
+    "JobSpec": PlainJob,
+    "SideRole": PlainSideRole,
+    "ResourceList": PlainAmounts,
+    "Resources": PlainAmounts,
+    "ClusterProfile": PlainProfile,
+}
+"""What a model is here, where it can be asked more than its fields."""

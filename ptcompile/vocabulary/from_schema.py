@@ -15,8 +15,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from ptcompile.documents.schema_files import Schema, load
+from ptcompile.vocabulary.blocks import CLUSTER_FILE, SPEC_FILE, Block
 from ptcompile.vocabulary.checks import CHECKS
-from ptcompile.vocabulary.fields import Amounts, Beside, Nodes, Plain, Profile
+from ptcompile.vocabulary.fields import CLASSES, Plain
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric
@@ -24,80 +25,48 @@ if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.queues import TopologyLevel
     from ptcompile.vocabulary.spec import Spec
 
-_SPEC: Final = "spec.schema.json"
-_CLUSTER: Final = "cluster.schema.json"
-
-
-class PlainJob(Plain, Nodes):
-    """A `JobSpec`."""
-
-    __slots__ = ()
-
-
-class PlainSideRole(Plain, Beside):
-    """A `SideRole`."""
-
-    __slots__ = ()
-
-
-class PlainAmounts(Plain, Amounts):
-    """A `ResourceList` or `Resources`."""
-
-    __slots__ = ()
-
-
-class PlainProfile(Plain, Profile):
-    """A `ClusterProfile`."""
-
-    __slots__ = ()
-
-
-_CLASSES: Final[dict[str, type[Plain]]] = {
-    "JobSpec": PlainJob,
-    "SideRole": PlainSideRole,
-    "ResourceList": PlainAmounts,
-    "Resources": PlainAmounts,
-    "ClusterProfile": PlainProfile,
-}
-"""What a model is here, where it can be asked more than its fields."""
-
 
 def spec(data: Any) -> Spec | None:
     """A decoded TrainingJob document; None where the schema does not take it."""
-    return cast("Spec | None", _read(_SPEC, "", data))
+    return cast("Spec | None", _read(SPEC_FILE, "", data))
 
 
 def cluster(data: Any) -> ClusterProfile | None:
     """A decoded ClusterProfile document; None where the schema does not take it."""
-    return cast("ClusterProfile | None", _read(_CLUSTER, "", data))
+    return cast("ClusterProfile | None", _read(CLUSTER_FILE, "", data))
 
 
 @cache
 def default_cluster() -> ClusterProfile:
     """The profile that is used where none is given."""
-    return cast("ClusterProfile", _reader(_CLUSTER, "")({"apiVersion": "ptcompile/v1", "kind": "ClusterProfile"}))
+    return cast("ClusterProfile", _reader(CLUSTER_FILE, "")({"apiVersion": "ptcompile/v1", "kind": "ClusterProfile"}))
+
+
+def block(where: Block, data: Any) -> Plain:
+    """A block of either. Raises ValueError where the schema does not take it, with the reason where it is `x-check`."""
+    return cast(Plain, _reader(where.file, where.name)(data))
 
 
 def accelerator(data: Mapping[str, Any]) -> Accelerator:
     """An entry of a profile's catalogue. Raises ValueError where it is none."""
-    return cast("Accelerator", _reader(_CLUSTER, "Accelerator")(data))
+    return cast("Accelerator", _reader(CLUSTER_FILE, "Accelerator")(data))
 
 
 def fabric(data: Mapping[str, Any]) -> Fabric:
     """An entry of a profile's fabrics. Raises ValueError where it is none."""
-    return cast("Fabric", _reader(_CLUSTER, "Fabric")(data))
+    return cast("Fabric", _reader(CLUSTER_FILE, "Fabric")(data))
 
 
 @cache
 def level(node_label: str) -> TopologyLevel:
     """A level of the network whose domains are the values of a label."""
-    return cast("TopologyLevel", _reader(_CLUSTER, "TopologyLevel")({"nodeLabel": node_label}))
+    return cast("TopologyLevel", _reader(CLUSTER_FILE, "TopologyLevel")({"nodeLabel": node_label}))
 
 
 @cache
 def no_level() -> TopologyLevel:
     """A level of the network of which nothing is known."""
-    return cast("TopologyLevel", _reader(_CLUSTER, "TopologyLevel")({}))
+    return cast("TopologyLevel", _reader(CLUSTER_FILE, "TopologyLevel")({}))
 
 
 _Read = Callable[[Any], Any]
@@ -145,23 +114,23 @@ def _entries(file: str, schema: Schema) -> _Read:
 
 def _object(file: str, schema: Schema) -> _Read:
     """The reader of a model. What `allOf` and `if` say of it is for editors: the front end says it better."""
-    fields = {name: (_python_name(name), _value(file, one)) for name, one in schema["properties"].items()}
-    required = frozenset(schema.get("required", ()))
+    fields = _Fields(file, schema["properties"])
+    required = frozenset(one for one in schema.get("required", ()) if "default" not in schema["properties"][one])
     defaults: dict[str, Any] = {}
     fresh: list[tuple[str, Any]] = []
-    for name, (attribute, read) in fields.items():
-        default = None if name in required else _default(schema["properties"][name], read)
-        defaults[attribute] = default
+    for name, one in schema["properties"].items():
+        default = None if name in required else _default(file, one)
+        defaults[python_name(name)] = default
         if isinstance(default, dict | list):
-            fresh.append((attribute, default.copy))
-    made = _CLASSES.get(schema["title"], Plain)
+            fresh.append((python_name(name), default.copy))
+    made = CLASSES.get(schema["title"], Plain)
 
     def read_object(data: Any) -> Plain:
         if type(data) is not dict or not required <= data.keys():
             raise ValueError
         values, given = {**defaults}, set()
         for name, value in data.items():
-            field = fields.get(name)
+            field = fields[name]
             if field is None:
                 raise ValueError
             attribute, read = field
@@ -175,18 +144,33 @@ def _object(file: str, schema: Schema) -> _Read:
     return read_object
 
 
-def _default(schema: Schema, read: _Read) -> Any:
+class _Fields(dict[Any, "tuple[str, _Read] | None"]):
+    """What each field of an object is called and read by, found out when a document first has it; None of no field."""
+
+    def __init__(self, file: str, properties: Schema) -> None:
+        super().__init__()
+        self.file = file
+        self.properties = properties
+
+    def __missing__(self, name: Any) -> tuple[str, _Read] | None:
+        schema = self.properties.get(name)
+        if schema is None:
+            return None  # and not kept: there is no end to wrong names
+        self[name] = found = (python_name(name), _value(self.file, schema))
+        return found
+
+
+def _default(file: str, schema: Schema) -> Any:
     """What stands for a field that is not given: the schema's default, else an object with the defaults of its own."""
     default = schema.get("default", {})
-    return (
-        default if isinstance(default, str) else read(default)
-    )  # text is not an object, and the models do not check defaults
+    return _value(file, schema)(default) if isinstance(default, dict | list) else default
 
 
-@cache
-def _python_name(name: str) -> str:
+def python_name(name: str) -> str:
     """`nprocPerNode` -> `nproc_per_node`."""
-    return re.sub("[A-Z]", lambda letter: f"_{letter[0].lower()}", name)
+    if name.islower():
+        return name
+    return "".join([f"_{letter.lower()}" if letter.isupper() else letter for letter in name])
 
 
 def _anything(value: Any) -> Any:
@@ -230,14 +214,17 @@ def _word(words: frozenset[Any]) -> _Read:
 
 
 def _text(pattern: str | None, longest: int | None) -> _Read:
-    """Text. A line's end in it is for the models to judge: `$` stands before one in Python, and not in Rust."""
-    if pattern is None and longest is None:
+    """Text. A line's end in it is for the models to judge: `$` stands before one in Python, and not in Rust.
+
+    Pattern and length of a name are for editors alone: the front end says better what is wrong with it.
+    """
+    if pattern is None or longest is not None:
         return _exactly(str)
 
     def read_text(value: Any) -> str:
-        if type(value) is not str or "\n" in value or (longest is not None and len(value) > longest):
+        if type(value) is not str or "\n" in value:
             raise ValueError
-        if pattern is not None and re.search(pattern, value) is None:  # compiled where there is a value, once
+        if re.search(pattern, value) is None:  # compiled where there is a value, once
             raise ValueError
         return value
 

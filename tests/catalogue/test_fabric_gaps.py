@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ptcompile.catalogue.fabric_gaps import EFA, gaps
+from ptcompile.catalogue.fabric_gaps import gaps
+from ptcompile.catalogue.fabric_words import EFA
 
 RDMA = {"limits": {"rdma/ib": 1}}
 LOCK = {"capabilities": {"add": ["IPC_LOCK"]}}

@@ -105,6 +105,16 @@ def test_wrong_usage(words: tuple[str, ...], told: str, tmp_path: Path, capsys: 
     assert told in ran.err
 
 
+def test_two_specs_are_compared_without_deepdiff(tmp_path: Path) -> None:
+    code = (
+        "import sys, ptcompile as p; found = p.diff(sys.argv[1], sys.argv[1].replace('train.py', 'other.py'));"
+        "sys.exit('deepdiff' in sys.modules or not found.objects)"
+    )
+    text = spec(tmp_path).read_text(encoding="utf-8")
+    assert "train.py" in text
+    assert subprocess.run([sys.executable, "-c", code, text], check=False).returncode == 0
+
+
 def test_nobody_else_pays_for_deepdiff(tmp_path: Path) -> None:
     code = "import sys, ptcompile as p; p.compile(sys.argv[1]); p.lint('{}'); sys.exit('deepdiff' in sys.modules)"
     text = spec(tmp_path).read_text(encoding="utf-8")

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from ptcompile.cli import temporaries
 from ptcompile.cli.files import UsageError, write_files
 
 
@@ -21,7 +25,7 @@ def test_a_link_at_a_temporary_name_is_not_followed(
     tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(os, "urandom", lambda size: b"\1" * size)
-    trap = tmp_path / f".ptcompile-{'01' * 8}.tmp"
+    trap = tmp_path / temporaries.name()
     trap.symlink_to(victim)
     with pytest.raises(UsageError, match=r"o\.yaml: file exists"):
         write_files({str(tmp_path / "o.yaml"): "a: 1\n"})
@@ -70,3 +74,53 @@ def test_nothing_is_left_behind_where_one_file_cannot_be_written(tmp_path: Path)
     with pytest.raises(UsageError, match="is a directory"):
         write_files({str(tmp_path / "a.yaml"): "a: 1\n", str(tmp_path / "folder"): "b: 1\n"})
     assert [one.name for one in tmp_path.iterdir()] == ["folder"]
+
+
+WRITER = """
+import os, signal, sys
+from ptcompile.cli import files
+os.replace = lambda *paths: os.kill(os.getpid(), signal.SIGKILL)
+files.write_files({sys.argv[1]: "a: 1\\n"})
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/sys/kernel/random/boot_id").exists(), reason="tells runs of this machine apart")
+def test_what_a_killed_run_left_is_gone_after_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "o.yaml"
+    killed = subprocess.run([sys.executable, "-c", WRITER, path], check=False)
+    assert killed.returncode == -signal.SIGKILL
+    (left,) = tmp_path.iterdir()
+    temporaries.sweep.cache_clear()
+    write_files({str(path): "a: 2\n"})
+    assert list(tmp_path.iterdir()) == [path], left
+
+
+def test_what_another_run_is_writing_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One of this machine that lives, one of another machine or container, and one that says nothing of its run."""
+    mine = temporaries.name()
+    elsewhere = mine.replace(".ptcompile-", ".ptcompile-0")
+    names = {mine, elsewhere, ".ptcompile-x.tmp", f".ptcompile--{2**31 - 1}-x.tmp"}
+    for name in names:
+        (tmp_path / name).touch()
+    temporaries.sweep.cache_clear()
+    write_files({str(tmp_path / "o.yaml"): "a: 1\n"})
+    assert {one.name for one in tmp_path.iterdir()} == {*names, "o.yaml"}
+
+    def another_user(number: int, sign: int) -> None:
+        raise PermissionError(number, sign)
+
+    monkeypatch.setattr(os, "kill", another_user)
+    temporaries.sweep.cache_clear()
+    temporaries.sweep(str(tmp_path))
+    assert (tmp_path / mine).exists()
+
+
+def test_a_read_only_file_is_not_replaced(tmp_path: Path) -> None:
+    """root may write it, and anyone may rename over it; its owner says no."""
+    path = tmp_path / "o.yaml"
+    path.write_text("a: 1\n")
+    path.chmod(0o444)
+    with pytest.raises(UsageError, match=r"o\.yaml: is read-only"):
+        write_files({str(path): "a: 2\n", str(tmp_path / "p.yaml"): "b: 1\n"})
+    assert path.read_text() == "a: 1\n"
+    assert [one.name for one in tmp_path.iterdir()] == ["o.yaml"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -54,6 +55,14 @@ def test_the_hooks_are_those_that_the_guide_names() -> None:
     guide = (ROOT / "docs" / "guide" / "ci.md").read_text()
     assert list(HOOKS) == ["ptcompile-lint", "ptcompile-check"]
     assert all(f"id: {name}" in guide for name in HOOKS)
+
+
+def test_what_runs_on_pull_requests_is_untrusted() -> None:
+    """By the option, never by the environment: a pull request could not take it away."""
+    guide = (ROOT / "docs" / "guide" / "ci.md").read_text()
+    steps = re.findall(r"^ +- (?:run: )?(ptcompile .*)$", guide, re.MULTILINE)
+    assert len(steps) == 4
+    assert all("--untrusted" in one for one in [*steps, *(hook["entry"] for hook in HOOKS.values())])
 
 
 def test_a_clean_repository_passes(repository: Path) -> None:

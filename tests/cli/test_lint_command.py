@@ -189,10 +189,24 @@ def test_the_template_of_a_rendered_document_is_named() -> None:
     assert "(chart/templates/pod.yaml)" in ran.out
 
 
+def test_the_summary_counts_what_a_configuration_ignores(
+    pod: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file in a folder above could make errors disappear without a word."""
+    monkeypatch.chdir(pod.parent)
+    pod.write_text(f"{POD}---\n{REFUSED}")
+    before = here(capsys, "lint", pod).err
+    (pod.parent / "ptcompile.toml").write_text('ignore = ["PTC302", "unknown-field", "PTC5"]\n')
+    ran = here(capsys, "lint", pod)
+    assert (ran.status, "2 errors, 2 warnings" in before) == (0, True), before
+    assert "0 errors, 0 warnings, 4 ignored\n" in ran.err
+    assert "ignored" not in here(capsys, "lint", pod, "--isolated", "--select", "PTC9").err, "it was not looked for"
+
+
 def test_the_summary_counts(pod: Path, capsys: Capture) -> None:
     pod.write_text(POD.replace("name: pytorch", "name: pytorch  # ptcompile: ignore[PTC302]") + "---\n" + REFUSED)
     ran = here(capsys, "lint", pod)
     assert ran.err == (
-        "ptcompile: 1 file, 2 documents, 2 errors, 1 warning, 2 fixable with --unsafe-fixes, 1 ignored by comments\n"
+        "ptcompile: 1 file, 2 documents, 2 errors, 1 warning, 2 fixable with --unsafe-fixes, 1 ignored\n"
         f"ptcompile: for more, run 'ptcompile explain CODE' or see {SITE}codes/\n"
     )

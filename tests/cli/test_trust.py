@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ptcompile import limits
-from ptcompile.cli import files, trust
+from ptcompile.cli import files, temporaries, trust
 from tests.cli.running import Ran, here, process
 
 Capture = pytest.CaptureFixture[str]
@@ -150,7 +150,7 @@ def test_what_a_killed_run_left_is_removed_by_a_later_one(repository: Path) -> N
         one.touch()
     hour = time.time() - 3700
     os.utime(old, (hour, hour))
-    files._remove_old.cache_clear()
+    temporaries.sweep.cache_clear()
     files.write_files({str(repository / "a.yaml"): "a: 1\n"})
     assert not old.exists()
     assert young.exists(), "somebody may still be writing it"
@@ -167,7 +167,14 @@ def test_a_deleted_working_directory_and_no_home(tmp_path: Path) -> None:
         [sys.executable, "-c", code], input=BAD.encode(), cwd=gone, capture_output=True, timeout=60, check=False,
         env={"PYTHONPATH": str(Path(__file__).parents[2])},
     )  # fmt: skip
-    assert (done.returncode, b"fault of ptcompile" in done.stderr) == (1, False), done.stderr
+    assert (done.returncode, b"bug in ptcompile" in done.stderr) == (1, False), done.stderr
+    gone.mkdir()
+    shell = 'rmdir "$PWD"; exec "$0" -m ptcompile lint -'
+    done = subprocess.run(
+        ["/bin/sh", "-c", shell, sys.executable], input=BAD.encode(), cwd=gone, capture_output=True, timeout=60,
+        check=False, env={"PYTHONPATH": str(Path(__file__).parents[2])},
+    )  # fmt: skip
+    assert (done.returncode, b"Traceback" in done.stderr) == (1, False), done.stderr
 
 
 def test_pages_without_docstrings() -> None:

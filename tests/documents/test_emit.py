@@ -61,7 +61,7 @@ def _legal(value: Any) -> Any:
     return {_legal(key): _legal(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=5 * settings().max_examples, deadline=None)
 @given(st.dictionaries(KEYS, DATA, max_size=4))
 def test_all_readers_read_it_alike(data: dict[str, Any]) -> None:
     data = _legal(data)

@@ -245,7 +245,7 @@ LINES = st.lists(st.tuples(st.sampled_from("abcdefg"), PLAIN, PLAIN), max_size=6
 
 
 @pytest.mark.skipif(fast.loads is None, reason="ryaml is not installed")
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=20 * settings().max_examples, deadline=None)
 @given(SOUP | LINES)
 @example("a: ! on")
 @example("- 'on'\n- on")
@@ -257,7 +257,7 @@ def test_both_readers_agree(text: str) -> None:
     assert quick.findings == exact.findings
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=8 * settings().max_examples, deadline=None)
 @given(st.text(max_size=60) | SOUP)
 def test_nothing_raises(text: str) -> None:
     source = read(text)

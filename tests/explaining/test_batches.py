@@ -19,7 +19,7 @@ from ptcompile.explaining.provenance import provenance
 from ptcompile.explaining.variants import Change, of_spec, replaced
 from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.vocabulary.cluster.model import ClusterProfile
-from tests.conftest import ABLE, Case
+from tests.conftest import ABLE, Case, thinned
 from tests.explaining.reference import Json
 from tests.making import DEFAULT_CLUSTER, smallest
 from tests.strategies import profiles, specs
@@ -45,7 +45,7 @@ ONE_EACH = [
 """Every golden, for one of the targets that can express it."""
 
 
-@pytest.mark.parametrize(("case", "target"), ONE_EACH, ids=str)
+@pytest.mark.parametrize(("case", "target"), thinned(ONE_EACH, 4), ids=str)
 def test_lines_of_goldens_tried_together_say_what_they_say_alone(case: Case, target: str) -> None:
     from ptcompile import streams
     from ptcompile.verbs import compile

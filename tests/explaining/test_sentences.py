@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import ptcompile
-from ptcompile.explaining import sentences, sentences_targets
+from ptcompile.explaining import sentences
+from ptcompile.operators.common import sentences_shared
 from ptcompile.operators.targets import TARGETS, sentences_of
 from ptcompile.passes import PASSES
 from tests.conftest import ABLE
@@ -16,7 +17,7 @@ TABLES = {
     "spec": sentences.SPEC,
     **sentences.OF_PASS,
     **{f"target {name}": sentences_of(name) for name in TARGETS},
-    "every target": sentences_targets.OF_ALL_TARGETS,
+    "every target": sentences_shared.OF_ALL_TARGETS,
 }
 
 MORE: list[tuple[str, str, dict[str, object]]] = [

@@ -9,7 +9,7 @@ import pytest
 import ptcompile
 from ptcompile.explaining.shown import matches, shown_path, shown_value, words
 from ptcompile.findings.diagnostics import Path, field_path
-from tests.conftest import ABLE, Case, pair_name
+from tests.conftest import ABLE, Case, pair_name, thinned
 from tests.explaining.cases import explained
 from tests.making import smallest
 
@@ -70,7 +70,7 @@ def test_shown_value(value: Any, expected: str) -> None:
     assert shown_value(value).isprintable()
 
 
-@pytest.mark.parametrize(("case", "target"), ABLE, ids=pair_name)
+@pytest.mark.parametrize(("case", "target"), thinned(ABLE, 5), ids=pair_name)
 def test_every_path_that_is_shown_finds_its_value(case: Case, target: str) -> None:
     """As it is shown, and in the notation of the API server's messages."""
     explanation = explained(case, target).explanation

@@ -13,12 +13,12 @@ from ptcompile.explaining.leaves import MISSING
 from ptcompile.explaining.trace import trace, view
 from ptcompile.passes import PASSES, Step
 from ptcompile.secrets.structure import without_secrets
-from tests.conftest import ABLE, Case, pair_name
+from tests.conftest import ABLE, Case, pair_name, thinned
 from tests.explaining.cases import explained
 from tests.making import profile, smallest
 
 
-@pytest.mark.parametrize(("case", "target"), ABLE, ids=pair_name)
+@pytest.mark.parametrize(("case", "target"), thinned(ABLE, 5), ids=pair_name)
 def test_a_step_taken_back_is_the_job_before_it(case: Case, target: str) -> None:
     data, cluster, explanation = explained(case, target)
     steps = compile_document(data, cluster, target).steps

@@ -113,7 +113,11 @@ def plain(line: str) -> str:
     return re.sub(r",(?=\s*(#|$))", "", line.rstrip("\r").lstrip(" -"))
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much], deadline=None)
+@settings(
+    max_examples=2 * settings().max_examples,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    deadline=None,
+)
 @given(stream(), st.data())
 def test_the_data_is_what_the_edit_says_and_the_rest_stays(content: bytes, data: st.DataObject) -> None:
     source = read(content)
@@ -144,7 +148,11 @@ def test_the_data_is_what_the_edit_says_and_the_rest_stays(content: bytes, data:
     assert fixed.content.endswith(b"\n") == content.endswith(b"\n") or edit.op == "remove"
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much], deadline=None)
+@settings(
+    max_examples=2 * settings().max_examples,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+    deadline=None,
+)
 @given(stream(), st.data(), st.booleans())
 def test_two_edits_are_made_together_or_not_at_all(content: bytes, data: st.DataObject, as_one: bool) -> None:
     """As one fix each edit is made on the result of the one before; as two, each on the file as it was."""

@@ -9,7 +9,7 @@ from pydantic.alias_generators import to_camel
 from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.frontends.spec import read_spec
 from ptcompile.operators.targets import TARGETS
-from ptcompile.vocabulary.spec import PodFields
+from ptcompile.vocabulary.pod_fields import PodFields
 from tests import making
 from tests.making import compiled, smallest
 

@@ -11,7 +11,7 @@ import ptcompile
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.job.model import Job, Role
 from ptcompile.vocabulary.cluster.model import ClusterProfile
-from ptcompile.vocabulary.spec import MOST_BESIDE
+from ptcompile.vocabulary.pod_fields import MOST_BESIDE
 from tests import making
 from tests.making import DEFAULT_CLUSTER, FIRST_LINE, compiled, smallest, text
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 import ptcompile
 from ptcompile.documents.emit import emit_all
 from ptcompile.operators.targets import TARGETS
-from tests.conftest import PAIRS, Case, pair_name
+from tests.conftest import PAIRS, Case, pair_name, thinned
 from tests.strategies import specs
 
 Json = dict[str, Any]
@@ -34,7 +34,7 @@ def assert_same(made: ptcompile.Result, imported: ptcompile.Imported, target: st
     assert imported.target == target
 
 
-@pytest.mark.parametrize(("case", "target"), PAIRS, ids=pair_name)
+@pytest.mark.parametrize(("case", "target"), thinned(PAIRS, 5), ids=pair_name)
 def test_what_a_golden_compiles_to_imports_to_the_same(case: Case, target: str) -> None:
     found = comes_back(case.spec, target, case.cluster)
     if found is None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from ptcompile.job.model import Job, Nearness, Resources, Role, RunPolicy, map_templates, resources
+from ptcompile.job.model import Job, Nearness, Role, RunPolicy, map_templates
+from ptcompile.job.pods import Resources, resources
 from tests import making
 
 

@@ -14,7 +14,7 @@ from ptcompile.job.pod_words import POD_WORDS, PodWord
 from ptcompile.operators.common.read import Pods
 from ptcompile.operators.common.read_template import pod_words
 from ptcompile.vocabulary.fields import yaml_name
-from ptcompile.vocabulary.spec import PodFields
+from ptcompile.vocabulary.pod_fields import PodFields
 from tests.making import smallest
 
 OTHERS = {"restart_policy", "pod_template"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import yaml
 
-from ptcompile.findings.diagnostics import Edit, Path, Problem
+from ptcompile.findings.diagnostics import Problem
 from ptcompile.linting import every_rule, run
 from ptcompile.linting.rule import Rule
 
@@ -48,30 +48,3 @@ def found(rule: str, manifest: Mapping[str, Any], *others: Mapping[str, Any]) ->
 def fires(rule: str, manifest: Mapping[str, Any], *others: Mapping[str, Any]) -> bool:
     """Whether a rule finds anything."""
     return bool(found(rule, manifest, *others))
-
-
-def applied(document: Any, edit: Edit) -> Any:
-    """A copy of the document with one edit made."""
-    if edit.op == "append":
-        return _changed(document, edit.path, lambda old: [*(old or []), edit.value])
-    *above, key = edit.path
-    return _changed(document, tuple(above), lambda old: _edited(old, key, edit))
-
-
-def _changed(node: Any, path: Path, change: Any) -> Any:
-    if not path:
-        return change(node)
-    head, rest = path[0], path[1:]
-    if isinstance(node, list):
-        return [_changed(one, rest, change) if i == head else one for i, one in enumerate(node)]
-    return {**(node or {}), head: _changed((node or {}).get(head), rest, change)}
-
-
-def _edited(old: Any, key: Any, edit: Edit) -> Any:
-    if isinstance(old, list):
-        kept = [edit.value] if edit.op == "set" else []
-        return [*old[:key], *kept, *old[key + 1 :]]
-    if edit.op == "rename":
-        return {edit.value if k == key else k: v for k, v in old.items()}
-    left = {k: v for k, v in (old or {}).items() if edit.op == "set" or k != key}
-    return {**left, key: edit.value} if edit.op == "set" else left

@@ -16,6 +16,7 @@ from ptcompile.linting.foreign import may_be_template
             "a CloudFormation template",
         ),
         ("resources: [job.yaml]\nnamePrefix: a-\n", "a kustomization"),
+        ("apiVersion: v2\nname: chart\nversion: 0.1.0\n", "a Helm chart"),
         ("services: {web: {image: nginx}}\n", "a compose file"),
         ("repos: [{repo: local, hooks: []}]\n", "a pre-commit configuration"),
         ("image: {tag: 1, tag: 2}\n", "a document without apiVersion and kind"),

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from ptcompile import passes
-from ptcompile.job.model import Job, PodTemplate, Resources, Role
+from ptcompile.job.model import Job, Role
+from ptcompile.job.pods import PodTemplate, Resources
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from tests import making
 from tests.making import DEFAULT_CLUSTER

@@ -8,8 +8,8 @@ import pytest
 
 from ptcompile.catalogue.fabric_gaps import gaps
 from ptcompile.catalogue.fabrics import FABRICS
-from ptcompile.job.model import PodTemplate
 from ptcompile.job.pod_template import write
+from ptcompile.job.pods import PodTemplate
 from ptcompile.passes.claims import claims
 from ptcompile.passes.fabric import fabric
 from ptcompile.vocabulary.cluster import hardware

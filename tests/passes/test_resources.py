@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import pytest
 
-from ptcompile.job.model import Container, PodTemplate, Resources
-from ptcompile.job.model import resources as amounts
+from ptcompile.job.pods import Container, PodTemplate, Resources
+from ptcompile.job.pods import resources as amounts
 from ptcompile.passes.resources import resources
 from tests import making
 

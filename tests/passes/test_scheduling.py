@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from ptcompile.job.model import Job, Nearness, PodTemplate
+from ptcompile.job.model import Job, Nearness
+from ptcompile.job.pods import PodTemplate
 from ptcompile.passes.scheduling import scheduling
 from tests import making
 

@@ -146,6 +146,19 @@ def test_a_fabric_says_that_it_needs_more() -> None:
     assert "namespace of the level privileged" in (found.help or "")
 
 
+def test_the_golden_of_the_level_passes_it_on_every_target() -> None:
+    files = sorted((GOLDEN / "pod-security-restricted").glob("*.yaml"))
+    found = {
+        file.stem: [
+            baseline(pod) | restricted(pod) for one in yaml.safe_load_all(file.read_text()) for pod in pods(one)
+        ]
+        for file in files
+        if file.name != "spec.yaml"
+    }
+    assert set(found) == set(TARGETS) - {"pod"}, "it has two nodes"
+    assert all(each and not any(each) for each in found.values())
+
+
 def test_the_goldens_pass_baseline_but_for_fabrics_and_what_asks_for_more() -> None:
     """339 of 382 pod templates passed when this was first counted; none passed restricted."""
     found: dict[str, set[str]] = {}

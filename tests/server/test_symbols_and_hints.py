@@ -6,6 +6,7 @@ from lsprotocol.types import DocumentSymbol, Position, Range
 
 from ptcompile.server.commands import manifests, page, pods
 from ptcompile.server.hints import code_lenses, inlay_hints
+from ptcompile.server.surroundings import Settings
 from ptcompile.server.symbols import symbols
 from tests.server.making import POD, SPEC, opened
 
@@ -100,6 +101,12 @@ def test_what_each_pod_sees() -> None:
     assert "train-master-0" in shown.text
     assert pods(opened("a: 1\n"), 0) is None
     assert manifests(opened(SPEC), 5, None) is None
+
+
+def test_the_page_keeps_to_the_settings() -> None:
+    text = SPEC.replace("NCCL_DEBUG", "NCCL_DEBG")
+    assert "misspelt-env" in page(opened(text)).text
+    assert "misspelt-env" not in page(opened(text, settings=Settings(ignore=("PTC815",)))).text
 
 
 def test_the_page() -> None:

@@ -168,3 +168,9 @@ def test_the_help_speaks_of_the_spec_and_is_right() -> None:
     (found,) = ptcompile.compile(text(f"{body}restartPolicy: OnFailure"), target="job").diagnostics
     assert found.help == "remove it, or use a target that restarts all pods, such as jobset"
     assert ptcompile.compile(text(body), target="job").diagnostics == ()
+
+
+def test_a_volume_that_a_pass_wrote_is_told_where_its_size_would_come_from() -> None:
+    (found,) = ptcompile.compile(smallest("resources: {requests: {cpu: 1, memory: 1Gi}}")).diagnostics
+    assert (found.name, found.path) == ("unbounded-shm", ("spec", "resources"))
+    assert "sharedMemory" in (found.help or "")

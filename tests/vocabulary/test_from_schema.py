@@ -104,13 +104,18 @@ def test_both_agree_on_a_profile_with_a_mistake(document: Any) -> None:
         agree(document)
 
 
-ODD: list[Any] = [None, [], "text", 7, {}, {1: 2}, {"kind": "TrainingJob"}, {None: None}]
+ODD: list[Any] = [None, [], "text", 7, {1: 2}, {"kind": "TrainingJob"}, {None: None}]
 
 
 @pytest.mark.parametrize("data", ODD, ids=repr)
 def test_what_is_no_document_is_not_read(data: Any) -> None:
     assert from_schema.spec(data) is None
     assert from_schema.cluster(data) is None
+
+
+def test_a_profile_may_leave_everything_out() -> None:
+    assert same(from_schema.cluster({}), ClusterProfile.model_validate({}))
+    assert from_schema.spec({}) is None
 
 
 IN_A_SPEC: list[tuple[dict[str, Any], bool]] = [
@@ -129,7 +134,8 @@ IN_A_SPEC: list[tuple[dict[str, Any], bool]] = [
     ({"env": {1: "a"}}, False),
     ({"topology": {"required": "rack", "preferred": None}}, True),
     ({"topology": {}}, False),
-    ({"queue": "a\n"}, False),
+    ({"queue": "a\n"}, True),
+    ({"podSecurity": "restricted\n"}, False),
     ({"master": None}, True),
 ]
 

@@ -21,7 +21,7 @@ from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators import all as operators
-from ptcompile.operators.kueue.update import kueue_update
+from ptcompile.operators.record import resolve
 from ptcompile.validate import supported, validate
 
 Json = Mapping[str, Any]
@@ -61,7 +61,9 @@ def _operators(update: Update) -> Iterator[Problem]:
     rule = operators.part((api_version, kind), "update")
     if rule is not None:
         yield from rule(update.old, update.new, update.touched, update.versions)
-    yield from kueue_update(key, update.old, update.new, update.versions)
+    for one in operators.OPERATORS:
+        if one.admission_on_update:
+            yield from resolve(one.folder, one.admission_on_update)(key, update.old, update.new, update.versions)
 
 
 def _says_nothing(change: Change) -> bool:

@@ -1,7 +1,5 @@
 """A change of one object, as the rules of updates are asked about it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 

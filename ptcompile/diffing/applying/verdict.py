@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from ptcompile.diffing.values import Apply
 from ptcompile.findings.diagnostics import Problem
-from ptcompile.kubernetes.untyped import at, kind_of
+from ptcompile.kubernetes.untyped import kind_of
+from ptcompile.operators import all as operators
 
 _ROLLS: Final[dict[tuple[str, str], tuple[tuple[str, ...], str]]] = {
     ("apps", "Deployment"): (("spec", "template"), "pods are replaced, a few at a time"),
@@ -24,33 +25,14 @@ _ROLLS: Final[dict[tuple[str, str], tuple[tuple[str, ...], str]]] = {
 _LATER: Final[dict[tuple[str, str], tuple[tuple[tuple[str, ...], str], ...]]] = {
     ("apps", "ReplicaSet"): ((("spec", "template"), "running pods stay as they are; later pods use the new template"),),
     ("batch", "CronJob"): ((("spec", "jobTemplate"), "running Jobs stay as they are; it applies to the next ones"),),
-    ("kubeflow.org", "PyTorchJob"): (
-        (
-            ("spec", "pytorchReplicaSpecs"),
-            "running pods keep their template and the job's old size; later pods use the new one: suspend the job, "
-            "apply, and resume it",
-        ),
-    ),
-    ("kubeflow.org", "MPIJob"): (
-        (
-            ("spec", "mpiReplicaSpecs"),
-            "the launcher and running workers stay as they are; new workers use the new template",
-        ),
-    ),
     ("ray.io", "RayCluster"): (
         (("spec",), "running pods stay as they are; replicas are scaled (upgradeStrategy Recreate replaces all)"),
     ),
     ("ray.io", "RayJob"): ((("spec", "rayClusterSpec"), "the running cluster stays as it is"),),
-    ("trainer.kubeflow.org", "TrainingRuntime"): (
-        (("spec",), "running TrainJobs stay as they are; it applies to the next ones"),
-    ),
-    ("trainer.kubeflow.org", "ClusterTrainingRuntime"): (
-        (("spec",), "running TrainJobs stay as they are; it applies to the next ones"),
-    ),
     ("", "ConfigMap"): ((("data",), "volumes follow after a minute (not with subPath), variables never"),),
     ("", "Secret"): ((("data",), "volumes follow after a minute (not with subPath), variables never"),),
 }
-"""Where a change is taken and running pods do not see it."""
+"""Where a change is taken and running pods do not see it; of the operators' kinds their records say so (`later`)."""
 
 
 def verdict(
@@ -64,9 +46,8 @@ def verdict(
     rolls = _ROLLS.get(key)
     if rolls is not None and any(path[: len(rolls[0])] == rolls[0] for path in touched):
         return Apply("restarts", rolls[1])
-    if key == ("kubeflow.org", "PyTorchJob") and at(old, "spec", "runPolicy").get("suspend") is True:
-        return Apply("in-place", None)
-    for place, why in _LATER.get(key, ()):
+    later = operators.part((api_version, kind), "later")
+    for place, why in later(old) if later is not None else _LATER.get(key, ()):
         if any(path[: len(place)] == place for path in touched):
             return Apply("ignored", why)
     return Apply("in-place" if touched else "unchanged", None)

@@ -21,19 +21,21 @@ from ptcompile.documents.reader.nodes import (
     refused,
 )
 from ptcompile.documents.reader.tags import Infinite, note_tag, tagged
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.scalars import resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_UNPRINTABLE: Final = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_UNPRINTABLE: Final = Pattern("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_UNPRINTABLE_ASCII: Final = Pattern("[^\t\n\r\x20-\x7e]")
 _SLASH_ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 
 
 def parse(text: str) -> Parsed:
     """Read one document. Never raises on its content: a refusal is a finding, and the data is then `None`."""
     findings: list[Finding] = []
-    if bad := _UNPRINTABLE.search(text):
+    if bad := (_UNPRINTABLE_ASCII if text.isascii() else _UNPRINTABLE).search(text):
         code = ord(bad[0])
         message = f"the character U+{code:04X} is not allowed in YAML"
         cure = "remove it, or write it as an escape between double quotes"

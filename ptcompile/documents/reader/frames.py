@@ -1,7 +1,5 @@
 """Mappings and lists while they are read: where each value goes, with keys and merges as go-yaml v2 has them."""
 
-from __future__ import annotations
-
 from typing import Any, Final, NamedTuple
 
 from ptcompile.documents.reader.nodes import Finding, Node, Refused, refused
@@ -20,7 +18,7 @@ class Value(NamedTuple):
     size: int
     plain: str | None = None  # the text of a plain scalar: what a key is made of
     is_alias: bool = False
-    parts: tuple[Value, ...] | None = None  # of a list, for merges
+    parts: tuple["Value", ...] | None = None  # of a list, for merges
 
 
 class Frame:

@@ -47,7 +47,7 @@ def _check(subject: Subject) -> Iterator[Found]:
                 path = (*container.path, "securityContext", "capabilities", "add", i)
                 yield found_at(
                     path,
-                    f"{name} is nearly as much as privileged: it opens the node to the training code code",
+                    f"{name} is nearly as much as privileged: it opens the node to the training code",
                     "remove it, or add only the capability that is needed",
                 )
 

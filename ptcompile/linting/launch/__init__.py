@@ -4,7 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from ptcompile.linting.common_words import LAUNCHED, MEETS, NPROC, PODS, ROLES, TORCHRUN, VENDORS
+from ptcompile.linting.common_words import (
+    CLOSED,
+    FILLED,
+    LAUNCHED,
+    MEETS,
+    NPROC,
+    OF_TORCH,
+    OVERRIDING,
+    PODS,
+    RETRIED,
+    ROLES,
+    TORCHRUN,
+    VENDORS,
+)
 
 RULES: Final[dict[str, str]] = {
     "missing_script": TORCHRUN,
@@ -22,14 +35,14 @@ RULES: Final[dict[str, str]] = {
     "rendezvous_id_differs": f"{TORCHRUN} {PODS} id/elasticPolicy",
     "bad_pet_switch": f"{TORCHRUN} PET/elasticPolicy",
     "unknown_pet_variable": f"{TORCHRUN} PET",
-    "contradicting_launch_option": f"{TORCHRUN} nproc/nnodes/rdzv/restarts/interval PET/PyTorchJob/TrainJob",
-    "reserved_env": "env PyTorchJob/volcano",
+    "contradicting_launch_option": f"{TORCHRUN} nproc/nnodes/rdzv/restarts/interval PET/{OF_TORCH}",
+    "reserved_env": f"env {OVERRIDING}",
     "literal_variable": "$",
     "more_processes_than_gpus": f"{LAUNCHED} {NPROC}/num/processes/n",
     "idle_gpus": f"{TORCHRUN} {VENDORS}",
     "gpu_processes_without_gpu": f"{TORCHRUN} gpu/xpu {NPROC}",
     "miscounted_devices": f"{TORCHRUN} google/amazon/mig",
-    "host_core_processes": f"{TORCHRUN} auto/cpu/PyTorchJob/TrainJob",
+    "host_core_processes": f"{TORCHRUN} auto/cpu/{OF_TORCH}",
     "local_endpoint": f"{MEETS} {PODS}",
     "own_host_endpoint": f"{MEETS} {PODS}",
     "unresolvable_endpoint": MEETS,
@@ -47,9 +60,9 @@ RULES: Final[dict[str, str]] = {
     "shared_rendezvous_store": f"{TORCHRUN} {PODS} c10d/elasticPolicy",
     "drain_closes_rendezvous": f"{TORCHRUN} {PODS} c10d/elasticPolicy",
     "unread_timeout": f"{TORCHRUN} {PODS} timeout c10d/elasticPolicy",
-    "node_names_handed_out": f"{TORCHRUN} {PODS} hostNetwork/TrainJob c10d/elasticPolicy",
+    "node_names_handed_out": f"{TORCHRUN} {PODS} hostNetwork/{FILLED} c10d/elasticPolicy",
     "deadline_before_join": f"{TORCHRUN} {PODS} activeDeadlineSeconds",
-    "few_retries_for_node_0": f"{TORCHRUN} Job/JobSet backoffLimit c10d",
+    "few_retries_for_node_0": f"{TORCHRUN} {RETRIED} backoffLimit c10d",
     "restarts_multiply": f"{TORCHRUN} {PODS} restarts/maxRestarts",
     "etcd_without_id": f"{TORCHRUN} etcd",
     "launcher_alone": f"{PODS} accelerate/deepspeed",
@@ -57,7 +70,7 @@ RULES: Final[dict[str, str]] = {
     "gloo_interface_pattern": "gloo",
     "ignored_rendezvous_option": f"{TORCHRUN} rdzv/rank/addr/port",
     "env_that_torchrun_sets": f"{TORCHRUN} rank/world",
-    "range_above_pods": f"{TORCHRUN} nnodes/TrainJob Job/JobSet/TrainJob",
+    "range_above_pods": f"{TORCHRUN} nnodes/{FILLED} {CLOSED}/{FILLED}",
     "range_without_restarts": f"{TORCHRUN} nnodes/elasticPolicy",
     "processes_on_mig": f"{LAUNCHED} mig",
     "host_interface": "IFNAME",

@@ -37,7 +37,7 @@ from collections.abc import Iterator
 from ptcompile.findings.diagnostics import Path, field_path
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.linting.trainers import TRAINJOB, Trainer, known, variable
+from ptcompile.linting.trainers import Trainer, known, variable
 
 _ASKED = ("nproc-per-node", "nnodes", "rdzv-backend", "rdzv-id", "rdzv-conf", "max-restarts", "monitor-interval")
 
@@ -51,7 +51,7 @@ def _check(subject: Subject) -> Iterator[Found]:
             other_path = _other(one, option)
             if other_path is None:
                 continue
-            if option == "nnodes" and subject.kind == TRAINJOB and flag.endswith(f":{other}"):  # it has no field for it
+            if option == "nnodes" and subject.record.fixed_size and flag.endswith(f":{other}"):
                 continue
             path = one.word(option)
             yield found_at(

@@ -47,7 +47,7 @@ from collections.abc import Iterator
 from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.linting.trainers import PYTORCHJOB
+from ptcompile.operators import all as operators
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -55,14 +55,19 @@ def _check(subject: Subject) -> Iterator[Found]:
         etcd = one.seen.backend in ("etcd", "etcd-v2")
         if one.torchrun and etcd and one.options.get("rdzv-id") in ("none", "") and not one.unsure:
             path = one.place("rdzv-backend")
-            field = one.origin("rdzv-backend") == "operator" and subject.kind == PYTORCHJOB and subject.name
-            edit = Edit("set", ("spec", "elasticPolicy", "rdzvId"), subject.name)
             yield found_at(
                 path,
                 f"{one.seen.backend} without a rendezvous id: every job without one uses the same place in it",
                 "give the job its own id, such as its name",
-                Fix(f"set rdzvId to {subject.name}", (edit,), safe=False) if field else None,
+                _fix(subject) if one.origin("rdzv-backend") == "operator" and subject.name else None,
             )
+
+
+def _fix(subject: Subject) -> Fix | None:
+    """The id in the operator's field, where it has one."""
+    for path in (operators.part(subject.kind, "options") or {}).get("rdzv-id", ()):
+        return Fix(f"set {path[-1]} to {subject.name}", (Edit("set", path, subject.name),), safe=False)
+    return None
 
 
 RULE = Rule("etcd-without-id", _check, severity="warning", stage="run", authority="torchrun")

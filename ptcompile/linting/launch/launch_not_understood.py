@@ -52,7 +52,7 @@ from ptcompile.linting.commands import endless
 from ptcompile.linting.launch.launcher_alone import untold
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.subject import Subject
-from ptcompile.linting.trainers import PYTORCHJOB, TRAINJOB, Trainer
+from ptcompile.linting.trainers import Trainer
 from ptcompile.linting.views import template_of
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    if subject.kind == TRAINJOB or not any(one.accelerators for one in subject.containers):
+    if subject.record.trainer or not any(one.accelerators for one in subject.containers):
         return  # a TrainJob's runtime is seldom in its file
     job = subject.job
     if job is None or job.expansion.refused:
@@ -73,14 +73,14 @@ def _check(subject: Subject) -> Iterator[Found]:
         return
     seen = {one.role.name: one for one in subject.trainers}
     for role, pod in found:
-        why, path = _why(role, pod, seen.get(role.name)), _place(subject, role)
+        why, path = _why(subject, role, pod, seen.get(role.name)), _place(subject, role)
         if why and path is not None:
             message = f"{field_path(path)}: {why}: how the pods meet is not checked"
             yield Found(path, message, "nothing needs to be done")
             return
 
 
-def _why(role: Role, pod: Pod, one: Trainer | None) -> str | None:
+def _why(subject: Subject, role: Role, pod: Pod, one: Trainer | None) -> str | None:
     """Why it is unknown how a pod starts, or None."""
     launch = pod.launch
     if one is not None and (one.modelled or one.plain):
@@ -95,7 +95,7 @@ def _why(role: Role, pod: Pod, one: Trainer | None) -> str | None:
         )
     if launch.launcher == "mpirun":
         return "mpirun is not analysed"
-    by_operator = one is not None and one.kind == PYTORCHJOB
+    by_operator = one is not None and subject.record.together
     if launch.launcher != "command" or by_operator or pod.rendezvous.backend == "env" or not launch.entry:
         return None
     return _of_command(role, pod, launch.entry)

@@ -48,7 +48,7 @@ from collections.abc import Iterator
 from ptcompile.findings.diagnostics import Fix
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.linting.trainers import POD, PYTORCHJOB, Trainer, count
+from ptcompile.linting.trainers import Trainer, count
 
 
 def _check(subject: Subject) -> Iterator[Found]:
@@ -57,7 +57,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
-    if subject.kind in (POD, PYTORCHJOB):  # a PyTorchJob can be scaled, a Pod is one of several
+    if subject.record.more_pods:
         return
     first, total = found[0], count(found)
     low, high = first.seen.nodes or (1, 1)

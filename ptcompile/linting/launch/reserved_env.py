@@ -41,18 +41,15 @@ from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import Json, items, text
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.linting.trainers import PYTORCHJOB, VOLCANO
 from ptcompile.linting.views import views
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    if subject.kind not in (PYTORCHJOB, VOLCANO):  # the others refuse, replace in place, or leave it
-        return
-    if not any(c.spec.get("env") for c in subject.containers):
+    operator = subject.record.overrides  # the others refuse, replace in place, or leave it
+    if not operator or not any(c.spec.get("env") for c in subject.containers):
         return
     from ptcompile.operators.common.expansion import env_entry
 
-    operator = "training-operator" if subject.kind == PYTORCHJOB else "Volcano"
     for path, written, view, _ in views(subject):
         own = items(written.get("env"))
         added = {text(entry.get("name")): entry for entry in view.env[len(own) :]}

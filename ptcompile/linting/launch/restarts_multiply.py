@@ -41,12 +41,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.kubernetes.untyped import at, integer, items
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.spot import spot
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import is_int
-from ptcompile.linting.trainers import PYTORCHJOB, Trainer, count
+from ptcompile.linting.trainers import Trainer, count
+from ptcompile.operators import all as operators
 
 _MANY = 100
 
@@ -77,16 +77,8 @@ def _meant(subject: Subject, one: Trainer) -> bool:
 
 def _retries(subject: Subject) -> int:
     """How often the operator restarts a pod; 0 where it does not, or does not count."""
-    spec = subject.spec
-    if subject.kind == PYTORCHJOB:
-        return integer(at(spec, "runPolicy").get("backoffLimit"))
-    if subject.kind == ("batch/v1", "Job"):
-        return integer(spec.get("backoffLimit"), 6)
-    if subject.kind == ("jobset.x-k8s.io/v1alpha2", "JobSet"):
-        jobs = [at(one, "template", "spec") for one in items(spec.get("replicatedJobs"))]
-        each = max((integer(job.get("backoffLimit"), 6) for job in jobs), default=0)
-        return (each + 1) * (integer(at(spec, "failurePolicy").get("maxRestarts")) + 1) - 1
-    return 0
+    retries = operators.part(subject.kind, "retries")
+    return 0 if retries is None else retries(subject.manifest)
 
 
 RULE = Rule("restarts-multiply", _check, severity="warning", stage="run", authority="ptcompile")

@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linting.parties import MEETING, allies
+from ptcompile.linting.parties import allies
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer, count
@@ -55,7 +55,7 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 
 def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
-    others = allies(subject, found[0]) if subject.kind in MEETING and found[0].seen.nodes != (1, 1) else ()
+    others = allies(subject, found[0]) if subject.record.shared and found[0].seen.nodes != (1, 1) else ()
     if count((*found, *others)) < 2 or found[0].local:  # local-endpoint
         return
     if any(one.seen.backend not in ("static", "env") or one.seen.nodes in (None, (1, 1)) for one in found):

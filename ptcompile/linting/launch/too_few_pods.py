@@ -46,7 +46,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Fix
-from ptcompile.linting.parties import MEETING, allies
+from ptcompile.linting.parties import allies
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import POD, Trainer, count
@@ -67,7 +67,7 @@ def _of(subject: Subject, found: tuple[Trainer, ...]) -> Iterator[Found]:
         return
     if total > 1 and first.local:  # local-endpoint
         return
-    total += count(allies(subject, first)) if subject.kind in MEETING else 0
+    total += count(allies(subject, first)) if subject.record.shared else 0
     needed = first.seen.nodes[1] if first.seen.backend == "static" else first.seen.nodes[0]
     if 0 < total < needed:
         path, edit = first.place("nnodes"), first.change("nnodes", str(total))

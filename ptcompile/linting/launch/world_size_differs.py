@@ -46,7 +46,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ptcompile.linting.parties import MEETING, allies
+from ptcompile.linting.parties import allies
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer, count
@@ -58,7 +58,7 @@ def _check(subject: Subject) -> Iterator[Found]:
         nodes = first.seen.nodes
         if nodes is None or first.entry("WORLD_SIZE") is None or first.local:
             continue
-        total = count(found) + (count(allies(subject, first)) if subject.kind in MEETING else 0)
+        total = count(found) + (count(allies(subject, first)) if subject.record.shared else 0)
         if total > 1 and nodes[0] != total and not _several(first, nodes[0], total):
             path = first.place("nnodes")
             yield found_at(

@@ -33,9 +33,10 @@ from ptcompile.kubernetes.untyped import Json, kind_of, namespace, text
 from ptcompile.linting.rule import Found, Rule
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject
+from ptcompile.operators.all import BY_TARGET
 
 _PATH = ("metadata", "name")
-_MADE_ONCE = ("Job", "JobSet", "PyTorchJob", "TrainJob", "Pod")
+_MADE_ONCE = frozenset(one.kinds[0].kind for one in BY_TARGET.values())
 """Kinds that are created rather than applied again: the second one is rejected even if it is the same."""
 _Key = tuple[tuple[str, str], str, str]
 

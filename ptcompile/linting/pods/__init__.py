@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ptcompile.linting.common_words import TRAINS, VENDORS
+from ptcompile.linting.common_words import TRAINS, UNLIKE, VENDORS
 
 RULES: Final[dict[str, str]] = {
     "best_effort_gpus": VENDORS,
@@ -36,7 +36,7 @@ RULES: Final[dict[str, str]] = {
     "exceeds_quota": "@ResourceQuota",
     "restart_always": f"Pod {TRAINS}",
     "short_deadline": "activeDeadlineSeconds",
-    "mixed_image_tags": "volcano/JobSet/TrainingRuntime/ClusterTrainingRuntime",
+    "mixed_image_tags": UNLIKE,
     "host_namespaces": "hostIPC/hostPID",
     "root_against_non_root": "runAsNonRoot",
     "istio_sidecar": "istio",

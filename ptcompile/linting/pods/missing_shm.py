@@ -41,9 +41,8 @@ from ptcompile.linting.amounts import accelerators
 from ptcompile.linting.commands import endless, trains
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject, Template
-from ptcompile.linting.views import PYTORCHJOB, TRAINJOB
+from ptcompile.operators import all as operators
 
-_OF_TORCH = frozenset({PYTORCHJOB, TRAINJOB})
 _SCRIPT = r"(?:^|[\s/])(?:train|finetune|fine_tune|pretrain)[\w.-]*\.py"
 _TORCH = Pattern(rf"torch|lightning|deepspeed|megatron|nemo|{_SCRIPT}", re.IGNORECASE)
 _NAME = "dshm"
@@ -73,7 +72,7 @@ def _shares(container: Container) -> bool:
 
 def _torch(subject: Subject, container: Container) -> bool:
     """Whether it trains with torch, as far as a manifest tells: by its operator, launcher, image or script."""
-    if subject.kind in _OF_TORCH or trains(container):
+    if operators.part(subject.kind, "options") or trains(container):
         return True
     words = [text(container.spec.get("image")), *container.words]
     return any(_TORCH.search(word) for word in words) and not endless(container)

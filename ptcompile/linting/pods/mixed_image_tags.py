@@ -63,8 +63,8 @@ from ptcompile.linting.subject import Subject
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    if len(subject.templates) < 2 or subject.kind[1] == "PyTorchJob":
-        return  # a PyTorchJob's roles are asked by a rule of its own
+    if len(subject.templates) < 2 or subject.record.together:
+        return  # then another rule asks about the roles
     first: dict[str, tuple[str, str, str]] = {}
     for template in subject.templates:
         for container in template.mains:

@@ -22,15 +22,11 @@ from typing import TYPE_CHECKING, Any
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
 from ptcompile.job.model import Job, Target, Wiring
-from ptcompile.job.queues import KAI_MIN_MEMBER
-from ptcompile.job.queues import gang as gang_of
 from ptcompile.operators.batch import names
 from ptcompile.operators.common import batch_endings, endings, gang
 from ptcompile.operators.common.changes import there
 from ptcompile.operators.common.emitting import (
     COMPLETION_INDEX,
-    RUN_POLICY,
-    cannot,
     dns_1035,
     equal_roles,
     managed_by,
@@ -41,6 +37,8 @@ from ptcompile.operators.common.emitting import (
     rank_of,
     restart_policies,
 )
+from ptcompile.operators.common.queue_marks import KAI_MIN_MEMBER
+from ptcompile.operators.common.queues import gang as gang_of
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -60,12 +58,8 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from only_trainers(job, "a batch/v1 Job")
     yield from own_host_names(job, "the Job controller")
     yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a batch/v1 Job end")
-    if job.run_policy.clean_pod_policy == "All":
-        yield cannot(
-            (*RUN_POLICY, "cleanPodPolicy"),
-            "a batch/v1 Job keeps its finished pods as long as it exists",
-            "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a Job does",
-        )
+    instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a Job does"
+    yield from endings.pods_left(job, "a batch/v1 Job", "kube-apiserver", instead=instead)
     yield from batch_endings.success_policy_is_there(job, cluster, "a batch/v1 Job")
     yield from endings.only_its_pod(job, "a batch/v1 Job")
     yield from batch_endings.disruption_needs_never(job, "a batch/v1 Job")

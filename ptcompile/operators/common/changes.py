@@ -4,8 +4,6 @@ The rows are in each operator's `changes`. A target asks `there("runtime-patches
 versions itself. "facts/trainer" is docs/facts/trainer.md, a page of the documentation.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import NamedTuple
 

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Authority, Path, Problem, field_path
-from ptcompile.job import queues
-from ptcompile.job.model import Job, Json, Role
+from ptcompile.job.model import Job, Role
+from ptcompile.job.pods import Json
 from ptcompile.kubernetes import names
+from ptcompile.operators.common import queues
+from ptcompile.operators.common.queue_marks import MULTI_KUEUE
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -63,7 +65,7 @@ def managed_by(job: Job, cluster: ClusterProfile) -> dict[str, str]:
     Kueue writes it itself where the queue is one of MultiKueue's; said here, nothing starts while its webhook is away.
     """
     dispatched = cluster.spec.multi_kueue and queues.queue_of(job, cluster) is not None
-    return {"managedBy": queues.MULTI_KUEUE} if dispatched else {}
+    return {"managedBy": MULTI_KUEUE} if dispatched else {}
 
 
 def cannot(path: Path, message: str, help: str | None = None, authority: Authority = "ptcompile") -> Problem:

@@ -33,6 +33,7 @@ with PyTorch 2.13), and would use up six at once.
 ON_POD_FAILURE = (*RUN_POLICY, "onPodFailure")
 ON_DISRUPTION = (*RUN_POLICY, "onDisruption")
 SUCCESS_POLICY = (*RUN_POLICY, "successPolicy")
+CLEAN_POD_POLICY = (*RUN_POLICY, "cleanPodPolicy")
 
 
 def retries(job: Job) -> int:
@@ -103,6 +104,19 @@ def returns_alone(role: Role) -> bool:
 def roughly(path: Path, message: str, help: str | None, authority: Authority) -> Problem:
     """A warning: this target does what the spec says at `path`, but not in all respects."""
     return Problem("done-differently", path, f"{field_path(path)}: {message}", help, "warning", "run", authority)
+
+
+def pods_left(job: Job, kind: str, authority: Authority, *, instead: str) -> Iterator[Problem]:
+    """cleanPodPolicy for a kind that, when it is over, deletes the pods that still run and keeps the others.
+
+    All is refused; None is told where pods may still run then. `instead`: what to do about All.
+    """
+    if job.run_policy.clean_pod_policy == "All":
+        yield cannot(CLEAN_POD_POLICY, f"{kind} keeps its finished pods as long as it exists", instead)
+    elif job.run_policy.clean_pod_policy == "None" and (job.most_nodes > 1 or job.beside):
+        why = f"{kind} deletes the pods that still run when it is over, and has no other policy"
+        told = roughly(CLEAN_POD_POLICY, why, "remove it, or use the target pytorchjob", authority)
+        yield told._replace(severity="note")
 
 
 def outliving(job: Job) -> Path | None:

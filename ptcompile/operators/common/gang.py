@@ -13,17 +13,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ptcompile.job.model import Job, PodTemplate
-from ptcompile.job.queues import VOLCANO_QUEUE, gang, network_topology, queue_of
+from ptcompile.job.model import Job
+from ptcompile.job.pods import PodTemplate
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.quantity import Quantity
 from ptcompile.operators.common.emitting import object_metadata
+from ptcompile.operators.common.queue_marks import GROUP_LABEL, GROUP_NAME, VOLCANO_QUEUE
+from ptcompile.operators.common.queues import gang, network_topology, queue_of
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
-
-_VOLCANO_MARK = "scheduling.k8s.io/group-name"
-_PLUGINS_MARK = "scheduling.x-k8s.io/pod-group"
 
 
 def pod_group(job: Job, cluster: ClusterProfile, target: str) -> list[dict[str, Any]]:
@@ -47,9 +46,9 @@ def marked(template: PodTemplate, job: Job, cluster: ClusterProfile) -> PodTempl
     """The template of pods that belong to the job's PodGroup."""
     placer = gang(job, cluster)
     if placer == "volcano":
-        return template._replace(annotations={_VOLCANO_MARK: job.name, **template.annotations})
+        return template._replace(annotations={GROUP_NAME: job.name, **template.annotations})
     if placer == "scheduler-plugins":
-        return template._replace(labels={_PLUGINS_MARK: job.name, **template.labels})
+        return template._replace(labels={GROUP_LABEL: job.name, **template.labels})
     return template
 
 

@@ -1,6 +1,6 @@
 """What a target cannot say of queues, priorities, topology and gangs, and where it says them only roughly.
 
-One word of the spec has its place on each target (`ptcompile.job.queues` and `targets.gang` have the sources). Here is
+One word of the spec has its place on each target (`common.queues` and `common.gang` have the sources). Here is
 what is left: a refusal where no place is known, a warning where the operator means something else by it.
 """
 
@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ptcompile.findings.diagnostics import Authority, Path, Problem, field_path
-from ptcompile.job import queues
 from ptcompile.job.model import Job, Target
-from ptcompile.job.queues import gang, gang_scheduler, level_of, nearness_by, queue_of, together
 from ptcompile.kubernetes import names
+from ptcompile.operators.common import queue_marks, queues
 from ptcompile.operators.common.changes import there
 from ptcompile.operators.common.emitting import RUN_POLICY, SPEC, cannot, role_path
+from ptcompile.operators.common.queues import gang, gang_scheduler, level_of, nearness_by, queue_of, together
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -48,8 +48,8 @@ def _label_values(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Pr
     if queue_of(job, cluster) is None and job.priority is None:
         return
     labels = queues.object_labels(job, cluster)
-    queue = labels.get(queues.KUEUE_QUEUE) or labels.get(queues.KAI_QUEUE)
-    priority = labels.get(queues.KUEUE_PRIORITY) or labels.get(queues.KAI_PRIORITY)
+    queue = labels.get(queue_marks.KUEUE_QUEUE) or labels.get(queue_marks.KAI_QUEUE)
+    priority = labels.get(queue_marks.KUEUE_PRIORITY) or labels.get(queue_marks.KAI_PRIORITY)
     if target == "volcano":
         queue, priority = queue_of(job, cluster), None
     for path, value in ((_QUEUE, queue), (_PRIORITY, priority)):

@@ -21,13 +21,11 @@ from typing import TYPE_CHECKING, Any
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
 from ptcompile.job.meeting import backend
-from ptcompile.job.model import Group, Job, PodTemplate, Role, Target, Wiring
-from ptcompile.job.queues import KAI_MIN_MEMBER
-from ptcompile.job.queues import gang as gang_of
+from ptcompile.job.model import Group, Job, Role, Target, Wiring
+from ptcompile.job.pods import PodTemplate
 from ptcompile.operators.common import gang
 from ptcompile.operators.common.emitting import (
     COMPLETION_INDEX,
-    RUN_POLICY,
     cannot,
     dns_1035,
     hosts_beside,
@@ -39,6 +37,9 @@ from ptcompile.operators.common.emitting import (
     restart_policies,
     role_path,
 )
+from ptcompile.operators.common.endings import pods_left
+from ptcompile.operators.common.queue_marks import KAI_MIN_MEMBER
+from ptcompile.operators.common.queues import gang as gang_of
 from ptcompile.operators.jobset import endings, names
 
 if TYPE_CHECKING:
@@ -79,12 +80,8 @@ def _needs_rank(job: Job) -> bool:
 
 def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a JobSet's Jobs end")
-    if job.run_policy.clean_pod_policy == "All":
-        yield cannot(
-            (*RUN_POLICY, "cleanPodPolicy"),
-            "a JobSet keeps its finished pods as long as it exists",
-            "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a JobSet does",
-        )
+    instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what a JobSet does"
+    yield from pods_left(job, "a JobSet", "jobset", instead=instead)
     yield from endings.unsupported(job, cluster, "a JobSet", by_role=_by_role(job))
     for role in job.trainers if _needs_rank(job) else ():
         if any(entry.get("name") == "RANK" for entry in role.template.main.env):

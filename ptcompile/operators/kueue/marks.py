@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import Final
 
-from ptcompile.catalogue import topology
 from ptcompile.kubernetes.untyped import Json, string_map
+from ptcompile.operators.common.queue_marks import KUEUE_QUEUE, KUEUE_SLICE, KUEUE_SLICE_SIZE, KUEUE_TOPOLOGY
 
 PREFIX: Final = "kueue.x-k8s.io/"
-QUEUE: Final = f"{PREFIX}queue-name"
+QUEUE: Final = KUEUE_QUEUE
 
 LABELS: Final = tuple(
     PREFIX + name for name in ("queue-name", "priority-class", "max-exec-time-seconds", "pod-group-name")
 )
 """Labels of the object that is queued."""
 
-REQUESTS: Final = tuple(topology.KUEUE.values())
+REQUESTS: Final = tuple(KUEUE_TOPOLOGY.values())
 """Annotations of a pod template: one of them is its topology request."""
 
-TOPOLOGY: Final = (*REQUESTS, topology.KUEUE_SLICE, topology.KUEUE_SLICE_SIZE)
+TOPOLOGY: Final = (*REQUESTS, KUEUE_SLICE, KUEUE_SLICE_SIZE)
 """All annotations of a pod template that say where its pods are placed."""
 
 ANNOTATIONS: Final = (

@@ -47,7 +47,7 @@ def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
     policy = job.run_policy
     needs_job = {
         "ttlSecondsAfterFinished": policy.ttl_seconds_after_finished is not None,
-        "backoffLimit": policy.backoff_limit not in {None, 0, UNLIMITED},
+        "backoffLimit": policy.backoff_limit not in {None, 0, *_restarts_forever(job)},
         "cleanPodPolicy": policy.clean_pod_policy == "All",
         "suspend": policy.suspend,
     }
@@ -55,6 +55,11 @@ def _unsupported(job: Job, _cluster: ClusterProfile) -> Iterator[Problem]:
         if there:
             yield cannot((*RUN_POLICY, field), f"a Pod has no {field}: no controller manages it", "use the target job")
     yield from _endings(job)
+
+
+def _restarts_forever(job: Job) -> tuple[int, ...]:
+    """The backoffLimit that the kubelet keeps: none, where it restarts containers."""
+    return (UNLIMITED,) if endings.restarts_in_place(job.roles[0]) else ()
 
 
 def _endings(job: Job) -> Iterator[Problem]:

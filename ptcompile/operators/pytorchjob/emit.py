@@ -21,7 +21,8 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
-from ptcompile.job.model import Group, Job, PodTemplate, Role, Target, Wiring
+from ptcompile.job.model import Group, Job, Role, Target, Wiring
+from ptcompile.job.pods import PodTemplate
 from ptcompile.operators.common.changes import there
 from ptcompile.operators.common.emitting import (
     SPEC,

@@ -37,7 +37,6 @@ from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
 from ptcompile.job.device_claims import accelerators_in
 from ptcompile.job.model import Group, Job, Role, Target, Wiring, map_templates
-from ptcompile.job.queues import VOLCANO_QUEUE
 from ptcompile.operators.common import endings
 from ptcompile.operators.common.changes import there
 from ptcompile.operators.common.emitting import (
@@ -55,6 +54,7 @@ from ptcompile.operators.common.emitting import (
     restart_policies,
 )
 from ptcompile.operators.common.gang import pod_group_policy, with_priority
+from ptcompile.operators.common.queue_marks import VOLCANO_QUEUE
 from ptcompile.operators.jobset import endings as jobset_endings
 from ptcompile.operators.jobset.emit import fewest_for_kai
 from ptcompile.operators.trainer import names
@@ -103,12 +103,8 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         )
     yield from equal_roles(job, "a TrainJob")
     yield from restart_policies(job, ("Never", "OnFailure"), "the pods of a TrainJob end")
-    if job.run_policy.clean_pod_policy == "All":
-        yield cannot(
-            (*RUN_POLICY, "cleanPodPolicy"),
-            "a TrainJob keeps its finished pods as long as it exists",
-            "use cleanPodPolicy: Running, which is what Trainer does",
-        )
+    instead = "use cleanPodPolicy: Running, which is what Trainer does"
+    yield from endings.pods_left(job, "a TrainJob", "trainer", instead=instead)
     if job.run_policy.ttl_seconds_after_finished is not None:
         yield cannot(
             (*RUN_POLICY, "ttlSecondsAfterFinished"),

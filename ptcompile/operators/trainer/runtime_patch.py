@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from ptcompile.job import pod_template
-from ptcompile.job.model import PodTemplate
+from ptcompile.job.pods import PodTemplate
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators.common.changes import there
 

@@ -33,6 +33,12 @@ FIXED: Final = tuple(
 FIXED_IN_RUNTIMES: Final = tuple((f"spec.template.spec.{path}", "Value is immutable") for path in FIXED_FIELDS)
 """What the CRDs of runtimes make immutable: they hold a JobSet's spec."""
 
+
+def later_jobs(_old: Mapping[str, Any]) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """What running jobs do not see of a change of their runtime."""
+    return ((("spec",), "running TrainJobs stay as they are; it applies to the next ones"),)
+
+
 _PATCHES: Final = {
     "podSpecOverrides": "PodSpecOverrides",
     "podTemplateOverrides": "PodTemplateOverrides",

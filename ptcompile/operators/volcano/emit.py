@@ -23,7 +23,6 @@ from ptcompile.findings.diagnostics import Problem
 from ptcompile.job import pod_template
 from ptcompile.job.meeting import backend
 from ptcompile.job.model import Group, Job, Role, Target, Wiring
-from ptcompile.job.queues import network_topology
 from ptcompile.operators.common.changes import there
 from ptcompile.operators.common.emitting import (
     RUN_POLICY,
@@ -36,6 +35,8 @@ from ptcompile.operators.common.emitting import (
     restart_policies,
     role_path,
 )
+from ptcompile.operators.common.endings import pods_left
+from ptcompile.operators.common.queues import network_topology
 from ptcompile.operators.volcano import endings, names
 
 if TYPE_CHECKING:
@@ -58,9 +59,8 @@ def _unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
         yield cannot((*RUN_POLICY, "activeDeadlineSeconds"), "Volcano has no deadline for jobs", another)
     if policy.suspend:
         yield cannot((*RUN_POLICY, "suspend"), "Volcano cannot create a suspended job", another)
-    if policy.clean_pod_policy == "All":
-        help = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what Volcano does"
-        yield cannot((*RUN_POLICY, "cleanPodPolicy"), "Volcano keeps finished pods as long as the job", help)
+    instead = "set ttlSecondsAfterFinished, or cleanPodPolicy: Running, which is what Volcano does"
+    yield from pods_left(job, "a Volcano Job", "volcano", instead=instead)
     if job.launch is None and not there("volcano-world-size", cluster.versions()):
         for role in job.beside:
             why = "Volcano before 1.12 counts its pods in WORLD_SIZE, which a plain command reads"

@@ -52,6 +52,13 @@ def required(
     _add(found, "required-value", path, at, f"Required value{_after(detail)}", help or f"set `{_last(path)}`", fix)
 
 
+def require(source: dict[str, Any], path: Path, found: Found, *fields: str) -> None:
+    """Ask for text (or a list) in each of these fields."""
+    for name in fields:
+        if source.get(name) in (None, "", []):
+            required(found, (*path, name))
+
+
 def invalid(
     found: Found,
     path: Path,

@@ -13,7 +13,7 @@ from ptcompile.validate.core.affinity import check_node_selector_terms
 from ptcompile.validate.core.context import Context, Scope
 from ptcompile.validate.core.mounts import why_not_forward
 from ptcompile.validate.core.pvc import check_access
-from ptcompile.validate.core.volume_devices import check_csi, require
+from ptcompile.validate.core.volume_devices import check_csi
 from ptcompile.validate.core.volumes import check_one_source
 
 _SOURCES: Final = [
@@ -126,10 +126,10 @@ def _check_source(spec: dict[str, Any], path: Path, scope: Scope) -> None:
 
 def _check_csi(source: dict[str, Any], path: Path, scope: Scope) -> None:
     check_csi({"driver": source.get("driver")}, path, scope)
-    require(source, path, scope, "volumeHandle")
+    f.require(source, path, scope.found, "volumeHandle")
     for key in _SECRETS:
         if type(source.get(key)) is dict:
-            require(source[key], (*path, key), scope, "name", "namespace")
+            f.require(source[key], (*path, key), scope.found, "name", "namespace")
 
 
 def _check_local(source: dict[str, Any], path: Path, found: f.Found) -> None:

@@ -16,13 +16,6 @@ _is_naa = Pattern(r"naa\.[A-Fa-f0-9]{32}").fullmatch
 _CSI_NAME_MAX = 63
 
 
-def require(source: dict[str, Any], path: Path, scope: Scope, *fields: str) -> None:
-    """Ask for text (or a list) in each of these fields."""
-    for name in fields:
-        if source.get(name) in (None, "", []):
-            f.required(scope.found, (*path, name))
-
-
 def check_csi(source: dict[str, Any], path: Path, scope: Scope) -> None:
     """`csi`: a volume that a driver makes in place (Kubernetes 1.36 `validateCSIVolumeSource`)."""
     found, driver, secret = scope.found, source.get("driver"), source.get("nodePublishSecretRef")
@@ -65,7 +58,7 @@ def check_flocker(source: dict[str, Any], path: Path, scope: Scope) -> None:
 def check_iscsi(source: dict[str, Any], path: Path, scope: Scope) -> None:
     """`iscsi`: portal, target name, logical unit and who may log in."""
     found, target, initiator = scope.found, source.get("iqn"), source.get("initiatorName")
-    require(source, path, scope, "targetPortal", "iqn")
+    f.require(source, path, scope.found, "targetPortal", "iqn")
     for key, name in (("iqn", target), ("initiatorName", initiator)):
         if type(name) is str and (name or key != "iqn") and not (_is_iqn(name) or _is_eui(name) or _is_naa(name)):
             f.invalid(found, (*path, key), name, "must be valid format", "write iqn.yyyy-mm.domain:name")

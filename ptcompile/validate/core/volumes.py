@@ -11,10 +11,8 @@ from ptcompile.kubernetes.quantity import parse
 from ptcompile.validate.core import found as f
 from ptcompile.validate.core.context import Scope
 from ptcompile.validate.core.gates import is_dropped
+from ptcompile.validate.core.later import later
 from ptcompile.validate.core.mounts import why_not_forward
-from ptcompile.validate.core.pvc import check_claim_spec
-from ptcompile.validate.core.volume_devices import check_csi, check_fc, check_flocker, check_iscsi, require
-from ptcompile.validate.core.volume_files import check_config_map, check_downward, check_projected, check_secret
 
 _HOST_PATH_TYPES: Final = (
     "",
@@ -100,7 +98,7 @@ def _check_claim(source: dict[str, Any], path: Path, scope: Scope) -> None:
 
 def _check_nfs(source: dict[str, Any], path: Path, scope: Scope) -> None:
     where = source.get("path")
-    require(source, path, scope, "server", "path")
+    f.require(source, path, scope.found, "server", "path")
     if type(where) is str and where and not where.startswith("/"):
         f.invalid(scope.found, (*path, "path"), where, "must be an absolute path", f"write /{where}")
 
@@ -110,6 +108,8 @@ def _check_ephemeral(source: dict[str, Any], path: Path, scope: Scope) -> None:
     if template is None:
         f.required(scope.found, (*path, "volumeClaimTemplate"))
     elif type(template) is dict:
+        from ptcompile.validate.core.pvc import check_claim_spec
+
         check_claim_spec(template.get("spec"), (*path, "volumeClaimTemplate", "spec"), scope.found)
 
 
@@ -121,19 +121,19 @@ def _check_image(source: dict[str, Any], path: Path, scope: Scope) -> None:
 
 
 def _check_disk(source: dict[str, Any], path: Path, scope: Scope) -> None:
-    require(source, path, scope, "pdName" if path[-1] == "gcePersistentDisk" else "volumeID")
+    f.require(source, path, scope.found, "pdName" if path[-1] == "gcePersistentDisk" else "volumeID")
     f.check_range(scope.found, (*path, "partition"), source.get("partition"), 0, 255)
 
 
 def _check_git(source: dict[str, Any], path: Path, scope: Scope) -> None:
-    require(source, path, scope, "repository")
+    f.require(source, path, scope.found, "repository")
     where = source.get("directory")
     if type(where) is str and where and (where.startswith("/") or why_not_forward(where)):
         f.invalid(scope.found, (*path, "directory"), where, "must be a relative path without '..'")
 
 
 def _check_flex(source: dict[str, Any], path: Path, scope: Scope) -> None:
-    require(source, path, scope, "driver")
+    f.require(source, path, scope.found, "driver")
     for key in f.mapping(source.get("options")):
         domain = key.partition("/")[0]
         if domain.endswith((".kubernetes.io", ".k8s.io")) or domain in ("kubernetes.io", "k8s.io"):
@@ -144,7 +144,7 @@ def _check_flex(source: dict[str, Any], path: Path, scope: Scope) -> None:
 
 def _requiring(*fields: str) -> Source:
     def check(source: dict[str, Any], path: Path, scope: Scope) -> None:
-        require(source, path, scope, *fields)
+        f.require(source, path, scope.found, *fields)
         reference = source.get("secretRef")
         if type(reference) is dict and path[-1] in ("cinder", "scaleIO") and f.is_empty(reference.get("name")):
             f.required(scope.found, (*path, "secretRef", "name"))
@@ -158,19 +158,19 @@ _SOURCES: Final[dict[str, Source]] = {
     "gitRepo": _check_git,
     "gcePersistentDisk": _check_disk,
     "awsElasticBlockStore": _check_disk,
-    "secret": check_secret,
+    "secret": later("volume_files:check_secret"),
     "nfs": _check_nfs,
-    "iscsi": check_iscsi,
+    "iscsi": later("volume_devices:check_iscsi"),
     "glusterfs": _requiring("endpoints", "path"),
     "persistentVolumeClaim": _check_claim,
     "rbd": _requiring("monitors", "image"),
     "cinder": _requiring("volumeID"),
     "cephfs": _requiring("monitors"),
-    "flocker": check_flocker,
-    "downwardAPI": check_downward,
-    "fc": check_fc,
+    "flocker": later("volume_devices:check_flocker"),
+    "downwardAPI": later("volume_files:check_downward"),
+    "fc": later("volume_devices:check_fc"),
     "flexVolume": _check_flex,
-    "configMap": check_config_map,
+    "configMap": later("volume_files:check_config_map"),
     "azureFile": _requiring("secretName", "shareName"),
     "vsphereVolume": _requiring("volumePath"),
     "quobyte": _requiring("registry", "volume"),
@@ -179,8 +179,8 @@ _SOURCES: Final[dict[str, Source]] = {
     "portworxVolume": _requiring("volumeID"),
     "scaleIO": _requiring("gateway", "system", "volumeName"),
     "storageos": _requiring(),
-    "projected": check_projected,
-    "csi": check_csi,
+    "projected": later("volume_files:check_projected"),
+    "csi": later("volume_devices:check_csi"),
     "ephemeral": _check_ephemeral,
     "image": _check_image,
 }

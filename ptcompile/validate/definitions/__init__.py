@@ -3,8 +3,6 @@
 A definition is compiled when a document of its kind first comes by.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, NamedTuple

@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path
+from ptcompile.kubernetes.untyped import kind_of
+from ptcompile.operators.all import record
+from ptcompile.operators.common.templates import templates_of
 from ptcompile.validate.core.other_templates import TEMPLATES, templates_at
-
-_JOBS: Final = "replicatedJobs.*.template.spec.template"
 
 PLACES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("", "PodTemplate"): ("template",),
@@ -18,21 +19,18 @@ PLACES: Final[dict[tuple[str, str], tuple[str, ...]]] = {
     ("apps", "ReplicaSet"): ("spec.template",),
     ("apps", "StatefulSet"): ("spec.template",),
     ("batch", "CronJob"): ("spec.jobTemplate.spec.template",),
-    ("batch", "Job"): ("spec.template",),
-    ("batch.volcano.sh", "Job"): ("spec.tasks.*.template",),
-    ("jobset.x-k8s.io", "JobSet"): (f"spec.{_JOBS}",),
-    ("kubeflow.org", "MPIJob"): ("spec.mpiReplicaSpecs.*.template",),
-    ("kubeflow.org", "PyTorchJob"): ("spec.pytorchReplicaSpecs.*.template",),
-    ("trainer.kubeflow.org", "TrainingRuntime"): (f"spec.template.spec.{_JOBS}",),
     **TEMPLATES,
 }
-"""By API group and kind."""
+"""By API group and kind; those of the operators' kinds are found by their records."""
 
 
 def pods_of(manifest: Mapping[str, Any]) -> Iterator[tuple[Path, Mapping[str, Any], Mapping[str, Any]]]:
     """Each pod of a manifest: the path to it, its spec and its metadata. That of a Pod is empty."""
     kind = str(manifest.get("apiVersion")).rpartition("/")[0], str(manifest.get("kind"))
-    found: list[tuple[Path, Any]] = [((), manifest)] if kind == ("", "Pod") else []
+    key = kind_of(manifest)
+    found: list[tuple[Path, Any]] = []
+    if record(key).namespaced:
+        found += [(one.path, one.template) for one in templates_of(key, manifest)]
     for steps in PLACES.get(kind, ()):
         found += templates_at(manifest, steps)
     for path, template in found:

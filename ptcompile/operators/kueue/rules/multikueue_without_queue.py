@@ -36,12 +36,11 @@ from collections.abc import Iterator
 from ptcompile.kubernetes.untyped import at
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.linting.trainers import PYTORCHJOB
 from ptcompile.operators.kueue.marks import QUEUE, queue
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    path = ("spec", "runPolicy", "managedBy") if subject.kind == PYTORCHJOB else ("spec", "managedBy")
+    path = ("spec", "runPolicy", "managedBy") if subject.kind[1] == "PyTorchJob" else ("spec", "managedBy")
     manager = at(subject.manifest, *path[:-1]).get("managedBy")
     if manager == "kueue.x-k8s.io/multikueue" and not queue(subject.metadata):
         yield found_at(

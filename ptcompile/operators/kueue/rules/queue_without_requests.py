@@ -40,7 +40,6 @@ from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.untyped import Json, at, items, texts
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.linting.trainers import TRAINJOB
 from ptcompile.operators.kueue.marks import queue
 
 if TYPE_CHECKING:
@@ -53,7 +52,7 @@ CLUSTER_QUEUES = (("kueue.x-k8s.io/v1beta1", "ClusterQueue"), ("kueue.x-k8s.io/v
 def _check(subject: Subject) -> Iterator[Found]:
     if not queue(subject.metadata) or subject.job is None:
         return
-    if subject.kind == TRAINJOB and at(subject.spec, "trainer").get("resourcesPerNode"):
+    if subject.kind[1] == "TrainJob" and at(subject.spec, "trainer").get("resourcesPerNode"):
         return
     if any(_counts_pods(one) for kind in CLUSTER_QUEUES for one in subject.others.of(kind)):
         return

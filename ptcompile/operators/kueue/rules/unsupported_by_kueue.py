@@ -44,14 +44,13 @@ from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.linting.trainers import VOLCANO
 from ptcompile.operators.kueue.marks import PREFIX, QUEUE, queue
 
 _ELASTIC = f"{PREFIX}elastic-job"
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    if subject.kind == VOLCANO and queue(subject.metadata):
+    if subject.kind == ("batch.volcano.sh/v1alpha1", "Job") and queue(subject.metadata):
         path = ("metadata", "labels", QUEUE)
         named = Edit("set", ("spec", "queue"), queue(subject.metadata))
         yield found_at(

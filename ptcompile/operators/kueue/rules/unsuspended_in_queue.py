@@ -38,12 +38,11 @@ from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.linting.trainers import PYTORCHJOB
 from ptcompile.operators.kueue.marks import queue
 
 
 def _check(subject: Subject) -> Iterator[Found]:
-    path = ("spec", "runPolicy", "suspend") if subject.kind == PYTORCHJOB else ("spec", "suspend")
+    path = ("spec", "runPolicy", "suspend") if subject.kind[1] == "PyTorchJob" else ("spec", "suspend")
     if queue(subject.metadata) and at(subject.manifest, *path[:-1]).get("suspend") is False:
         yield found_at(
             path,

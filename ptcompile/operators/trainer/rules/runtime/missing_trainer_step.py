@@ -42,7 +42,6 @@ from ptcompile.findings.diagnostics import Edit, Fix
 from ptcompile.kubernetes.untyped import at, text
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
-from ptcompile.linting.views import TRAINJOB
 from ptcompile.operators.trainer import runtimes
 from ptcompile.operators.trainer.rules.runtime.reading import job_path, jobs, policy_of, trainers
 
@@ -73,7 +72,7 @@ def _asked(subject: Subject) -> bool | None:
     """Whether a TrainJob of the stream with this runtime says something of its trainer; None where there is none."""
     named = [
         one
-        for one in subject.others.of(TRAINJOB)
+        for one in subject.others.of((runtimes.API_VERSION, "TrainJob"))
         if at(one, "spec", "runtimeRef").get("name") == subject.name
         and (text(at(one, "spec", "runtimeRef").get("kind")) or "ClusterTrainingRuntime") == subject.kind[1]
     ]

@@ -10,35 +10,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from ptcompile.catalogue import topology
-from ptcompile.job.model import Group, Job
+from ptcompile.catalogue.topology import levels_of
+from ptcompile.job.model import Group, Job, Target
+from ptcompile.operators.common.queue_marks import (
+    KAI_NEAR,
+    KAI_PRIORITY,
+    KAI_QUEUE,
+    KAI_TOPOLOGY,
+    KUEUE_PRIORITY,
+    KUEUE_QUEUE,
+    KUEUE_TOGETHER,
+    KUEUE_TOPOLOGY,
+)
 from ptcompile.vocabulary import from_schema
-from ptcompile.vocabulary.checks import OWN_SCHEDULER
+from ptcompile.vocabulary.checks import NO_SCHEDULER
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.cluster.queues import GangScheduler, TopologyLevel
-
-KUEUE_QUEUE: Final = "kueue.x-k8s.io/queue-name"
-"""Kueue 0.19 reads the queue from this label of the object it admits, never from an annotation."""
-
-KUEUE_PRIORITY: Final = "kueue.x-k8s.io/priority-class"
-"""A WorkloadPriorityClass, as a label of the same object; pods' priority classes order no queue then (Kueue 0.19)."""
-
-MULTI_KUEUE: Final = "kueue.x-k8s.io/multikueue"
-"""Who manages an object that runs in another cluster: its own controller here leaves it alone (Kueue 0.19)."""
-
-KAI_QUEUE: Final = "kai.scheduler/queue"
-"""A label of the object, else of its pods (KAI 0.15, pkg/podgrouper default grouper)."""
-
-KAI_PRIORITY: Final = "priorityClassName"
-"""A label of the object, else of its pods, before the pods' own class (KAI 0.15, docs/developer/pod-grouper.md)."""
-
-KAI_MIN_MEMBER: Final = "kai.scheduler/batch-min-member"
-"""Annotation: of a Job, or of a JobSet's Job template, whose pods start together (KAI 0.15, pull request 1308)."""
-
-VOLCANO_QUEUE: Final = "scheduling.volcano.sh/queue-name"
-"""Annotation: of a pod without a PodGroup of its own, or of Trainer's runtime (Volcano 1.16; facts/trainer)."""
 
 SCHEDULERS: Final = {"volcano": "volcano", "kai": "kai-scheduler"}
 """What pods call a scheduler. scheduler-plugins has no name of its own: the profile's schedulerName is it."""
@@ -52,14 +41,14 @@ def queue_of(job: Job, cluster: ClusterProfile) -> str | None:
 def gang_scheduler(cluster: ClusterProfile) -> GangScheduler:
     """Who places gangs in this cluster."""
     profile = cluster.spec
-    if profile.queue_system in OWN_SCHEDULER:
+    if profile.queue_system not in NO_SCHEDULER:
         return "volcano" if profile.queue_system == "volcano" else "kai"
     return profile.gang_scheduler or "none"
 
 
 def gang(job: Job, cluster: ClusterProfile) -> GangScheduler:
     """Who places this job: `none` also where there is nothing to place together and no queue of the scheduler's."""
-    by_queue = cluster.spec.queue_system in OWN_SCHEDULER and queue_of(job, cluster) is not None
+    by_queue = cluster.spec.queue_system not in NO_SCHEDULER and queue_of(job, cluster) is not None
     return gang_scheduler(cluster) if job.pods > 1 or by_queue else "none"
 
 
@@ -70,7 +59,7 @@ def nearness_by(job: Job, cluster: ClusterProfile, target: str) -> str | None:
     if cluster.spec.queue_system == "kueue" and queue_of(job, cluster):
         return "kueue"
     scheduler = gang_scheduler(cluster)
-    return scheduler if scheduler in OWN_SCHEDULER else None
+    return scheduler if scheduler in SCHEDULERS else None
 
 
 def together(groups: Sequence[Group]) -> bool:
@@ -85,7 +74,7 @@ def level_of(job: Job, cluster: ClusterProfile) -> TopologyLevel:
     """What the profile says of the level that the job names, else its cloud; nothing where both are silent."""
     name = job.topology.level if job.topology else ""
     known = cluster.spec.topology.levels.get(name)
-    if known is None and (label := topology.levels_of(cluster.spec.cloud).get(name)):
+    if known is None and (label := levels_of(cluster.spec.cloud).get(name)):
         return from_schema.level(label)
     return known or from_schema.no_level()
 
@@ -115,13 +104,33 @@ def object_annotations(job: Job, cluster: ClusterProfile, target: str) -> dict[s
         return {}
     word = "required" if job.topology.required else "preferred"
     return {
-        topology.KAI_TOPOLOGY: cluster.spec.topology.name or "",
-        topology.KAI[word]: level_of(job, cluster).node_label or "",
+        KAI_TOPOLOGY: cluster.spec.topology.name or "",
+        KAI_NEAR[word]: level_of(job, cluster).node_label or "",
     }
+
+
+def pod_annotations(job: Job, cluster: ClusterProfile, target: Target) -> dict[str, str]:
+    """Annotations of the pods: Kueue's topology, one of required and preferred, and what keeps two pod sets together.
+
+    Each role of a PyTorchJob and each replicatedJob of a JobSet is a pod set, near by itself (Kueue 0.19; facts/kueue).
+    """
+    if job.topology is None or nearness_by(job, cluster, target.name) != "kueue":
+        return {}
+    word = "required" if job.topology.required else "preferred"
+    out = {KUEUE_TOPOLOGY[word]: level_of(job, cluster).node_label or ""}
+    return out | ({KUEUE_TOGETHER: "nodes"} if together(target.groups(job)) else {})
 
 
 def network_topology(job: Job, cluster: ClusterProfile, target: str) -> dict[str, str | int] | None:
     """Volcano's `networkTopology` of a job or a PodGroup (Volcano 1.11 and newer; facts/volcano)."""
     if job.topology is None or nearness_by(job, cluster, target) != "volcano":
         return None
-    return topology.volcano((level_of(job, cluster).tier or 0) if job.topology.required else None)
+    return _network_topology((level_of(job, cluster).tier or 0) if job.topology.required else None)
+
+
+def _network_topology(tier: int | None) -> dict[str, str | int]:
+    """`networkTopology` of a Volcano Job or PodGroup: within HyperNodes of a tier, or as near as can be.
+
+    Tiers are the cluster's own: none is built in (volcano.sh apis/pkg/apis/topology/v1alpha1, 2026-08-20).
+    """
+    return {"mode": "soft"} if tier is None else {"mode": "hard", "highestTierAllowed": tier}

@@ -37,3 +37,17 @@ OF_ALL_TARGETS: Mapping[str, str] = {
     "scheduling.k8s.io/group-name": "This annotation assigns a pod to the job's Volcano PodGroup.",
     "scheduling.x-k8s.io/pod-group": "This label assigns a pod to the job's scheduler-plugins PodGroup.",
 }
+
+_NEAR_BY_KUEUE = "Kueue keeps pods of a kind close together, on the level that this annotation names by a node label."
+
+OF_PODS: Mapping[str, str] = {
+    "kueue.x-k8s.io/podset-required-topology": _NEAR_BY_KUEUE,
+    "kueue.x-k8s.io/podset-preferred-topology": _NEAR_BY_KUEUE,
+    "kueue.x-k8s.io/podset-group-name": (
+        "A group name keeps two kinds of pods close together, one of which is a single pod."
+    ),
+    "kai.scheduler/queue": "KAI reads the queue from the pods where their object has none.",
+    "labels.priorityClassName": "KAI reads the job's priority from the pods where their object has none.",
+    "schedulerName": "Pods that Volcano or KAI places name it as their scheduler, where their operator does not.",
+}
+"""What the pass scheduling writes into pods for those who queue and place them."""

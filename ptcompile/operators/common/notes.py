@@ -5,17 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.untyped import Json, at, kind_of, text
+from ptcompile.operators.common.queue_marks import KAI_QUEUE, KUEUE_QUEUE, MULTI_KUEUE
 
 
 def notes(manifest: Json) -> Iterator[str]:
     """One sentence each, for a manifest of any kind."""
     labels, spec = at(manifest, "metadata", "labels"), at(manifest, "spec")
-    queue = text(labels.get("kueue.x-k8s.io/queue-name"))
+    queue = text(labels.get(KUEUE_QUEUE))
     if queue:
         yield f"waits until Kueue admits it from the queue {queue!r}"
-    if text(labels.get("kai.scheduler/queue")):
-        yield f"waits until KAI places it from the queue {text(labels.get('kai.scheduler/queue'))!r}"
-    if "kueue.x-k8s.io/multikueue" in (spec.get("managedBy"), at(spec, "runPolicy").get("managedBy")):
+    if text(labels.get(KAI_QUEUE)):
+        yield f"waits until KAI places it from the queue {text(labels.get(KAI_QUEUE))!r}"
+    if MULTI_KUEUE in (spec.get("managedBy"), at(spec, "runPolicy").get("managedBy")):
         yield "no pods here: MultiKueue creates a copy of the job in another cluster, which has the pods"
     plugins = at(manifest, "spec", "plugins")
     if kind_of(manifest) == ("batch.volcano.sh/v1alpha1", "Job") and len(plugins) > 1:

@@ -1,0 +1,26 @@
+"""Runs over many files: more than one process, and results kept from one run to the next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def shared(work: Callable[[T], R], items: Sequence[T], asked: int | None) -> Generator[R, None, None]:
+    """The results of `work` for the items, in their order, by as many processes as were asked for, or as pay.
+
+    A person at a terminal sees how many are done. Raises what `work` raises, and `UsageError` if a process is killed.
+    """
+    if len(items) < 2:
+        yield from map(work, items)
+        return
+    from ptcompile.cli.many.cores import processes
+    from ptcompile.cli.many.processes import mapped
+    from ptcompile.cli.progress import watched
+
+    with closing(mapped(work, items, processes(asked, len(items)))) as results:
+        yield from watched(results, len(items))

@@ -1,0 +1,177 @@
+"""A function over many items, in several processes: what one process would return, in the same order.
+
+Processes are forked where that is safe, and spawned elsewhere; `work` is pickled then. They hold no files and no
+locks, so that they can be ended at any time, and they end by themselves once the process that started them is gone.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import signal
+import sys
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from ptcompile.cli.files import UsageError
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
+    from multiprocessing.context import ForkProcess, SpawnProcess
+
+    _Worker = ForkProcess | SpawnProcess
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_CHUNK: Final = 8
+"""Items sent at once, at most: a message costs about a tenth of judging a file."""
+_AHEAD: Final = 4
+"""Chunks for each process that may be done before their turn: what bounds the memory."""
+
+
+def mapped(work: Callable[[T], R], items: Sequence[T], jobs: int) -> Generator[R, None, None]:
+    """The results of `work` for the items, in their order.
+
+    What `work` raises is raised at its item's turn. Raises `UsageError` if a process is killed.
+    """
+    if jobs < 2 or len(items) < 2:
+        yield from map(work, items)
+        return
+    size = max(1, min(_CHUNK, len(items) // (4 * jobs)))
+    if forks := _can_fork():  # what the first items need is loaded here, and not in each process again
+        yield from map(work, items[:size])
+        items = items[size:]
+    try:
+        workers = _Workers(work, jobs, forks)
+    except OSError:  # no more processes or pipes are allowed
+        yield from map(work, items)
+        return
+    try:
+        chunks = [items[at : at + size] for at in range(0, len(items), size)]
+        for chunk, results in zip(chunks, workers.results(chunks), strict=True):
+            yield from results
+            yield from map(work, chunk[len(results) :])  # one that failed there raises here, with its traceback
+    finally:
+        workers.end()
+
+
+class _Workers:
+    """The processes, and the pipe to each."""
+
+    def __init__(self, work: Callable[[Any], Any], jobs: int, forks: bool) -> None:
+        self._processes: dict[Connection[Any, Any], _Worker] = {}
+        try:
+            with _interrupts_held(forks):
+                self._start(work, jobs, forks)
+        except BaseException:
+            self.end()
+            raise
+
+    def _start(self, work: Callable[[Any], Any], jobs: int, forks: bool) -> None:
+        from multiprocessing import get_context
+
+        context = get_context("fork") if forks else get_context("spawn")
+        for _ in range(jobs):
+            ours, theirs = context.Pipe()
+            inherited = [*self._processes, ours] if forks else []
+            process = context.Process(target=_serve, args=(work, theirs, inherited), daemon=True)
+            process.start()
+            theirs.close()
+            self._processes[ours] = process
+
+    def results(self, chunks: Sequence[Sequence[Any]]) -> Iterator[list[Any]]:
+        """The results of each chunk in its turn: fewer than it has items where one of them raised an exception."""
+        from multiprocessing.connection import wait
+
+        idle = [*self._processes]
+        busy: dict[Any, int] = {}
+        done: dict[int, list[Any]] = {}
+        sent = 0
+        for turn in range(len(chunks)):
+            while True:
+                while idle and sent < min(len(chunks), turn + _AHEAD * len(self._processes)):
+                    busy[idle[-1]] = sent
+                    self._send(idle.pop(), chunks[sent])
+                    sent += 1
+                if turn in done:
+                    break
+                for ready in wait([*busy]):
+                    done[busy.pop(ready)] = self._received(ready)
+                    idle.append(ready)  # type: ignore[arg-type]  # it is one of those given
+            yield done.pop(turn)
+
+    def _send(self, to: Connection[Any, Any], chunk: Sequence[Any]) -> None:
+        try:
+            to.send(chunk)
+        except OSError:
+            raise self._lost(to) from None
+
+    def _received(self, ready: Any) -> list[Any]:
+        try:
+            received: list[Any] = ready.recv()
+        except (EOFError, OSError):
+            raise self._lost(ready) from None
+        return received
+
+    def _lost(self, one: Connection[Any, Any]) -> UsageError:
+        process = self._processes[one]
+        process.join(1)
+        code = process.exitcode
+        how = f"was killed by signal {-code}" if code is not None and code < 0 else f"ended with status {code}"
+        return UsageError(f"a worker process {how}; if memory ran out, use fewer processes, for example --jobs 1")
+
+    def end(self) -> None:
+        """End them, whatever they do."""
+        for ours, process in self._processes.items():
+            ours.close()
+            process.terminate()
+        for process in self._processes.values():
+            process.join()
+
+
+def _serve(work: Callable[[Any], Any], pipe: Connection[Any, Any], inherited: Sequence[Connection[Any, Any]]) -> None:
+    """Answer one chunk after the other, until the pipe is closed. `inherited` are the other ends, in a fork."""
+    for one in inherited:
+        one.close()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that was asked ends this one
+    gc.disable()  # as in the command's own process
+    with suppress(Exception):  # the pipe was closed: there is no more to do
+        while True:
+            pipe.send(_worked(work, pipe.recv()))
+
+
+def _worked(work: Callable[[Any], Any], chunk: Sequence[Any]) -> list[Any]:
+    results: list[Any] = []
+    with suppress(Exception):
+        for item in chunk:
+            results.append(work(item))
+    return results
+
+
+def _can_fork() -> bool:
+    """Whether a fork is safe: on Linux, in a process without any other thread, of Python or not."""
+    if sys.platform != "linux":
+        return False
+    try:
+        return len(os.listdir("/proc/self/task")) == 1
+    except OSError:
+        return False
+
+
+@contextmanager
+def _interrupts_held(forks: bool) -> Iterator[None]:
+    """Ctrl-C is for the process that was asked, behind this: those started in it never see it."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    if not forks:
+        from multiprocessing import resource_tracker
+
+        resource_tracker.ensure_running()  # which would let Ctrl-C through
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

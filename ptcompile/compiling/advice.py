@@ -1,0 +1,72 @@
+"""What the rules say of a document that was compiled, at the spec's lines, without what comments say is meant."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ptcompile import streams
+from ptcompile.compiling.compiler import Compiled, advised
+from ptcompile.documents.source import Source
+from ptcompile.findings.diagnostics import Diagnostic, Problem
+from ptcompile.findings.selection import Selection
+
+if TYPE_CHECKING:
+    from ptcompile.extending import Extensions
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+
+class Left(NamedTuple):
+    """The findings of a file that are told, and those that its comments say are meant."""
+
+    told: tuple[Diagnostic, ...]
+    meant: tuple[Diagnostic, ...] = ()
+
+
+def advice(
+    compiled: Compiled,
+    data: Mapping[str, Any],
+    profile: "ClusterProfile",
+    asked: Selection | None,
+    stamp: Callable[[Problem], Diagnostic],
+    extensions: "Extensions | None" = None,
+) -> tuple[Diagnostic, ...]:
+    """The findings of the rules that are wanted; none where `asked` is None. `stamp` adds positions."""
+    if asked is None:
+        return ()
+    found = (stamp(problem) for problem in advised(compiled, data, profile, extensions))
+    return tuple(one for one in found if asked.tells(one.name, one.stage))
+
+
+def left(
+    read: Source,
+    found: Sequence[Diagnostic],
+    advice: Iterable[Diagnostic],
+    asked: Selection | None,
+    filename: str | None,
+) -> Left:
+    """The findings of a file without those that its comments cover. `advice` are those among them of the rules.
+
+    A comment covers no error but a rule's: what does not compile stays so. There are no more than the budget allows.
+    """
+    found = streams.capped(found, filename)
+    if asked is None or "ptcompile:" not in read.text:
+        return Left(tuple(found))
+    from ptcompile.documents.suppression import suppress
+
+    kept, meant, problems = suppress(read, found, asked)
+    rules = {id(one) for one in advice}
+    refused = [one for one in meant if one.severity == "error" and id(one) not in rules]
+    told = (*kept, *refused, *(streams.stamp(problem, None, filename) for problem in problems))
+    return Left(told, meant)
+
+
+def of_all(runs: Sequence[Sequence[Diagnostic]]) -> dict[Diagnostic, list[int]]:
+    """The findings of one file for several targets, each with the runs that made it, and without its fix.
+
+    A comment that covers a finding for one of the targets is not unused.
+    """
+    found: dict[Diagnostic, list[int]] = {}
+    for number, run in enumerate(runs):
+        for one in run:
+            found.setdefault(one._replace(fix=None), []).append(number)
+    everywhere = list(range(len(runs)))
+    return {one: numbers for one, numbers in found.items() if one.name != "unused-ignore" or numbers == everywhere}

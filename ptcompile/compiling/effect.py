@@ -1,0 +1,74 @@
+"""Words of a spec that change nothing: on this target, or for a job of this shape. They are told, and dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from ptcompile import passes
+from ptcompile.findings.diagnostics import Path, Problem, field_path
+from ptcompile.frontends.spec import lower
+from ptcompile.job.model import Context, Pass, Target
+from ptcompile.vocabulary.fields import yaml_name
+
+if TYPE_CHECKING:
+    from ptcompile.vocabulary.cluster.model import ClusterProfile
+    from ptcompile.vocabulary.spec import JobSpec, Spec
+
+
+def _name(value: str) -> tuple[str, ...]:
+    return ("x" if value != "x" else "y",)
+
+
+def _backend(value: str) -> tuple[str, ...]:
+    return tuple(one for one in ("c10d", "static") if one != value)
+
+
+_OTHERS: Final[dict[tuple[str, ...], Callable[[Any], tuple[Any, ...]]]] = {
+    ("master_port",): lambda value: (value % 65535 + 1,),
+    ("names", "node"): _name,
+    ("names", "master"): _name,
+    ("names", "worker"): _name,
+    ("elastic", "rdzv_backend"): _backend,
+    ("elastic", "rdzv_id"): _name,
+}
+"""Words that count for some targets and shapes only, and what else each might say. The others are always carried or
+told by their target: tests/test_every_word.py tries all."""
+
+
+def without_effect(
+    spec: Spec, cluster: ClusterProfile, target: Target, emitted: Sequence[Any], more: tuple[Pass, ...] = ()
+) -> Iterator[Problem]:
+    """A note for each word that might say anything else without a change in what was emitted."""
+    for words, others in _OTHERS.items():
+        value = _given(spec.spec, words)
+        if value is None:
+            continue
+        variants = (spec.but(spec=_with(spec.spec, words, other)) for other in others(value))
+        if all(_emitted(one, cluster, target, more) == tuple(emitted) for one in variants):
+            yield _idle(("spec", *map(yaml_name, words)), target)
+
+
+def _idle(path: Path, target: Target) -> Problem:
+    message = f"{field_path(path)}: has no effect: the target {target.name} does not use it for this job"
+    return Problem("word-without-effect", path, message, "remove it", "note", "style", "ptcompile")
+
+
+def _given(fields: Any, words: tuple[str, ...]) -> Any:
+    """What the user wrote; None for nothing."""
+    for word in words:
+        if fields is None or word not in fields.model_fields_set:
+            return None
+        fields = getattr(fields, word)
+    return fields
+
+
+def _with(fields: Any, words: tuple[str, ...], value: Any) -> JobSpec:
+    first, *rest = words
+    changed: JobSpec = fields.but(**{first: _with(getattr(fields, first), tuple(rest), value) if rest else value})
+    return changed
+
+
+def _emitted(spec: Spec, cluster: ClusterProfile, target: Target, more: tuple[Pass, ...]) -> tuple[Any, ...]:
+    job, _ = passes.run(lower(spec, cluster), Context(cluster, target), (*passes.PASSES, *more))
+    return tuple(target.emit(job, cluster))

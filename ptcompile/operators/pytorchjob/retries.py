@@ -1,0 +1,16 @@
+"""How often a PyTorchJob starts its pods again, for the rules of lint (training-operator 1.9)."""
+
+from ptcompile.kubernetes.untyped import Json, at, integer, text
+from ptcompile.linting.templates import Template
+
+
+def recreated(manifest: Json, template: Template) -> bool:
+    """Whether a lost pod of a replica type is recreated."""
+    spec = at(manifest, "spec")
+    policy = text(at(spec, "pytorchReplicaSpecs", template.role).get("restartPolicy")) or "OnFailure"
+    return policy != "Never" and at(spec, "runPolicy").get("backoffLimit") != 0
+
+
+def retries(manifest: Json) -> int:
+    """How often a pod is restarted."""
+    return integer(at(manifest, "spec", "runPolicy").get("backoffLimit"))

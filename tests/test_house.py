@@ -1,0 +1,141 @@
+"""The layout: what is known of an operator is in its folder, no file is long, no imports go round in circles.
+
+An operator is named in code where its name is a public word: a target on the command line, a field of the vocabularies,
+a code, an authority. What is known of it is in its record and its folder, so that a new one is added in one place.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "ptcompile"
+MOST_FILES = 10
+"""Files outside `operators/` in which an operator is named."""
+LONGEST_FILE = 300
+LONGEST_FUNCTION = 50
+TABLES = {"ptcompile/findings/codes.py"}
+"""Files that are one table, a row for each thing."""
+
+
+def _modules() -> Iterator[tuple[str, ast.Module]]:
+    for path in sorted(PACKAGE.rglob("*.py")):
+        yield path.relative_to(ROOT).as_posix(), _parsed(path)
+
+
+@cache
+def _parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def _words(tree: ast.AST) -> Iterator[str]:
+    """Strings, names, attributes, arguments and imports; not docstrings, nor comments."""
+    told = {
+        id(one.value)
+        for holder in ast.walk(tree)
+        if isinstance(holder, ast.Module | ast.ClassDef | ast.FunctionDef)
+        for one in holder.body
+        if isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)
+    }
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in told:
+            yield node.value
+        elif isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.alias):
+            yield f"{node.name} {node.asname or ''}"
+        elif isinstance(node, ast.ImportFrom):
+            yield node.module or ""
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.arg):
+            yield node.arg
+
+
+@pytest.mark.parametrize("name", ["jobset", "kueue", "mpijob", "pytorchjob", "trainjob", "volcano"])
+def test_few_files_outside_its_folder_name_an_operator(name: str) -> None:
+    found = [
+        path
+        for path, tree in _modules()
+        if not path.startswith("ptcompile/operators/") and any(name in word.lower() for word in _words(tree))
+    ]
+    assert len(found) <= MOST_FILES, f"{name} belongs in its record or its folder, and is also in {', '.join(found)}"
+
+
+def test_words_are_those_of_code() -> None:
+    code = '"""Kueue."""\nimport kueue.a as b\nx.Kueue = kueue\ndef f(kueue): "Kueue"; return "of Kueue"  # Kueue\n'
+    assert sorted(word for word in _words(ast.parse(code)) if "kueue" in word.lower()) == [
+        "Kueue",
+        "kueue",
+        "kueue",
+        "kueue.a b",
+        "of Kueue",
+    ]
+
+
+def test_no_file_is_long() -> None:
+    lengths = {path: len((ROOT / path).read_text(encoding="utf-8").splitlines()) for path, _ in _modules()}
+    assert {path: n for path, n in lengths.items() if n > LONGEST_FILE and path not in TABLES} == {}
+
+
+def test_no_function_is_long() -> None:
+    found = {
+        f"{path}: {node.name}": _length(node)
+        for path, tree in _modules()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    assert {name: n for name, n in found.items() if n > LONGEST_FUNCTION} == {}
+
+
+def _length(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines without the docstring, which says what there is to say."""
+    first = node.body[0]
+    told = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
+    lines = (node.end_lineno or 0) - node.lineno + 1
+    return lines - ((first.end_lineno or 0) - first.lineno + 1 if told else 0)
+
+
+def _imports() -> dict[str, set[str]]:
+    """What each module imports: at the top, in functions and for type checkers alone."""
+    names = {path.removesuffix(".py").removesuffix("/__init__").replace("/", "."): tree for path, tree in _modules()}
+    return {name: {one for one in _imported(tree, names) if one != name} for name, tree in names.items()}
+
+
+def _imported(tree: ast.Module, names: dict[str, ast.Module]) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (one.name for one in node.names if one.name in names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for one in node.names:
+                inner = f"{node.module}.{one.name}"
+                if inner in names:
+                    yield inner
+                elif node.module in names:
+                    yield node.module
+
+
+def circle(graph: dict[str, set[str]]) -> list[str]:
+    """Modules that import one another, from one around to itself; empty where there are none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        found: list[str] = error.args[1]
+        return found
+    return []
+
+
+def test_no_imports_go_round_in_circles() -> None:
+    assert circle(_imports()) == []
+
+
+def test_a_circle_is_seen() -> None:
+    assert set(circle({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}})) == {"b", "c"}
