@@ -19,10 +19,10 @@ from ptcompile.findings.diagnostics import Diagnostic, Span
 from ptcompile.graph import GRAPHS
 from ptcompile.operators.targets import TARGETS
 from ptcompile.report import FORMATS, renderer
-from ptcompile.simulation import World
 from ptcompile.simulation.as_json import pod_to_dict
 from ptcompile.simulation.overview import overview
 from ptcompile.simulation.podtext import env_file, in_full
+from ptcompile.simulation.world import World
 from ptcompile.verbs import compile as api
 
 Harness = Callable[[bytes], None]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ptcompile.operators.handles import Handle, Reference, RolePods
     from ptcompile.prerequisites.objects import Setup
     from ptcompile.prerequisites.requirements import Requirement
-    from ptcompile.simulation import World
+    from ptcompile.simulation.world import World
     from ptcompile.verbs.check import Checked, check
     from ptcompile.verbs.compile import CompileError, Result, compile, explain
     from ptcompile.verbs.convert import convert
@@ -190,7 +190,7 @@ _FROM = {
     "Topology": "vocabulary.spec",
     "TopologyLevel": "vocabulary.cluster.queues",
     "Volcano": "vocabulary.spec",
-    "World": "simulation",
+    "World": "simulation.world",
     "check": "verbs.check",
     "compile": "verbs.compile",
     "convert": "verbs.convert",

@@ -9,8 +9,8 @@ from hypothesis import given
 
 from ptcompile import compile, simulate
 from ptcompile.operators.targets import TARGETS
-from ptcompile.simulation import World
 from ptcompile.simulation.same import same_world
+from ptcompile.simulation.world import World
 from tests.strategies import specs
 
 

@@ -14,7 +14,8 @@ from ptcompile.verbs import simulate
 
 if TYPE_CHECKING:
     from ptcompile.extending import Extensions
-    from ptcompile.simulation import Pod, World
+    from ptcompile.simulation import Pod
+    from ptcompile.simulation.world import World
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 
@@ -63,7 +64,7 @@ def _world(
     options: argparse.Namespace, findings: Findings, profile: ClusterProfile | None, extensions: Extensions | None
 ) -> World:
     """The world of all files; each file sees the objects of the others."""
-    from ptcompile.simulation import joined
+    from ptcompile.simulation.world import joined
 
     inputs, unreadable = files.read_all(options.paths)
     findings.unreadable(unreadable)

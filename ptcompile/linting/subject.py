@@ -99,8 +99,14 @@ def subject_of(manifest: Json, stream: Stream) -> Subject:
 
 
 def forget(subject: Subject) -> None:
-    """Keep an object no longer: its own rules are asked, and a long stream would keep every container."""
+    """Keep an object no longer: its own rules are asked, and a long stream would keep every container.
+
+    A job and its pods know each other: apart, they and the document go at once, and their memory is used again.
+    """
     subject.stream.once(_shared).pop(id(subject.manifest), None)
+    job = subject.__dict__.pop("job", None)
+    if job is not None:
+        job.__dict__.clear()
 
 
 def _shared(_stream: Stream) -> dict[int, Subject]:

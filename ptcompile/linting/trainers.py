@@ -119,8 +119,9 @@ class Trainer:
         main = self.pod.main
         if main is None or main.spec.get("envFrom"):
             return True
-        words = [*texts(main.spec.get("command")), *texts(main.spec.get("args"))]
-        return self.launch.in_shell and any(_BRANCHES.search(word) for word in words)
+        if not self.launch.in_shell:
+            return False
+        return any(_BRANCHES.search(word) for word in (*texts(main.spec.get("command")), *texts(main.spec.get("args"))))
 
     @cached_property
     def local(self) -> bool:
@@ -134,7 +135,7 @@ class Trainer:
         """Whether torchrun is told to meet no other node, by --standalone or its variable."""
         if self.launch.launcher not in ("torchrun", "tune", "image"):
             return False
-        said = self.launch.options.get("standalone", self.launch.env.get(variable("standalone"), "0"))
+        said = self.launch.options.get("standalone", self.launch.env.get("PET_STANDALONE", "0"))
         return (atoi(said) or 0) != 0
 
     @property

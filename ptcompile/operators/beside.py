@@ -38,6 +38,7 @@ BESIDE: Final = (
         probes=(("queue of Kueue, in another cluster", {"queue": "q"}, {"multiKueue": True, "queueSystem": "kueue"}),),
         admits="marks:QUEUED",
         admission="webhook:check",
+        marks="kueue.x-k8s.io/",
         admission_on_update="update:kueue_update",
         older=("kueue.x-k8s.io/v1beta1",),
         changes="changes:CHANGES",

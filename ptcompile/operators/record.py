@@ -169,6 +169,8 @@ class Operator(_Record):
     """The kinds of other operators that its webhook is asked about, by apiVersion and kind."""
     admission: str = ""
     """manifest, key -> problems: that webhook."""
+    marks: str = ""
+    """What stands in the keys of all labels and annotations that it looks at, of an object and its pod templates."""
     admission_on_update: str = ""
     """group and kind, old, new, versions -> problems: that webhook on updates."""
     older: tuple[str, ...] = ()

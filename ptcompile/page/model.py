@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 from ptcompile.explaining.explanation import Explanation
 from ptcompile.explaining.variants import File
 from ptcompile.findings.diagnostics import Diagnostic
-from ptcompile.simulation import World
+from ptcompile.simulation.world import World
 
 Strength = Literal["value", "there", "said"]
 """How a line matters: another value on it changes what it became, or only leaving it out does, or neither alone."""

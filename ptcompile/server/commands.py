@@ -46,9 +46,9 @@ def _refused(target: str, problems: tuple[Problem, ...]) -> str:
 
 def pods(opened: Open, number: int) -> Shown | None:
     """What each pod of one object sees, as `simulate` says it; None where there are no pods."""
-    from ptcompile.simulation import World
     from ptcompile.simulation.overview import overview
     from ptcompile.simulation.podtext import in_full
+    from ptcompile.simulation.world import World
 
     one = _object(opened, number)
     jobs = opened.jobs.get((one.document.index, one.under), []) if one is not None else []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.untyped import Json, items, kind_of, object_name, text
@@ -12,9 +13,11 @@ from ptcompile.operators.common.pod_group import POD_GROUPS
 from ptcompile.operators.pods import RUNS_PODS
 from ptcompile.simulation.job import Job, job_of
 from ptcompile.simulation.pod import Pod
-from ptcompile.simulation.world import Pods, World, joined
 
-__all__ = ["Job", "Pod", "Pods", "World", "job_of", "joined", "simulate"]
+if TYPE_CHECKING:
+    from ptcompile.simulation.world import World
+
+__all__ = ["Job", "Pod", "job_of", "simulate"]
 
 _ASIDE = frozenset(
     {
@@ -46,6 +49,8 @@ def simulate(
     makes `Objects` of them, without Lists. `target` is written on the jobs. Total: any data, never an exception. Pods
     are built when they are asked for.
     """
+    from ptcompile.simulation.world import World  # lint has no need of it
+
     objects = tuple(_flat(documents))
     given = Objects(objects, others if isinstance(others, Objects) else Objects(_flat(others)))
     jobs: list[Job] = []

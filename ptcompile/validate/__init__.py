@@ -8,11 +8,13 @@ and none twice.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.findings.diagnostics import Problem, field_path
+from ptcompile.kubernetes.untyped import at
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.operators import all as operators
+from ptcompile.operators.common.templates import templates_of
 from ptcompile.operators.record import resolve
 from ptcompile.validate.schemas import BUILT_IN, CUSTOM, known_version
 from ptcompile.validate.structure import covered, outside, structure
@@ -87,9 +89,19 @@ def _webhook(kind: Kind) -> Webhook | None:
 
 def _queued(manifest: Mapping[str, Any], kind: Kind) -> Iterator[Problem]:
     """What the webhooks refuse that look at the kinds of other operators, such as Kueue's."""
-    for one in operators.OPERATORS:
-        if one.admits and kind in resolve(one.folder, one.admits):
+    admitting = [one for one in _ADMITTING if _marked(manifest, kind, one.marks)]
+    for one in admitting:
+        if kind in resolve(one.folder, one.admits):
             yield from resolve(one.folder, one.admission)(manifest, kind)
+
+
+_ADMITTING: Final = tuple(one for one in operators.OPERATORS if one.admits)
+
+
+def _marked(manifest: Mapping[str, Any], kind: Kind, marks: str) -> bool:
+    """Whether a label or an annotation is of an operator: most objects have none, and its webhook is not imported."""
+    places = [at(manifest, "metadata"), *[at(one.template, "metadata") for one in templates_of(kind, manifest)]]
+    return any(marks in str(key) for one in places for part in ("labels", "annotations") for key in at(one, part))
 
 
 def _kind(manifest: Mapping[str, Any]) -> Kind | None:

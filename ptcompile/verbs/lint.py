@@ -86,7 +86,9 @@ def lint(
     every = chain(found, everything_found(read, filename, asked, unchecked, unknown_kinds, beside))
     found, ignored = streams.chosen(every, asked.selection, filename)
     left, meant = _without_meant(read, found, asked.selection, filename)
-    return Report(left, len(read.documents), tuple(unchecked), (*meant, *ignored))
+    count = len(read.documents)
+    read.documents = ()  # they know their source: apart, both go at once
+    return Report(left, count, tuple(unchecked), (*meant, *ignored))
 
 
 def _profile(

@@ -11,9 +11,9 @@ from ptcompile.verbs.simulate import simulate
 if TYPE_CHECKING:
     from ptcompile.extending import Extensions
     from ptcompile.rehearsal import Rehearsal
-    from ptcompile.simulation import World
     from ptcompile.simulation.faults import Kind
     from ptcompile.simulation.job import Job
+    from ptcompile.simulation.world import World
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
 

@@ -38,8 +38,8 @@ def simulate(
     """
     from ptcompile.kubernetes.versions import Versions
     from ptcompile.linting.oversized import oversized
-    from ptcompile.simulation import World, joined
     from ptcompile.simulation import simulate as simulated
+    from ptcompile.simulation.world import World, joined
 
     arguments.check(target=target, filename=filename, others=others, extensions=extensions)
     filename = arguments.filename(source, filename)
@@ -107,8 +107,8 @@ def _compiled(
     from ptcompile.compiling.located import traced
     from ptcompile.linting.oversized import oversized
     from ptcompile.operators.targets import TARGETS
-    from ptcompile.simulation import World, joined
     from ptcompile.simulation import simulate as simulated
+    from ptcompile.simulation.world import World, joined
     from ptcompile.vocabulary.from_schema import default_cluster
 
     cluster = profile or default_cluster()

@@ -15,7 +15,8 @@ from ptcompile.graph.mermaid import escape, mermaid
 from ptcompile.graph.model import picture
 from ptcompile.graph.svg import svg
 from ptcompile.graph.svg_parts import MONO, fitted
-from ptcompile.simulation import World, simulate
+from ptcompile.simulation import simulate
+from ptcompile.simulation.world import World
 from tests.simulation.worlds import EVIL, jobset, pod_of, pytorchjob, volcano
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from ptcompile.kubernetes.versions import Versions
 from ptcompile.linting import Stream, hosts, parties
 from ptcompile.linting.policies import closed_network
 from ptcompile.simulation import job
+from tests.conftest import ROOT
 
 JOB = """\
 apiVersion: batch/v1
@@ -94,3 +96,16 @@ def test_ranks_are_those_of_the_launcher(command: str, same: bool) -> None:
     text = JOB.replace("train-%s", "train").partition("          command:")[0] + f"          command: [{command}]\n"
     found = ptcompile.lint(text).diagnostics
     assert ("same-node-rank" in {one.name for one in found}) == same
+
+
+def test_what_was_read_and_simulated_goes_without_a_collection() -> None:
+    """The command collects no garbage: what knows one another would be kept for every file."""
+    text = (ROOT / "golden" / "elastic-range" / "job.yaml").read_text(encoding="utf-8")
+    ptcompile.lint(text)
+    gc.collect()
+    gc.disable()
+    try:
+        ptcompile.lint(text)
+        assert gc.collect() == 0
+    finally:
+        gc.enable()

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from ptcompile.simulation import World, simulate
+from ptcompile.simulation import simulate
 from ptcompile.simulation.same import same_world
+from ptcompile.simulation.world import World
 from tests.simulation.worlds import GOLDEN, golden, pod_of, pytorchjob, volcano
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from ptcompile.graph import GRAPHS
-from ptcompile.simulation import World
 from ptcompile.simulation.overview import overview
 from ptcompile.simulation.podtext import env_file, in_full
+from ptcompile.simulation.world import World
 from ptcompile.verbs.simulate import simulate as simulate_text
 
 ROOT = Path(__file__).resolve().parents[2]
