@@ -62,7 +62,7 @@ def read_cluster(data: Any) -> tuple[ClusterProfile | None, list[Problem]]:
 
 
 def spec_taken(data: Any) -> Spec | None:
-    """A document that somebody changed as a `Spec`, or as its plain equal; None where it is none."""
+    """A changed document as a `Spec`, or as its plain equal; None where it is none."""
     from ptcompile.vocabulary.faults import faults
 
     if (spec := from_schema.spec(data)) is not None or faults(SPEC, data):
