@@ -58,7 +58,7 @@ def _collect(file: File, one: Compiled, outputs: Outputs, findings: Findings) ->
     for note in one.notes:
         files.say(note)
     manifests = [each for made in one.manifests.values() for each in made]
-    if findings.compiled(file, compile.Result(tuple(manifests), one.diagnostics), one.lines):
+    if findings.compiled(file, compile.Result(tuple(manifests), one.diagnostics, one.meant), one.lines):
         for target, made in one.manifests.items():
             outputs.setdefault(target, {})[file.name] = made
 

@@ -108,6 +108,7 @@ class Findings:
             self._skipped.append(file.name)
             return False
         self.add(file, result.diagnostics, lines=lines)
+        self.meant += len(result.meant)
         return True
 
     def no_jobs(self, paths: Sequence[str]) -> int:

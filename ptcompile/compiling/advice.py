@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Left(NamedTuple):
-    """The findings of a file that are told, and those that its comments say are meant."""
+    """The findings that are told, and those that comments or `ignore` say are meant."""
 
     told: tuple[Diagnostic, ...]
     meant: tuple[Diagnostic, ...] = ()
@@ -28,12 +28,16 @@ def advice(
     asked: Selection | None,
     stamp: Callable[[Problem], Diagnostic],
     extensions: "Extensions | None" = None,
-) -> tuple[Diagnostic, ...]:
-    """The findings of the rules that are wanted; none where `asked` is None. `stamp` adds positions."""
+) -> Left:
+    """The findings of the rules, and those of them that are ignored by name; none where `asked` is None.
+
+    `stamp` adds positions.
+    """
     if asked is None:
-        return ()
-    found = (stamp(problem) for problem in advised(compiled, data, profile, extensions))
-    return tuple(one for one in found if asked.tells(one.name, one.stage))
+        return Left(())
+    found = [stamp(problem) for problem in advised(compiled, data, profile, extensions)]
+    told = [one for one in found if asked.tells(one.name, one.stage)]
+    return Left(tuple(told), tuple([one for one in found if one.name in asked.ignore]))
 
 
 def left(

@@ -17,7 +17,6 @@ from ptcompile.frontends.roles import written
 from ptcompile.frontends.spec import read_cluster
 from ptcompile.job.pod_words import POD_WORDS
 from ptcompile.kubernetes import names
-from ptcompile.kubernetes.untyped import may_have_null
 from ptcompile.validate.partial import partial_pod
 
 if TYPE_CHECKING:
@@ -83,7 +82,7 @@ def _plain(value: object) -> bool:
 
 
 def _problems(pod: Mapping[str, Any]) -> list[Problem]:
-    return [*partial_pod(pod), *(_nulls(pod, ()) if may_have_null(pod) else ())]
+    return [*partial_pod(pod), *_nulls(pod, ())]
 
 
 def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:

@@ -102,7 +102,7 @@ def explain(
     for document in read.documents:
         compiled = compile_whole(document.data, cluster, target, extensions)
         stamp = partial(streams.stamp, document=document, filename=filename)
-        said = advice(compiled, document.data, cluster, asked, stamp, extensions)
+        said = advice(compiled, document.data, cluster, asked, stamp, extensions).told
         diagnostics += [*map(stamp, compiled.problems), *said]
         advised += said
         if compiled.manifests and compiled.target is not None:

@@ -80,11 +80,3 @@ def namespace(manifest: Json) -> str:
 def kind_of(manifest: Json) -> tuple[str, str]:
     """`apiVersion` and `kind`."""
     return text(manifest.get("apiVersion")), text(manifest.get("kind"))
-
-
-def may_have_null(value: Any) -> bool:
-    """Whether null may stand anywhere in a value. A look at its text, in C, takes a tenth of a walk."""
-    try:
-        return "None" in repr(value)
-    except (ValueError, RecursionError):  # a number of too many digits
-        return True

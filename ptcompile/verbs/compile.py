@@ -40,6 +40,8 @@ class Result(NamedTuple):
 
     manifests: tuple[dict[str, Any], ...]
     diagnostics: tuple[Diagnostic, ...]
+    meant: tuple[Diagnostic, ...] = ()
+    """Findings of the rules that comments in the file and `ignore` say are meant: they are not in `diagnostics`."""
 
     @property
     def ok(self) -> bool:
@@ -121,15 +123,16 @@ def compile(
     found += [laid.second_of_a_name(name) for laid in others if name is not None]
     if not read.documents and not read.problems:
         found.append(streams.stamp(streams.nothing(), None, filename))
-    left, manifests = _judged(made, found, read, filename, asked)
-    return Result(manifests, (*of_cluster, *left))
+    result = _judged(made, found, read, filename, asked)
+    return result._replace(diagnostics=(*of_cluster, *result.diagnostics)) if of_cluster else result
 
 
 class _Made(NamedTuple):
     """What one document was compiled to, and what the rules say of it."""
 
     manifests: tuple[dict[str, Any], ...]
-    advice: Sequence[Diagnostic]
+    advice: Sequence[Diagnostic] = ()
+    ignored: Sequence[Diagnostic] = ()
 
 
 def _of_document(
@@ -149,14 +152,14 @@ def _of_document(
     compiled = compile_whole(laid.data, profile, target, extensions)
     stamp = partial(laid.stamp, filename=filename)
     said = advice(compiled, laid.data, profile, None if laid.refused else asked, stamp, extensions)
-    found += [*laid.told(compiled.problems, filename), *said]
-    return _Made(() if laid.refused else compiled.manifests, said)
+    found += [*laid.told(compiled.problems, filename), *said.told]
+    return _Made(() if laid.refused else compiled.manifests, said.told, said.meant)
 
 
 def _judged(
     made: Sequence[_Made], found: Sequence[Diagnostic], read: Source, filename: str | None, asked: Selection | None
-) -> tuple[tuple[Diagnostic, ...], tuple[dict[str, Any], ...]]:
-    """The findings that comments in the file leave, and the manifests without those that a rule calls an error."""
+) -> Result:
+    """The result: the findings that comments in the file leave, and no manifests that a rule calls an error."""
     from ptcompile.compiling.advice import left
 
     told, meant = left(read, found, (one for document in made for one in document.advice), asked, filename)
@@ -167,7 +170,8 @@ def _judged(
         if not any(one.severity == "error" and id(one) not in fine for one in document.advice)
         for manifest in document.manifests
     )
-    return told, tuple(manifests)
+    every = (*meant, *(one for document in made for one in document.ignored))
+    return Result(tuple(manifests), told, every)
 
 
 def explain(

@@ -24,7 +24,7 @@ spec:
   script: train.py
   nodes: 2
 """
-SHOWN = "document.querySelector('iframe').contentDocument"
+SHOWN = "document.querySelector('iframe')?.contentDocument"
 
 
 @pytest.fixture

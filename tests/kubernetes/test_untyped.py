@@ -34,18 +34,3 @@ def test_integer(value: Any, expected: int) -> None:
 )
 def test_object_name(metadata: Any, expected: str) -> None:
     assert untyped.object_name({"metadata": metadata}) == expected
-
-
-@pytest.mark.parametrize(
-    ("value", "may"),
-    [
-        ({"a": [{"b": None}]}, True),
-        ([None], True),
-        ({"a": [1, "b", {"c": True}]}, False),
-        ({"a": "None"}, True),
-        ({"a": 10**5000}, True),
-    ],
-    ids=["inside", "item", "none", "a text", "no text of it"],
-)
-def test_where_a_null_may_stand(value: object, may: bool) -> None:
-    assert untyped.may_have_null(value) is may

@@ -174,3 +174,17 @@ def test_a_volume_that_a_pass_wrote_is_told_where_its_size_would_come_from() -> 
     (found,) = ptcompile.compile(smallest("resources: {requests: {cpu: 1, memory: 1Gi}}")).diagnostics
     assert (found.name, found.path) == ("unbounded-shm", ("spec", "resources"))
     assert "sharedMemory" in (found.help or "")
+
+
+def test_what_is_ignored_is_counted(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = f"{MOVING}  resources: {{gpu: 8}}\n".replace("latest\n", "latest  # ptcompile: ignore[PTC801] pinned\n")
+    result = ptcompile.compile(both, ignore=["PTC109"])
+    assert sorted(one.name for one in result.meant) == ["best-effort-gpus", "latest-image"]
+    assert not {one.name for one in result.diagnostics} & {one.name for one in result.meant}
+    monkeypatch.chdir(tmp_path)
+    Path("spec.yaml").write_text(both.replace("nodes: 2", "nodes: 2\n  masterPort: 1234\n  names: {node: a}"))
+    Path("ptcompile.toml").write_text('ignore = ["PTC109"]\n')
+    told = here(capsys, "spec.yaml", "--target", "job", "--target", "jobset", "-o", "out/").err
+    assert "1 note, 2 ignored\n" in told, told

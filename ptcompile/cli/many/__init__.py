@@ -19,7 +19,7 @@ class Judged(NamedTuple):
     unchecked: tuple[str, ...]
     """The documents of unknown kinds, as `Kind/name`."""
     meant: int
-    """Findings that comments in the file say are meant."""
+    """Findings that comments in the file or `ignore` say are meant."""
     lines: Mapping[int, str]
     """The lines that a report in full shows, secrets masked, by number; none for the other formats."""
 

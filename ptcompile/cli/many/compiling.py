@@ -54,6 +54,8 @@ class Compiled(NamedTuple):
     """Lines for people."""
     lines: Mapping[int, str]
     """The lines of the file that are shown with the findings."""
+    meant: tuple[Diagnostic, ...] = ()
+    """What comments in the file and the configuration ignore."""
 
 
 class Compiler:
@@ -85,7 +87,8 @@ class Compiler:
         said = _said([one.diagnostics for one in results.values()])
         several = len(self._targets) > 1
         manifests = {(target or "") if several else "": list(one.manifests) for target, one in results.items()}
-        return Compiled(manifests, said, notes, lines_of(file, said, self._options))
+        meant = _said([one.meant for one in results.values()])
+        return Compiled(manifests, said, notes, lines_of(file, said, self._options), meant)
 
     def _result(self, file: File, target: str | None) -> compile.Result:
         options, config = self._options, self._config

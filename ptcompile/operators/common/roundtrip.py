@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ptcompile.kubernetes.untyped import may_have_null
-
 Shape = dict[str, Any]
 """Field -> its shape: a dict of fields, a list of one shape, `STRINGS`, or under `ZERO` the fields always written."""
 
@@ -53,7 +51,7 @@ def without_nulls(value: Any) -> Any:
 
     Null items of lists stay. The same object comes back where nothing changes.
     """
-    return _dropped(value) if may_have_null(value) and _has_null(value) else value
+    return _dropped(value) if _has_null(value) else value
 
 
 def _has_null(value: Any) -> bool:
