@@ -71,7 +71,9 @@ def _fix(data: bytes) -> None:
     assert sum(d.severity == "error" for d in done.report.diagnostics) <= sum(
         d.severity == "error" for d in before.diagnostics
     ), "a fix makes a new error"
-    assert _comments(data) <= _comments(done.content), "a fix loses a comment"
+    if not any(edit.op == "deduplicate" for one in done.applied if one.fix for edit in one.fix.edits):
+        # of two equal keys the first goes with all that it holds, as with kubectl: comments too
+        assert _comments(data) <= _comments(done.content), "a fix loses a comment"
     again = fixing.fix(done.content, filename=NAME, unsafe=unsafe)
     assert again.content == done.content or again.applied, "a fix that is none"
 

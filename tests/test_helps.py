@@ -19,7 +19,7 @@ NO_FINDINGS = {"cli", "diffing", "explaining", "flyte", "page", "server"}
 """What writes prose for people."""
 PROSE = {
     "linting/answers.py", "linting/catalogue.py", "report/schema.py", "verbs/import_manifests.py",
-    "vocabulary/spec.py", "vocabulary/model.py",
+    "vocabulary/spec.py", "vocabulary/model.py", "vocabulary/pod_fields.py",
     *(f"vocabulary/cluster/{part}.py" for part in ("model", "devices", "pod_base", "queues")),
 }  # fmt: skip
 """What writes pages, or descriptions of a schema."""
@@ -29,7 +29,7 @@ FILES = [
     for path in sorted(SOURCES.rglob("*.py"))
     if path.relative_to(SOURCES).parts[0] not in NO_FINDINGS
     and path.relative_to(SOURCES).as_posix() not in PROSE
-    and path.name != "sentences.py"
+    and not path.name.startswith("sentences")
 ]
 
 

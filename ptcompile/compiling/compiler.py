@@ -9,7 +9,7 @@ from ptcompile.compiling import patches
 from ptcompile.compiling.generated import unnamed
 from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.compiling.needed import needed
-from ptcompile.findings.diagnostics import Path, Problem
+from ptcompile.findings.diagnostics import Path, Problem, once
 from ptcompile.frontends import checks, checks_fabric
 from ptcompile.frontends.lines import settle
 from ptcompile.frontends.spec import lower, read_spec
@@ -112,7 +112,7 @@ def _for_target(
     more: tuple[Pass, ...] = (),
 ) -> Compiled:
     refused = (settle(one, data) for one in _beyond(spec, job, cluster, target))
-    problems = [*problems, *checks.reserved_env(spec, job, cluster, target), *dict.fromkeys(refused)]
+    problems = [*problems, *checks.reserved_env(spec, job, cluster, target), *once(refused)]
     if _failed(problems):
         return Compiled((), tuple(problems), target)
     lowered = job

@@ -91,6 +91,14 @@ class Problem(NamedTuple):
     """Of a rule outside ptcompile, whose name has no code in `codes.CODES`."""
 
 
+def once(problems: Iterable[Problem]) -> list[Problem]:
+    """Each problem once, by what it says: a fix may hold a list, so that a problem is no key."""
+    told: dict[tuple[str, Path, str], Problem] = {}
+    for one in problems:
+        told.setdefault((one.name, one.path, one.message), one)
+    return [*told.values()]
+
+
 class Diagnostic(NamedTuple):
     """One finding, complete: the contract of the public API and of the JSON report."""
 

@@ -203,7 +203,12 @@ def _unknown(key: str, properties: Mapping[str, Schema], scope: Scope, there: Ma
     if field is not None:
         return wrong_version(key, field.get("x-since"), field.get("x-until"), scope.version, in_crd=scope.crd)
     known = {name: schema for name, schema in properties.items() if in_version(schema, scope.version)}
-    return unknown_field(key, known, lambda schema: _fields_of(schema, scope), there)
+    fault = unknown_field(key, known, lambda schema: _fields_of(schema, scope), there)
+    if fault.cure is not None and fault.suggestion is not None and there[key] is not None:
+        wrong = compile_node(known[fault.suggestion], scope)(there[key]) or ()
+        if any(one.name == "wrong-type" and not one.path for one in wrong):
+            fault.cure = None  # a list under the name of a number would only be wrong in another way
+    return fault
 
 
 def _fields_of(schema: Schema, scope: Scope) -> Mapping[str, Any]:

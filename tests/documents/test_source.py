@@ -282,6 +282,15 @@ def test_the_corpus_in_several_styles() -> None:
             assert json.dumps(source.documents[0].data) == expected
 
 
+def test_json_that_yaml_cannot_locate_is_at_its_first_line() -> None:
+    """YAML takes no key of more than 1,024 characters, and JSON does."""
+    source = read('{"a": 1}\n{"' + "k" * 1100 + '": {"b": 2}}')
+    assert not source.problems
+    span = source.documents[1].span(("k" * 1100, "b"))
+    assert span is not None
+    assert (span.line, span.column) == (2, 1)
+
+
 def test_a_json_stream_takes_no_square_of_its_size() -> None:
     def seconds(count: int) -> float:
         text = ('{"kind": "Pod", "metadata": {"name": "' + "x" * 200 + '"}}\n') * count

@@ -19,7 +19,7 @@ def _references() -> Iterator[tuple[str, str, str]]:
                     yield one.folder, field, value
 
 
-@pytest.mark.parametrize(("folder", "field", "reference"), _references())
+@pytest.mark.parametrize(("folder", "field", "reference"), [*_references()])
 def test_a_reference_resolves(folder: str, field: str, reference: str) -> None:
     assert resolve(folder, reference) is not None, field
 

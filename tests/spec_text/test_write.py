@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import pytest
 import yaml
 from ruamel.yaml import YAML
 
+from ptcompile.documents import source
 from ptcompile.spec_text import write
 
 VALUES: list[Any] = [
@@ -25,6 +27,16 @@ def test_every_reader_reads_the_same(value: Any) -> None:
     text = write(document, {("spec", "word"): "why"}, ("head",))
     assert yaml.safe_load(text) == document
     assert YAML(typ="safe", pure=True).load(text) == document
+
+
+def test_no_sign_of_yaml_ends_a_text_in_a_flow_collection() -> None:
+    """Fuzzing, 200,000 runs: `mountPath: ::error::x` was written without quotes and could not be read."""
+    signs = ":?-#!|& a,'"
+    texts = ["".join(word) for n in (1, 2, 3) for word in product(signs, repeat=n)]
+    documents = [{"spec": {"env": dict.fromkeys("AB", one), "args": [one, "b"]}} for one in texts]
+    read = source.read("---\n".join(map(write, documents)))
+    assert not read.problems
+    assert [one.data for one in read.documents] == documents
 
 
 def test_short_words_fill_their_lines_and_long_ones_have_one_each() -> None:

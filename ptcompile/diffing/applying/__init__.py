@@ -17,7 +17,7 @@ from ptcompile.diffing.applying.update import Rule, Update
 from ptcompile.diffing.applying.verdict import verdict
 from ptcompile.diffing.paths import changes
 from ptcompile.diffing.values import Apply, Change
-from ptcompile.findings.diagnostics import Problem
+from ptcompile.findings.diagnostics import Problem, once
 from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.operators import all as operators
@@ -50,7 +50,7 @@ def applied(old: Json, new: Json, versions: Versions) -> tuple[Apply, list[Probl
     said = {problem.path for problem in found}
     operators = [one for one in _valid(update, webhooks=True) if one.authority != "kube-apiserver"]
     operators += _operators(update)
-    problems = [*dict.fromkeys(found), *(problem for problem in operators if problem.path not in said)]
+    problems = [*once(found), *(problem for problem in operators if problem.path not in said)]
     return verdict(old, new, update.touched, problems), problems
 
 

@@ -60,14 +60,15 @@ class Document:
         """Where a value stands, or with `on_key` the last key of its path; `None` for documents that were no text.
 
         Parts that lead nowhere are skipped where the rest leads on (a model's own tags). A path that ends nowhere
-        gives its nearest ancestor's key, or the first line of a list's item.
+        gives its nearest ancestor's key, or the first line of a list's item; in JSON that YAML's own limits keep from
+        being located, such as a key of more than 1,024 characters, all paths give the document's first line.
         """
         source = self._source
         if source is None:
             return None
         root = self.positions()
         if root is None:
-            return None
+            return source.span(self._start, source.line_end(self._start, self._end))
         steps, exact = walk(root, path)
         start, end, node = steps[-1] if steps else (-1, -1, root)
         if start < 0 or (exact and not on_key):

@@ -206,3 +206,11 @@ def test_what_kubectl_prints_is_the_object_itself() -> None:
     found = ptcompile.diff(live, pod())
     assert not found.differs
     assert found.diagnostics == ()
+
+
+def test_a_problem_whose_fix_sets_a_list_is_said_once() -> None:
+    """Fuzzing, 200,000 runs: a fix with a list made the problem no key, and diff raised TypeError."""
+    new = pod()
+    new["spec"]["containers"][0]["command"] = "train"
+    found = ptcompile.diff(pod(), new)
+    assert [one.name for one in found.diagnostics] == ["wrong-type", "forbidden-value"]
