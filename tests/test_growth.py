@@ -72,8 +72,8 @@ LINEAR: list[tuple[Do, Callable[[int], str], int]] = [
     (simulate, many.pods, 10), (simulate, many.tasks, 10), (simulate, many.jobs, 20), (simulate, many.services, 12),
     (simulate, many.env, 40), (simulate, many.specs, 4), (simulate, many.jobs_with_services, 15),
     (simulate, many.pods_with_files, 20), (simulate, many.trainjobs, 12),
-    (explain, many.spec_env, 30), (explain, many.spec_args, 30), (explain, many.spec_volumes, 20),
-    (explain, many.specs, 2), (page, many.spec_env, 30),
+    (explain, many.spec_env, 16), (explain, many.spec_args, 16), (explain, many.spec_volumes, 20),
+    (explain, many.specs, 2), (page, many.spec_env, 16),
     (fix, many.misspelt, 20), (fix, many.set_twice, 20), (ignore, many.bad_keys, 40),
     (diff, many.manifests, 4), (diff, many.manifest_env, 40),
 ]  # fmt: skip

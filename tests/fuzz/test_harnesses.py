@@ -59,12 +59,12 @@ def test_a_warning_about_a_profile_does_not_stop_the_job() -> None:
 @pytest.mark.parametrize("name", HARNESSES)
 def test_a_short_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(guard, "MAX_SECONDS", 5.0)  # collections take long beside the objects of a whole test run
-    start = seeds(name, [])[::20]
+    start = seeds(name, [])[::40]
     told: list[str] = []
     run = guard.Guard(HARNESSES[name])
-    crashes = engine.blind(run, start, runs=50, seed=2, crashes=tmp_path, tell=told.append)
+    crashes = engine.blind(run, start, runs=30, seed=2, crashes=tmp_path, tell=told.append)
     assert (crashes, told) == (0, [])
-    assert run.executions == 50 + len(start)
+    assert run.executions == 30 + len(start)
 
 
 def test_every_harness_has_its_share() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from ptcompile.vocabulary.blocks import CLUSTER, SPEC, Block
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from ptcompile.vocabulary.faults import faults
 from ptcompile.vocabulary.spec import Spec
+from tests.conftest import thinned
 
 ROOT = Path(__file__).parents[2]
 VALUES: tuple[Any, ...] = (
@@ -104,7 +106,7 @@ def _compared(data: Any) -> tuple[int, int]:
     block = CLUSTER if data.get("kind") == "ClusterProfile" else SPEC
     read = from_schema.cluster if block == CLUSTER else from_schema.spec
     told = unsure = 0
-    for one in _changed(data):
+    for one in thinned(_changed(data), 3, start=len(json.dumps(data))):
         if read(one) is not None:
             assert _of_models(block, one) == []
             continue
@@ -121,13 +123,13 @@ def _compared(data: Any) -> tuple[int, int]:
 def test_both_say_the_same(name: str) -> None:
     for document in source.read(DOCUMENTS[name].read_bytes()).documents:
         told, unsure = _compared(document.data)
-        assert told > 100
+        assert told > 30
         assert unsure < told / 5
 
 
 def test_both_say_the_same_of_every_block() -> None:
     told, unsure = _compared(WHOLE)
-    assert told > 1000
+    assert told > 300
     assert unsure < told / 10
 
 
