@@ -13,6 +13,8 @@ from ptcompile.documents.suppression import add_ignores
 from ptcompile.fixing import mend
 from ptcompile.page import gather, html
 from ptcompile.report import FORMATS, renderer
+from ptcompile.server import commands
+from ptcompile.server.document import Open
 from ptcompile.simulation.overview import overview
 from tests import growing as many
 from tests.cli.running import here
@@ -53,6 +55,10 @@ def diff(text: str) -> object:
     return found.text(), found.to_dict()
 
 
+def shown_pods(text: str) -> object:
+    return commands.pods(Open("file:///a.yaml", "/a.yaml", text), 0)
+
+
 def ignore(text: str) -> object:
     return add_ignores(text, ptcompile.lint(text).diagnostics)
 
@@ -73,7 +79,7 @@ LINEAR: list[tuple[Do, Callable[[int], str], int]] = [
     (simulate, many.env, 40), (simulate, many.specs, 4), (simulate, many.jobs_with_services, 15),
     (simulate, many.pods_with_files, 20), (simulate, many.trainjobs, 12),
     (explain, many.spec_env, 16), (explain, many.spec_args, 16), (explain, many.spec_volumes, 20),
-    (explain, many.specs, 2), (page, many.spec_env, 16),
+    (explain, many.specs, 2), (shown_pods, many.tasks, 10), (page, many.spec_env, 16),
     (fix, many.misspelt, 20), (fix, many.set_twice, 20), (ignore, many.bad_keys, 40),
     (diff, many.manifests, 4), (diff, many.manifest_env, 40),
 ]  # fmt: skip

@@ -46,6 +46,7 @@ def _refused(target: str, problems: tuple[Problem, ...]) -> str:
 
 def pods(opened: Open, number: int) -> Shown | None:
     """What each pod of one object sees, as `simulate` says it; None where there are no pods."""
+    from ptcompile.simulation.hidden import shown_jobs
     from ptcompile.simulation.overview import overview
     from ptcompile.simulation.podtext import in_full
     from ptcompile.simulation.world import World
@@ -54,8 +55,8 @@ def pods(opened: Open, number: int) -> Shown | None:
     jobs = opened.jobs.get((one.document.index, one.under), []) if one is not None else []
     if one is None or not jobs:
         return None
-    firsts = [pod for job in jobs for _, pod in job.firsts()]
-    text = "\n".join([overview(World(jobs=tuple(jobs))), *map(in_full, firsts)])
+    told = [in_full(pod, job) for job in shown_jobs(jobs) for _, pod in job.firsts()]
+    text = "\n".join([overview(World(jobs=tuple(jobs))), *told])
     return Shown(f"{_stem(one)}-pods.txt", "plaintext", text)
 
 

@@ -10,6 +10,7 @@ from ptcompile.operators.pods import ContainerView
 from ptcompile.simulation import kubelet
 from ptcompile.simulation.as_json import env_from, node_requirements
 from ptcompile.simulation.hidden import shown_pod
+from ptcompile.simulation.job import Job
 from ptcompile.simulation.layout import finished, labelled, quoted
 from ptcompile.simulation.meeting import claims, meeting
 from ptcompile.simulation.overview import asked, env_table, volume_text
@@ -17,9 +18,12 @@ from ptcompile.simulation.pod import Pod, owner_of
 from ptcompile.simulation.rendezvous import AT_RENDEZVOUS
 
 
-def in_full(pod: Pod) -> str:
-    """Everything about a pod that its processes or its node can see, but for its secrets."""
-    pod = shown_pod(pod)
+def in_full(pod: Pod, job: Job | None = None) -> str:
+    """Everything about a pod that its processes or its node can see, but for its secrets.
+
+    `job` is its job as `hidden.shown_jobs` gives it, for a caller that shows many of its pods.
+    """
+    pod = shown_pod(pod, job)
     return finished([*_head(pod), *_rendezvous(pod), *_containers(pod)])
 
 
