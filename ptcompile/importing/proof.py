@@ -9,7 +9,7 @@ from ptcompile.compiling.compiler import compile_document
 from ptcompile.diffing import ObjectDifference, Side, compare
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.importing.draft import Spec
-from ptcompile.kubernetes.untyped import Json
+from ptcompile.kubernetes.untyped import Json, at, kind_of, object_name, text
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -48,6 +48,4 @@ def prove(spec: Spec, given: Sequence[Json], beside: Sequence[Json], cluster: Cl
 
 
 def _identity(manifest: Json) -> tuple[object, ...]:
-    metadata = manifest.get("metadata")
-    metadata = metadata if isinstance(metadata, dict) else {}
-    return manifest.get("apiVersion"), manifest.get("kind"), metadata.get("namespace"), metadata.get("name")
+    return kind_of(manifest), text(at(manifest, "metadata").get("namespace")), object_name(manifest)

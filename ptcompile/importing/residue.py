@@ -13,7 +13,7 @@ from ptcompile.diffing.defaults import is_default
 from ptcompile.diffing.normal import Keyed, normal, plain
 from ptcompile.importing.draft import Spec
 from ptcompile.kubernetes.merge_keys import OBJECT_KEYS
-from ptcompile.kubernetes.untyped import Json, at, items, kind_of
+from ptcompile.kubernetes.untyped import Json, at, items, kind_of, mapping
 from ptcompile.operators.common.read import MAIN, Pods, Read
 
 Keys = tuple[str, ...]
@@ -131,14 +131,18 @@ def _role(gap: Gap, manifest: Json, read: Read) -> tuple[Pods | None, Keys]:
     return None, gap.path
 
 
-def _named(manifest: Json, path: Sequence[str | int]) -> Keys:
-    """A path of an object with its indexes as names of items."""
+def _named(manifest: Json, path: Sequence[str | int]) -> Keys | None:
+    """A path of an object with its indexes as names of items; None where the object has nothing there."""
     out: list[str] = []
     value: Any = manifest
     for part in path:
-        value = value[part]
-        out.append(f"[{value.get('name')}]" if isinstance(part, int) else part)
-    return tuple(out)
+        if isinstance(part, str):
+            value = mapping(value).get(part)
+            out.append(part)
+        else:
+            value = value[part]
+            out.append(f"[{value.get('name')}]")
+    return None if value is None else tuple(out)
 
 
 def _say(block: Spec, gap: Gap, pods: Pods, manifest: Json) -> bool:

@@ -22,10 +22,11 @@ def device_classes(manifests: Iterable[Mapping[str, Any]]) -> list[str]:
     """The DeviceClasses that the templates and ComputeDomains among some manifests ask for, each once."""
     found: dict[str, None] = {}
     for one in manifests:
-        if one.get("kind") == "ComputeDomain":
+        kind = text(one.get("kind"))
+        if kind == "ComputeDomain":
             found[CHANNELS] = None
-        elif one.get("kind") in {"ResourceClaimTemplate", "ResourceClaim"}:
-            spec = at(one, "spec", "spec") if one.get("kind") == "ResourceClaimTemplate" else at(one, "spec")
+        elif kind in {"ResourceClaimTemplate", "ResourceClaim"}:
+            spec = at(one, "spec", "spec") if kind == "ResourceClaimTemplate" else at(one, "spec")
             for request in items(at(spec, "devices").get("requests")):
                 for exact in (request, at(request, "exactly"), *items(request.get("firstAvailable"))):
                     if name := text(exact.get("deviceClassName")):

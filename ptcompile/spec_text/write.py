@@ -120,8 +120,8 @@ def _is_plain_text(value: str) -> bool:
 
 
 def _in_flow(value: str) -> bool:
-    """Whether a text would end within a flow collection, or be taken for a key there."""
-    return value.startswith((":", "?")) or any(sign in value for sign in (*",[]{}", ":?"))
+    """Whether a text would end within a flow collection; to PyYAML 6 also at a `?`, and none begins with a colon."""
+    return value.startswith(":") or any(sign in value for sign in ",[]{}?")
 
 
 def _on_one_line(value: Any, path: Path, comments: Mapping[Path, str]) -> bool:

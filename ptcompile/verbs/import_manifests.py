@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import arguments, streams
@@ -138,7 +138,8 @@ def import_manifests(
     is an error, and with `lossy` a warning. `exact` keeps every command as it is written; else a torchrun launch
     becomes script, module and elastic, where torchrun would hold the same. `cluster` is the profile that the specs will
     be compiled with; without one, and where the built-in one would add something, `profile` of the result is the one
-    to use. Raises nothing for what a user may have written.
+    to use. An object that the API server rejects is an error, and the jobs are read as if it were not there. Raises
+    nothing for what a user may have written.
     """
     from ptcompile.importing import profiles
 
@@ -169,7 +170,13 @@ def _all(
     found: list[ImportedSpec] = []
     told: list[Diagnostic] = []
     jobs = [one for one in objects if kind_of(one.data) in _READ]
-    beside = [one.data for one in objects if kind_of(one.data) not in _READ]
+    others = [one for one in objects if kind_of(one.data) not in _READ]
+    every = [one.data for one in objects]
+    beside: list[Json] = []
+    for one in others if jobs else ():
+        refused = _refused(one.data, every, profile)
+        told += [_stamp(problem, one, filename) for problem in refused]
+        beside += [] if refused else [one.data]
     for one in objects:
         if kind_of(one.data)[1] in _OTHER_JOBS and one not in jobs:
             told.append(_stamp(_not_a_target(one.data), one, filename))
@@ -191,12 +198,7 @@ def _one(
     from ptcompile.importing.comments import comments
     from ptcompile.importing.run import differences, refusals, run, without_nulls, without_runtime
 
-    refused = [
-        one
-        for one in validate(manifest, versions=profile.versions(), others=(manifest, *beside))
-        if one.severity == "error" and one.stage == "apply"
-    ]
-    if refused:
+    if refused := _refused(manifest, (manifest, *beside), profile):
         return None, refused
     images = placeholders.found(manifest)
     stand_ins = placeholders.stand_ins(images, manifest)
@@ -220,6 +222,12 @@ def _one(
     told = ImportedSpec(spec, best.read.target, origin, proof.same_world, proof.same_manifest)
     portable = placeholders.replaced(without_runtime(best.spec, manifest, beside, profile), as_written)
     return told._replace(comments=comments(best, manifest), differences=differs, portable=portable), problems
+
+
+def _refused(manifest: Json, others: Sequence[Json], profile: ClusterProfile) -> list[Problem]:
+    """Why the API server rejects an object, so that there is none in the cluster."""
+    found = validate(manifest, versions=profile.versions(), others=others)
+    return [one for one in found if one.severity == "error" and one.stage == "apply"]
 
 
 def _kept(objects: list[_Object], found: list[ImportedSpec], profile: ClusterProfile) -> tuple[Json, ...]:

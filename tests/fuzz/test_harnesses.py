@@ -32,11 +32,72 @@ CONDITION = (
     "    rules: [{action: Ignore, onPodConditions: [{type: DisruptionTarget, status: []}]}]\n"
 )
 
+RUNTIME = """\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainingRuntime
+metadata: {{name: r}}
+spec:
+  mlPolicy: {{numNodes: 2, torch: {{}}}}
+  template:
+    spec:
+      replicatedJobs:
+      - name: node
+        template:
+          metadata: {{labels: {{trainer.kubeflow.org/trainjob-ancestor-step: trainer}}}}
+          spec: {}
+---
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainJob
+metadata: {{name: r}}
+spec: {{runtimeRef: {{name: r, kind: TrainingRuntime}}, trainer: {{numNodes: 2, numProcPerNode: 8}}}}
+"""
+PODS = """\
+{{completionMode: Indexed, backoffLimit: 0, template: {{spec: {{restartPolicy: Never, containers: {}}}}}}}"""
+NODE = "[{{name: node, image: i, command: [torchrun, --rdzv-conf=timeout=9, t.py], {}}}]"
+SERVICE = """\
+apiVersion: v1
+kind: Service
+metadata: {name: {}}
+---
+apiVersion: batch/v1
+kind: Job
+metadata: {name: x}
+spec: {template: {spec: {restartPolicy: Never, containers: [{name: c, image: i}]}}}
+"""
+COLON = """\
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {containers: [{name: c, image: i, volumeMounts: [{name: v, mountPath: "::v"}]}], volumes: [{name: v}]}
+"""
+
 FOUND: dict[str, tuple[str, str]] = {
     # harness, input; each made it raise or break a promise once
     "a warning about a profile's text was taken for a refusal, without a word": ("compile", smallest() + PROFILE),
     "a Job whose pod condition has a list for its status": ("lint", CONDITION),
     "a picture of a Pod whose mounts have lists for names": ("lint", MOUNT),
+    "import: a runtime whose variable has a mapping for its name": (
+        "verbs",
+        RUNTIME.format(PODS.format(NODE.format("env: [{name: {}}]"))),
+    ),
+    "import: a runtime with a number for a variable": (
+        "verbs",
+        RUNTIME.format(PODS.format(NODE.format("env: [1.5, {name: A, value: x}]"))),
+    ),
+    "import: a runtime with a mapping for its variables": (
+        "verbs",
+        RUNTIME.format(PODS.format(NODE.format("env: {value: x}"))),
+    ),
+    "import: a runtime with a number for a mountPath": (
+        "verbs",
+        RUNTIME.format(PODS.format(NODE.format("volumeMounts: [{name: v, mountPath: 1.5}]"))),
+    ),
+    "import: a runtime with a text for its containers": ("verbs", RUNTIME.format(PODS.format('"x"'))),
+    "import: a runtime with a number for the spec of its pods": ("verbs", RUNTIME.format("1.5")),
+    "import: a runtime whose pods have no spec": ("verbs", RUNTIME.format("null")),
+    "import: a Service with a mapping for its name": ("verbs", SERVICE),
+    "import: a path in a list on one line that begins with a colon": ("verbs", COLON),
+    "requires: a document with a list for its kind": ("verbs", f"kind: []\n---\n{SERVICE}"),
 }
 
 

@@ -155,6 +155,17 @@ def test_what_stands_beside_a_job_is_kept_and_what_compile_writes_is_not() -> No
     assert [one["kind"] for one in imported.kept] == ["ConfigMap"], "the Service is compile's own"
 
 
+def test_an_object_that_the_server_rejects_is_an_error_and_is_not_read() -> None:
+    made = ptcompile.compile(smallest("nodes: 2"), target="trainjob").manifests
+    runtime, trainjob = made
+    broken = {**runtime, "spec": {**runtime["spec"], "template": {"spec": 5}}}
+    imported = ptcompile.import_manifests([broken, trainjob])
+    assert not imported.ok
+    assert [(one.document, one.path) for one in imported.diagnostics] == [(0, ("spec", "template", "spec"))]
+    assert imported.specs[0]["spec"]["runtimeRef"]["name"] == runtime["metadata"]["name"]
+    assert "image" not in imported.specs[0]["spec"], "as without the runtime"
+
+
 def test_a_list_and_several_documents_are_read() -> None:
     items = {"apiVersion": "v1", "kind": "List", "items": [job(), pytorchjob()]}
     assert [one.origin for one in ptcompile.import_manifests(items).found] == ["Job/j", "PyTorchJob/p"]

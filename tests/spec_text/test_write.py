@@ -14,6 +14,7 @@ from ptcompile.spec_text import write
 
 VALUES: list[Any] = [
     ["-v", "x", "8", "on", "it's", "a b", "a: b", "a #b", "[x]", "y,", ""] * 12,
+    [":a", "::error::x", "?", "a?", "a?b", "-?"],
     ["one two " * 30, "it's " * 40, "a: b " * 40, "x" * 300],
     {"nested": {"words": ["a b", "no", "1e3"] * 20}},
     {"image": "registry.example.org/" + "x" * 150, "text": "several words " * 20},
