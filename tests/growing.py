@@ -116,6 +116,29 @@ def hosted_tasks(n: int) -> str:
     return tasks(n, "svc: [], pytorch: [--master=t0, --worker=t1]")
 
 
+def sweep(n: int) -> str:
+    """Jobs whose names end in a number, and whose pods meet at a name that a Service of another file gives."""
+    return "".join(
+        f"""\
+apiVersion: batch/v1
+kind: Job
+metadata: {{name: train-{i}}}
+spec:
+  completionMode: Indexed
+  completions: 2
+  parallelism: 2
+  template:
+    spec:
+      subdomain: train-{i}
+      restartPolicy: Never
+      containers:
+      - {{name: c, image: i, command: [torchrun, --nnodes=2, --rdzv-backend=c10d, --rdzv-endpoint=x-{i}.train-{i}:1]}}
+---
+"""
+        for i in range(n)
+    )
+
+
 def jobs_with_services(n: int) -> str:
     """Jobs that meet at a headless Service of their own, as people write them."""
     return "".join(

@@ -72,7 +72,7 @@ LINEAR: list[tuple[Do, Callable[[int], str], int]] = [
     (lint, many.comments, 300), (lint, many.templates, 15), (lint, many.unread, 30), (lint, many.aliases, 80),
     (lint, many.json_stream, 20), (lint, many.manifests, 6), (lint, many.manifest_env, 60),
     (lint, many.jobs_with_services, 12), (lint, many.jobs_without_subdomain, 12), (lint, many.pods_with_files, 20),
-    (lint, many.trainjobs, 12), (lint, many.shared_jobsets, 40),
+    (lint, many.trainjobs, 12), (lint, many.sweep, 20), (lint, many.shared_jobsets, 40),
     (compile, many.spec_env, 60), (compile, many.spec_volumes, 40), (compile, many.spec_args, 60),
     (compile, many.spec_containers, 60), (compile, many.spec_bad_volumes, 40), (compile, many.specs, 6),
     (simulate, many.pods, 10), (simulate, many.tasks, 10), (simulate, many.jobs, 20), (simulate, many.services, 12),

@@ -5,7 +5,7 @@ doubt where the files settle it: a pod that the job does not have, a Service tha
 namespace that the pods are not in.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from ptcompile.kubernetes.index import SERVICE, selector
@@ -127,15 +127,55 @@ def _answers(job: "Workload", host: str) -> bool:
 
 
 def _elsewhere(subject: Subject, job: "Workload", host: str) -> bool:
-    """Whether another job of the stream answers, in the same namespace."""
-    return any(_answers(one, host) for one in _other_jobs(subject, job))
-
-
-def _other_jobs(subject: Subject, job: "Workload") -> "list[Workload]":
-    """The other jobs of the stream, in the same namespace."""
+    """Whether another job of the stream answers, in the same namespace: only those are asked that may."""
     if subject.alone:
-        return []
-    return [one for one in subject.stream.once(_jobs).get(job.namespace, ()) if one.manifest is not job.manifest]
+        return False
+    from ptcompile.simulation.pod import stem
+
+    label = host.partition(".")[0]
+    known = subject.stream.once(_by_name).get(job.namespace, {})
+    near = {id(one): one for name in {label, label.rpartition("-")[0], stem(label), ""} for one in known.get(name, ())}
+    return any(_answers(one, host) for one in near.values() if one.manifest is not job.manifest)
+
+
+def _alike_elsewhere(subject: Subject, job: "Workload", label: str) -> bool:
+    """Whether a label is a pod's host name but for the index, of another job of the stream in the same namespace."""
+    head, _, index = label.rpartition("-")
+    if subject.alone or not index.isdigit():
+        return False
+    near = subject.stream.once(_by_head).get(job.namespace, {}).get(head, ())
+    return any(one.manifest is not job.manifest for one in near)
+
+
+def _by_name(stream: Stream) -> "dict[str, dict[str, list[Workload]]]":
+    """The jobs of a stream by namespace, and by what their pods' host names begin with and their Services' names."""
+    return _indexed(stream, lambda job: {*_beginnings(job), *map(object_name, job.expansion.services)})
+
+
+def _beginnings(job: "Workload") -> "Iterator[str]":
+    """For each role what its pods' host names have in common, without the indexes that end them."""
+    from ptcompile.simulation.pod import stem
+
+    for role in job.roles:
+        if role.count:
+            first, last = (job.pod(role, index).hostname or "" for index in (0, role.count - 1))
+            head = first.rpartition("-")[0]
+            yield (head or first) if head == last.rpartition("-")[0] else stem(first)
+
+
+def _by_head(stream: Stream) -> "dict[str, dict[str, list[Workload]]]":
+    """The jobs of a stream by namespace, and by their pods' host names without the last part."""
+    return _indexed(stream, lambda job: {one.rpartition("-")[0] for one in _hostnames(job)})
+
+
+def _indexed(stream: Stream, names: "Callable[[Workload], set[str]]") -> "dict[str, dict[str, list[Workload]]]":
+    found: dict[str, dict[str, list[Workload]]] = {}
+    for namespace, jobs in stream.once(_jobs).items():
+        there = found.setdefault(namespace, {})
+        for job in jobs:
+            for name in names(job):
+                there.setdefault(name, []).append(job)
+    return found
 
 
 def _jobs(stream: Stream) -> "dict[str, list[Workload]]":
@@ -182,7 +222,7 @@ def _pod(subject: Subject, job: "Workload", name: _Name, complete: bool) -> Wron
     """`pod.service`, which is not a pod of any object of the stream."""
     own, ours = _own(job, name.pod), _subdomains(job)
     hosts = _hostnames(job)
-    alike = own or any(_alike(name.pod, one) for one in (job, *_other_jobs(subject, job)))
+    alike = own or _alike(name.pod, job) or _alike_elsewhere(subject, job, name.pod)
     services = _services(subject, job, name.service)
     if name.service not in ours and not services:
         if not alike:

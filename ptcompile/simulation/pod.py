@@ -161,7 +161,7 @@ class _Fields(NamedTuple):
     """The releases in force."""
 
 
-def _stem(label: str) -> str:
+def stem(label: str) -> str:
     """A host name without the indexes that end it: `train-node` of `train-node-0-3`."""
     for _ in range(2):
         head, dash, index = label.rpartition("-")
@@ -178,13 +178,13 @@ class Workload(_Fields):
         found: dict[str, list[Role]] = {}
         for role in self.roles:
             if role.count:
-                found.setdefault(_stem(self.pod(role, 0).hostname or ""), []).append(role)
+                found.setdefault(stem(self.pod(role, 0).hostname or ""), []).append(role)
         return found
 
     def roles_of(self, host: str) -> list[Role]:
         """The roles whose pods a host name may lead to, by its first label: found without asking every role."""
         stems = self._by_stem
-        return [*stems.get(_stem(host.partition(".")[0]), ()), *stems.get("", ())]
+        return [*stems.get(stem(host.partition(".")[0]), ()), *stems.get("", ())]
 
     @cached_property
     def _built(self) -> dict[tuple[Role, int], Pod]:
