@@ -11,6 +11,7 @@ from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.compiling.needed import needed
 from ptcompile.findings.diagnostics import Path, Problem, once
 from ptcompile.frontends import checks, checks_fabric
+from ptcompile.frontends.amounts import parts_of
 from ptcompile.frontends.lines import settle
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.job.model import Context, Job, Pass, Target
@@ -65,7 +66,8 @@ def _of_spec(
     target: str | None,
     extensions: "Extensions | None",
 ) -> Compiled:
-    problems += checks.check(spec, cluster)
+    parts = parts_of(spec.spec, cluster)
+    problems += checks.check(spec, cluster, parts)
     problems += freeform(spec, data)
     wanted = target or spec.spec.target
     targets = TARGETS if extensions is None else (*TARGETS, *extensions.targets)
@@ -75,7 +77,7 @@ def _of_spec(
     if _failed(left):
         return Compiled((), tuple(problems))
     problems = left  # the target says how long the name may be
-    job = lower(spec, cluster)
+    job = lower(spec, cluster, parts)
     if extensions is not None and (extensions.passes or wanted in extensions.targets):
         return _extended(data, spec, job, cluster, wanted, problems, extensions)
     return _for_target(data, spec, job, cluster, _chosen(wanted, job, cluster), problems)
