@@ -39,7 +39,8 @@ class Compiled(NamedTuple):
     manifests: tuple[Json, ...]
     problems: tuple[Problem, ...]
     target: Target | None = None
-    steps: tuple[passes.Step, ...] = ()
+    steps: Callable[[], tuple[passes.Step, ...]] | None = None
+    """What each pass did, found out when it is asked for; None where none was run."""
     record: Callable[[], "Record"] | None = None
     """What wrote each value, made when it is first asked for; None where nothing was emitted."""
 
@@ -117,8 +118,9 @@ def _for_target(
     problems = [*problems, *checks.reserved_env(spec, job, cluster, target), *once(refused)]
     if _failed(problems):
         return Compiled((), tuple(problems), target)
-    lowered = job
-    job, steps = passes.run(lowered, Context(cluster, target), (*passes.PASSES, *more) if more else passes.PASSES)
+    context, every = Context(cluster, target), (*passes.PASSES, *more)
+    steps = partial(passes.steps, job, context, every)
+    job = passes.run(job, context, every)
 
     @cache
     def record() -> "Record":

@@ -31,5 +31,5 @@ def manifests(spec: Json, cluster: ClusterProfile) -> tuple[Json, ...] | None:
     target = target_named(named) if named is not None else default_target(job, cluster)
     if any(one.severity == "error" for one in target.unsupported(job, cluster)):
         return None
-    done, _ = passes.run(job, Context(cluster, target))
+    done = passes.run(job, Context(cluster, target))
     return patches.applied(target.emit(done, cluster), read.spec.manifest.get(target.name))
