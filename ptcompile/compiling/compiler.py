@@ -1,7 +1,7 @@
 """One TrainingJob document to manifests: read, check, lower, run the passes, emit, validate what was emitted."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import passes
@@ -122,11 +122,14 @@ def _for_target(
     steps = partial(passes.steps, job, context, every)
     job = passes.run(job, context, every)
 
-    @cache
+    made: "list[Record]" = []
+
     def record() -> "Record":
         from ptcompile.compiling.record import recorded
 
-        return recorded(spec, cluster, target, more)
+        if not made:
+            made.append(recorded(spec, cluster, target, more))
+        return made[0]
 
     problems += checks_fabric.partial(job, data, lambda role, path: record().line(role, path, data))
     if cluster.spec.node_pools:

@@ -82,7 +82,7 @@ def _plain(value: object) -> bool:
 
 
 def _problems(pod: Mapping[str, Any]) -> list[Problem]:
-    return [*partial_pod(pod), *_nulls(pod, ())]
+    return [*partial_pod(pod), *(_nulls(pod, ()) if _has_null_item(pod) else ())]
 
 
 def _patch(path: Path, patch: Mapping[str, Any]) -> Iterator[Problem]:
@@ -123,15 +123,32 @@ def _null_at(patch: Any, place: Path) -> bool:
     return patch is None
 
 
+def _has_null_item(value: Any) -> bool:
+    """Whether any list in it holds null."""
+    level: list[Any] = [value]
+    while level:
+        below: list[Any] = []
+        for box in level:
+            if isinstance(box, list):
+                if None in box:
+                    return True
+                below += box
+            elif isinstance(box, Mapping):
+                below += box.values()
+        level = [one for one in below if type(one) not in _SCALARS]
+    return False
+
+
+_SCALARS = frozenset({str, int, float, bool, type(None)})
+
+
 def _nulls(value: Any, path: Path) -> Iterator[Problem]:
     """Items of lists that are null: Kubernetes treats them as empty ones, which is never meant."""
-    if type(value) is dict or isinstance(value, Mapping):
+    if isinstance(value, Mapping):
         for key, inner in value.items():
-            if type(inner) is not str:
-                yield from _nulls(inner, (*path, key))
+            yield from _nulls(inner, (*path, key))
     elif isinstance(value, list):
         for index, inner in enumerate(value):
             if inner is None:
                 yield problem("spec-wrong-type", (*path, index), "null in a list", "remove it")
-            elif type(inner) is not str:
-                yield from _nulls(inner, (*path, index))
+            yield from _nulls(inner, (*path, index))

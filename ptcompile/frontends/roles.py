@@ -117,9 +117,7 @@ def written(fields: PodFields, words: Iterable[PodWord], name: str = MAIN) -> di
     metadata: dict[str, Any] = {}
     holders = {"metadata": metadata, "spec": pod, "main": main}
     given = fields.model_fields_set
-    for _, attribute, holder, field, _, nullable in words:
-        if attribute not in given:
-            continue
+    for _, attribute, holder, field, _, nullable in [one for one in words if one.attribute in given]:
         value = getattr(fields, attribute)
         if value and nullable and type(value) is dict:
             value = {key: one for key, one in value.items() if one is not None}

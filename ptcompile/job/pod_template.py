@@ -146,22 +146,16 @@ def _called(template: PodTemplate, main: str | None) -> Json:
 
 def _copied(value: Any) -> Any:
     """The same data with nothing shared: who edits a manifest edits that one alone."""
-    if isinstance(value, list | tuple):
-        items = [*value]
-        for index, inner in enumerate(value):
-            if type(inner) not in _ATOMS:
-                items[index] = _copied(inner)
-        return items
-    if type(value) is dict or isinstance(value, Mapping):
-        mapping = {**value}
+    kind = type(value)
+    if kind is dict:
+        copy = value.copy()
         for key, inner in value.items():
-            if type(inner) not in _ATOMS:
-                mapping[key] = _copied(inner)
-        return mapping
-    return value
-
-
-_ATOMS = frozenset({str, int, float, bool, type(None)})
+            if type(inner) is not str:
+                copy[key] = _copied(inner)
+        return copy
+    if kind is list or kind is tuple:
+        return [inner if type(inner) is str else _copied(inner) for inner in value]
+    return _copied({**value}) if isinstance(value, Mapping) else value
 
 
 def _written_container(container: Container, name: str | None) -> dict[str, Any]:

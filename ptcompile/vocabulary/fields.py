@@ -129,13 +129,12 @@ class Profile(Fields):
 
     def versions(self) -> Versions:
         """The versions in force: those given, else the newest known."""
-        given = vars(self.spec.versions)
-        return _releases(tuple([(name, text) for name, text in given.items() if text is not None]))
+        return _releases(tuple(vars(self.spec.versions).items()))
 
 
 @lru_cache(256)
-def _releases(given: tuple[tuple[str, str], ...]) -> Versions:
-    return Versions(**{name: parse_version(text) for name, text in given})
+def _releases(given: tuple[tuple[str, str | None], ...]) -> Versions:
+    return Versions(**{name: parse_version(text) for name, text in given if text is not None})
 
 
 class Plain(Fields):
