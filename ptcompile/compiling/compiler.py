@@ -114,15 +114,16 @@ def _for_target(
     problems: list[Problem],
     more: tuple[Pass, ...] = (),
 ) -> Compiled:
-    refused = (settle(one, data) for one in _beyond(spec, job, cluster, target))
-    problems = [*problems, *checks.reserved_env(spec, job, cluster, target), *once(refused)]
+    problems = [*problems, *checks.reserved_env(spec, job, cluster, target)]
+    if refused := [settle(one, data) for one in _beyond(spec, job, cluster, target)]:
+        problems += once(refused)
     if _failed(problems):
         return Compiled((), tuple(problems), target)
     context, every = Context(cluster, target), (*passes.PASSES, *more)
     steps = partial(passes.steps, job, context, every)
     job = passes.run(job, context, every)
 
-    made: "list[Record]" = []
+    made: list[Record] = []
 
     def record() -> "Record":
         from ptcompile.compiling.record import recorded

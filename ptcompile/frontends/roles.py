@@ -64,17 +64,18 @@ def _patched(
         if patch:
             template, nulls = pod_template.merge(template, patch), merged(nulls, of_patch(patch, path))
     read = pod_template.read(template, main)
-    amounts = read.main.resources._replace(nulls=own.nulls)
-    return read._replace(
-        main=read.main._replace(resources=amounts), nulls=pod_template.absent(nulls, template) if nulls else nulls
-    )
+    if own.nulls:
+        read = read.with_main(read.main._replace(resources=read.main.resources._replace(nulls=own.nulls)))
+    return read._replace(nulls=pod_template.absent(nulls, template)) if nulls else read
 
 
 def _of_main(patch: Mapping[str, Any], name: str | None) -> Mapping[str, Any]:
     """A patch in which the container that trains may be called by its name in the manifest too."""
+    if name in {None, MAIN}:
+        return patch
     spec = patch.get("spec")
     containers = spec.get("containers") if isinstance(spec, Mapping) else None
-    if name in {None, MAIN} or not isinstance(containers, list) or not isinstance(spec, Mapping):
+    if not isinstance(containers, list) or not isinstance(spec, Mapping):
         return patch
     return {
         **patch,

@@ -71,7 +71,8 @@ class Container(NamedTuple):
 
     def with_env(self, env: Iterable[Json]) -> "Container":
         """The same with these variables."""
-        return Container(*self[:4], tuple(env), *self[5:])  # by place: half of what _replace costs
+        extra, mounts = self.extra, self.mounts  # each by its place: half of what _replace costs
+        return Container(self.name, self.image, self.command, self.args, tuple(env), self.resources, mounts, extra)
 
 
 class PodTemplate(NamedTuple):

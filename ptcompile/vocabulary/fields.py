@@ -129,7 +129,8 @@ class Profile(Fields):
 
     def versions(self) -> Versions:
         """The versions in force: those given, else the newest known."""
-        return _releases(tuple(vars(self.spec.versions).items()))
+        given = self.spec.versions
+        return _releases(tuple(vars(given).items()) if given.model_fields_set else ())
 
 
 @lru_cache(256)
