@@ -29,7 +29,7 @@ _WORDS: Final = (
 )  # fmt: skip
 _pat = Pattern(r"_pat\b")
 _login = Pattern(r"://[^\s/@]{0,512}@")
-_named = Pattern(r"[A-Za-z_][\w.-]{0,80}(?=[\"']?[ \t]{0,3}[:=])")
+_named = Pattern(r"[A-Za-z_][\w.-]{0,80}+(?=[\"']?[ \t]{0,3}[:=])")
 
 
 def hide_of(objects: Iterable[object]) -> Hide | None:
