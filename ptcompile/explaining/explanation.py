@@ -123,7 +123,7 @@ def explain(
                 compiled.target.name,
                 "caller" if target else "spec" if document.data["spec"].get("target") else "default",
                 tuple(range(first, len(manifests))),
-                trace(compiled.steps),
+                trace(compiled.steps() if compiled.steps else ()),
             )
             jobs.append(job)
     if not read.documents and not read.problems:
