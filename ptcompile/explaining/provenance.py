@@ -72,7 +72,7 @@ def provenance(
         if only is not None and path not in inputs:
             continue
         found, mark = inputs.get(path, ()), record.mark(int(path[0]), path[1:])
-        by = "spec" if _is_switch(value, path, found) else _by(mark, path)
+        by = "spec" if _is_switch(value, path, found) else writer(mark, path)
         if by == "target":
             found = (*found, *choice.get(path, ()))
         elif by == "spec" and not found:
@@ -97,7 +97,7 @@ def _hidden(one: Input, shown: Any) -> Input:
     return one._replace(value=shown, masked=shown != one.value)
 
 
-def _by(mark: Mark, path: Path) -> str:
+def writer(mark: Mark, path: Path) -> str:
     """Who wrote a value, by its mark: a pass, "spec" for what the user wrote there, else "target".
 
     Outside pod templates the target writes all; under the user's own key it carries over what he wrote.
