@@ -146,8 +146,8 @@ class Plain(Fields):
     model_fields_set: set[str]
     """The fields that the document gives, as pydantic has it."""
 
-    def __init__(self, values: Mapping[str, Any], given: set[str]) -> None:
-        self.__dict__.update(values)
+    def __init__(self, values: dict[str, Any], given: set[str]) -> None:
+        self.__dict__ = values  # and nobody else's from here on
         self.model_fields_set = given
 
     def __repr__(self) -> str:

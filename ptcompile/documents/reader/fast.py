@@ -57,8 +57,9 @@ def read_document(text: str) -> Parsed:
 def _looks_doubtful(text: str) -> bool:
     if "\\/" in text or "\n%" in text or "\n..." in text or text.startswith(("%", "...")):
         return True
-    if _may_begin_value(text, "&") or _may_begin_value(text, "*") or _may_begin_value(text, "!"):
-        return True
+    for mark in "&*!":
+        if mark in text and _may_begin_value(text, mark):
+            return True
     return text.count("[") + text.count("{") > MAX_DEPTH and _brackets_pile_up(text)
 
 
