@@ -12,15 +12,16 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.about import __version__
 from ptcompile.cli import files, startup
 from ptcompile.cli.bare import bare
 from ptcompile.cli.options import add_jobs, add_output_format
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from typing import Any, Final
 
     from ptcompile.cli.sets import Set
 

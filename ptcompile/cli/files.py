@@ -1,14 +1,20 @@
 """Reading what was named on the command line, and writing results: whole or not at all."""
 
+from __future__ import annotations
+
 import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from typing import NamedTuple, TextIO
 
 from ptcompile.cli.trust import leads_out, once_a_folder, place_of, untrusted
 from ptcompile.limits import limits
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
 
 SUFFIXES = (".yaml", ".yml", ".json")
 _STDIN = frozenset({"-", "/dev/stdin"})

@@ -1,13 +1,19 @@
 """Automatic fixes for what is rejected: the commonest mistakes that have one answer. Loaded only when one is made."""
 
+from __future__ import annotations
+
 import re
 from collections.abc import Mapping
-from typing import Any, Final, Literal, NamedTuple
 
 from ptcompile.findings.diagnostics import Edit, Fix, Path
 from ptcompile.kubernetes import quantity
 from ptcompile.kubernetes.names import DNS_LABEL_MAX
 from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final, Literal
 
 
 class Cure(NamedTuple):

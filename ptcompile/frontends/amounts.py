@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from ptcompile.job import pods
 from ptcompile.kubernetes import quantity
 from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.fields import Beside, as_text_or_null
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import Resources

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Literal
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.amounts import amount, effective, lowered
@@ -13,7 +12,10 @@ from ptcompile.kubernetes.names import never_shared
 from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.fields import Beside
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import ResourceList, Resources
     from ptcompile.vocabulary.pod_fields import PodFields

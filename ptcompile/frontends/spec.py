@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ptcompile.findings.diagnostics import Problem
 from ptcompile.frontends.amounts import lowered, processes_per_node
 from ptcompile.frontends.roles import roles_of
 from ptcompile.job import model as ir
+from ptcompile.typed import cast
 from ptcompile.vocabulary import from_schema
 from ptcompile.vocabulary.blocks import CLUSTER, SPEC, Block
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import Model
     from ptcompile.vocabulary.pod_fields import PodFields

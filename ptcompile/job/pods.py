@@ -1,12 +1,19 @@
 """What the compiler knows of a pod: its template, the container that trains, and the amounts that it asks for."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
-from typing import Any, NamedTuple, cast
 
 from ptcompile.kubernetes.names import never_shared
+from ptcompile.typed import NamedTuple, cast
 
-Json = Mapping[str, Any]
-"""A Kubernetes object or a part of one, as plain data. Never changed in place."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Json = Mapping[str, Any]
+    """A Kubernetes object or a part of one, as plain data. Never changed in place."""
+
 
 NOTHING: Json = {}
 
@@ -22,7 +29,7 @@ class Resources(NamedTuple):
     nulls: frozenset[tuple[str, str]] = frozenset()
     """What stays empty whatever the levels below say: ("limits", "cpu")."""
 
-    def over(self, below: "Resources") -> "Resources":
+    def over(self, below: Resources) -> Resources:
         """These amounts where they name a resource, and `below`'s elsewhere.
 
         A level that gives an amount names the resource whole: nothing of the level below is mixed in. A missing request

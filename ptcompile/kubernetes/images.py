@@ -7,9 +7,12 @@ normalization, in which docker.io stands for an absent registry.
 from __future__ import annotations
 
 import re
-from typing import Final
 
 from ptcompile.kubernetes.patterns import Pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 _LONGEST: Final = 255
 """Characters of a repository's name."""

@@ -7,9 +7,12 @@ those of Kubernetes 1.36 `apimachinery/pkg/util/validation`; the sentences are o
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
 
 from ptcompile.kubernetes.patterns import Pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 DNS_LABEL_MAX: Final = 63
 """Characters in a DNS label: container, volume, port and Service names, each part of a host name."""

@@ -6,12 +6,16 @@ Amounts are whole numbers of 10^-9 (nano), so nothing here rounds that the serve
 from __future__ import annotations
 
 import re
-from typing import Final, Literal
 
 from ptcompile.memo import kept
 
-Format = Literal["decimal", "binary", "exponent"]
-"""How a quantity was written, and so how it is printed: `1500M`, `1536Mi` or `15e8`."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final, Literal
+
+    Format = Literal["decimal", "binary", "exponent"]
+    """How a quantity was written, and so how it is printed: `1500M`, `1536Mi` or `15e8`."""
+
 
 NANO: Final = 10**9
 MILLI: Final = 10**6

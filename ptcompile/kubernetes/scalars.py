@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Final
 
 from ptcompile.kubernetes.patterns import Pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 Scalar = str | int | float | bool | None
 

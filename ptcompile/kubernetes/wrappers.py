@@ -3,10 +3,16 @@
 Options are those of coreutils 9, tini 0.19, numactl 2.0, Nsight Systems 2025, conda 25 and uv 0.8.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
-from typing import Final, NamedTuple
 
 from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 SHELLS: Final = frozenset({"bash", "sh", "dash", "zsh", "ash", "ksh"})
 LAUNCHERS: Final = frozenset({"torchrun", "accelerate", "deepspeed", "mpirun", "mpiexec", "composer", "tune"})

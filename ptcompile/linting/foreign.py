@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Final
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.kubernetes.patterns import Pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 _BY_KEYS: Final[tuple[tuple[str, frozenset[str]], ...]] = (
     ("a CloudFormation template", frozenset({"AWSTemplateFormatVersion"})),

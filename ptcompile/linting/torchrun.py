@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import Final
 
 from ptcompile.catalogue.rdzv_options import KNOWN, why_not_option
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.torchrun import option_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 OPTIONS: Final = frozenset(
     {

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from ptcompile import streams
 from ptcompile.compiling.advice import of_all
 from ptcompile.documents import source
 from ptcompile.explaining.explanation import Explanation
-from ptcompile.explaining.variants import File
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.kubernetes.untyped import object_name
 from ptcompile.operators.targets import TARGETS
@@ -18,7 +16,9 @@ from ptcompile.page.listing import inside, listing
 from ptcompile.page.model import Finding, Page, Panel, Text
 from ptcompile.verbs import compile
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.explaining.variants import File
     from ptcompile.extending import Extensions
 
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from ptcompile.explaining.explanation import Explanation
-from ptcompile.explaining.variants import File
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.simulation.world import World
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.explaining.variants import File
+
 
 Strength = Literal["value", "there", "said"]
 """How a line matters: another value on it changes what it became, or only leaving it out does, or neither alone."""

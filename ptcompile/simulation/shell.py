@@ -9,10 +9,13 @@ from __future__ import annotations
 import re
 from collections import ChainMap
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
 
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.simulation.budget import Budget
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 MAX_SCRIPT: Final = 1 << 16
 """Longer scripts are not read."""

@@ -5,14 +5,20 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from ptcompile.findings.value_fixes import spelt
 from ptcompile.kubernetes.names import suggest
-from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch, shown
+from ptcompile.validate.structure_fault import Fault, Found, mismatch, shown
 from ptcompile.validate.structure_scalars import whole
 
-Schema = Mapping[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.validate.structure_fault import Check
+
+    Schema = Mapping[str, Any]
+
 
 _NAME = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _FORM = {

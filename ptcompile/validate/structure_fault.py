@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, Problem, Stage, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path, Problem, field_path
 from ptcompile.findings.value_fixes import Cure, typed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.findings.terms import Stage
 
 
 class Fault:
@@ -34,7 +39,7 @@ class Fault:
 Found = list[Fault] | None
 """What a check returns: nothing wrong is `None`, so that accepting costs no allocation."""
 
-Check = Callable[[Any], Found]
+Check = Callable[["Any"], Found]
 """Looks at one value that is not null."""
 
 _TYPES: dict[type, str] = {bool: "boolean", int: "integer", float: "number", str: "string", list: "array"}

@@ -7,12 +7,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, Final
 
 from ptcompile.kubernetes.versions import Version
-from ptcompile.validate.structure_fault import Check, Fault, Found, shown
+from ptcompile.validate.structure_fault import Fault, Found, shown
 
-Schema = Mapping[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.validate.structure_fault import Check
+
+    Schema = Mapping[str, Any]
+
 
 LOGIC: Final = ("allOf", "anyOf", "oneOf", "not")
 _NUMBERS: Final = ("minimum", "maximum", "multipleOf")

@@ -1,13 +1,20 @@
 """Runs over many files: more than one process, and results kept from one run to the next."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
-from typing import NamedTuple, TypeVar
 
 from ptcompile.findings.diagnostics import Diagnostic
+from ptcompile.typed import NamedTuple
 
-T = TypeVar("T")
-R = TypeVar("R")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    T = TypeVar("T")
+
+    R = TypeVar("R")
 
 
 class Judged(NamedTuple):

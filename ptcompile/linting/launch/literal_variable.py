@@ -46,17 +46,23 @@ which append their variables.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Final
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, Severity, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.kubernetes.untyped import Json, at, items, text, texts
+from ptcompile.kubernetes.untyped import at, items, text, texts
 from ptcompile.kubernetes.wrappers import SHELLS, base, unwrapped
 from ptcompile.linting.environment import given_by_stream
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.views import views
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.findings.terms import Severity
+    from ptcompile.kubernetes.untyped import Json
 
 _REFERENCE = Pattern(r"(?<!\$)\$\(([A-Z][A-Z0-9_]*)\)")
 _OPERATORS = Pattern(

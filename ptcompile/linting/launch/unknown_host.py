@@ -50,7 +50,6 @@ Source: Kubernetes 1.36, DNS for Services and pods; JobSet 0.12 and Volcano 1.16
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.patterns import Pattern
@@ -59,6 +58,7 @@ from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject
 from ptcompile.linting.views import views
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulation import Pod
 
