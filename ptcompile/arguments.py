@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     Given = str | bytes | os.PathLike[str] | Mapping[str, Any] | Sequence[Mapping[str, Any]]
     """A stream in any form but a Spec."""
 
-
 _SOURCE: Final = "text, bytes, an os.PathLike, a mapping, a list of mappings, or a Spec"
 _TEXTS: Final = ("target", "name", "filename", "cluster_filename", "kubernetes")
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     Answer = TypeVar("Answer")
 
-
 LONGEST: Final = 256
 """Characters of a text that is kept: the longest name that Kubernetes knows, and a few more."""
 

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     Json = Mapping[str, Any]
 
-
 _NOTHING: Json = {}
 
 

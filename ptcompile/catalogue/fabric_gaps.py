@@ -20,7 +20,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 Path = tuple[str | int, ...]
 
 _IB_ENV = ("NCCL_IB_HCA", "NCCL_IB_GID_INDEX")

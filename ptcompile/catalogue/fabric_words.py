@@ -10,7 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 EFA = "vpc.amazonaws.com/efa"
 VERBS = ("rdma/", "nvidia.com/hostdev", "mellanox.com/", "nvidia.com/rdma")
 """What names of resources begin with that stand for InfiniBand and RoCE devices, by their device plugins."""

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     Json = Mapping[str, Any]
 
-
 _GPU_DEVICES = (*(f"/dev/nvidia{n}" for n in range(8)), "/dev/nvidiactl", "/dev/nvidia-uvm")
 _LIBRARIES = "/usr/local/nvidia/lib64"
 _RXDM = "/fts/entrypoint_rxdm_container.sh"

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-
 _PATIENCE: Final = 1.0
 """Seconds of silence: most runs are done by then."""
 _OFTEN: Final = 0.1

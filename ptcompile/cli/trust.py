@@ -11,7 +11,6 @@ if TYPE_CHECKING:
 
     T = TypeVar("T")
 
-
 _DEVICES: Final = "/dev/"
 _untrusted: list[bool] = [False]
 

@@ -22,7 +22,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 __all__ = ["Change", "Difference", "Fact", "ObjectDifference", "Side", "compare"]
 
 

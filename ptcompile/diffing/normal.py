@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from ptcompile.kubernetes.untyped import Json
 
-
 SERVERS_OWN = frozenset(
     {"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "selfLink", "ownerReferences"}
 )

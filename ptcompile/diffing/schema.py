@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import get_args  # noqa: TID253 - no cold start reads it
 
 from ptcompile.diffing.terms import Kind, Outcome
 from ptcompile.diffing.values import VERSION
@@ -11,7 +11,6 @@ from ptcompile.report.schema import BOOLEAN, TEXT, TEXT_OR_NULL, closed, diagnos
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.report.schema import Schema
-
 
 _SIDES: Schema = {"from": TEXT_OR_NULL, "to": TEXT_OR_NULL}
 _MASKED: Schema = {"masked": {**BOOLEAN, "description": "Whether `***` stands for a secret on a side."}}

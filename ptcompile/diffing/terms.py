@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal  # noqa: TID253 - read at run time by schemas alone
 
 Kind = Literal["added", "removed", "changed", "moved"]
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     Outcome = Callable[[Any], frozenset[Path] | None]
     """From a document to the values of the manifests that are others because of it; None where it is not valid."""
 
-
 FEW = 12
 """So many lines that are alike are tried one by one."""
 

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     Json = Mapping[str, Any]
 
-
 __all__ = [
     "NONE",
     "Context",

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from ptcompile.findings.terms import Authority, Severity, Stage
 
-
 Path = tuple[str | int, ...]
 """Keys and indexes from the root of one document down to a value."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal  # noqa: TID253 - read at run time by schemas alone
 
 Severity = Literal["error", "warning", "note"]
 """How certain it is: an error could run on no cluster as it is written; a warning hangs on something outside the files;

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
 from ptcompile.findings.diagnostics import Edit, Fix, Path
@@ -96,6 +95,8 @@ def amount(value: Any) -> Cure | None:
 
 def label(text: str) -> str:
     """The DNS label that is nearest to a text; empty where none is."""
+    import re
+
     return re.sub(r"[^a-z0-9]+", "-", text[:200].lower()).strip("-")[:DNS_LABEL_MAX].rstrip("-")
 
 

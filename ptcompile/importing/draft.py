@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     Spec = dict[str, Any]
     """A TrainingJob as plain data."""
 
-
 _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 _SHM = "sharedMemory"
 """A word that roles do not have."""

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     Json = Mapping[str, Any]
     """A Kubernetes object or a part of one, as plain data. Never changed in place."""
 
-
 NOTHING: Json = {}
 
 _FIRST = {"cpu": "\0", "memory": "\1", "ephemeral-storage": "\2"}

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     Match = Callable[[str], Any]
     """From a text to the first place that matches, with `group()`; None where there is none."""
 
-
 _LONGEST: Final = 2000
 """Characters that Python's `re` is given: with one repetition its time is at most the square of them."""
 _repetition = Pattern(r"(?<!\\)(?:\\\\)*(?:[*+]|\{\d*,\d*\})|\\[1-9]|\(\?[=!<P]")

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     Item = TypeVar("Item")
 
-
 Kind = tuple[str, str]
 """apiVersion and kind."""
 

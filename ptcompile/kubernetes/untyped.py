@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     Json = Mapping[str, Any]
     """A Kubernetes object or a part of one, as plain data. Never changed in place."""
 
-
 GENERATED = "abcde"
 """Stands for the five random characters that the API server puts behind `metadata.generateName`."""
 

@@ -10,9 +10,8 @@ from ptcompile.linting.subject import Container
 from ptcompile.typed import NamedTuple
 
 _OPTION = Pattern(
-    r"(?:^|[\s.])-{0,2}(?:[\w.-]{0,64}[._-])?(?:checkpoints?|ckpts?|snapshots?|save)"
-    r"(?:[_-]?(?:dir|path|folder|directory|root|to))?(?:=|\s+)[\"']?(/[\w./-]+)",
-    2,  # re.IGNORECASE
+    r"(?i)(?:^|[\s.])-{0,2}(?:[\w.-]{0,64}[._-])?(?:checkpoints?|ckpts?|snapshots?|save)"
+    r"(?:[_-]?(?:dir|path|folder|directory|root|to))?(?:=|\s+)[\"']?(/[\w./-]+)"
 )
 _NAME = Pattern(r"(?:\w+_)?(?:CHECKPOINTS?|CKPTS?|SNAPSHOTS?|SAVE)(?:_(?:DIR|PATH|FOLDER))?").fullmatch
 

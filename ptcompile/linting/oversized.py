@@ -13,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 _KEYS = ("initContainers", "containers")
 _Fields = dict[str, dict[str, str]]
 """Labels and annotations of a template: a field reference may put one into a variable."""

@@ -13,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 __all__ = ["RUNS_PODS", "ContainerView", "Context", "Expand", "Expansion", "PodView", "Pods", "Role", "expand"]
 
 RUNS_PODS = operators.having("pods")

@@ -16,7 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-
 Key = tuple[str, str]
 """apiVersion and kind."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 from ptcompile.explaining.explanation import Explanation
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.simulation.world import World
@@ -11,11 +9,12 @@ from ptcompile.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
     from ptcompile.explaining.variants import File
 
-
-Strength = Literal["value", "there", "said"]
-"""How a line matters: another value on it changes what it became, or only leaving it out does, or neither alone."""
+    Strength = Literal["value", "there", "said"]
+    """How a line matters: another value on it changes what it became, or only leaving it out does, or neither alone."""
 
 
 class Origin(NamedTuple):

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     Json = dict[str, Any]
 
-
 _HEAD: Final = (
     "accelerator",
     "cloud",

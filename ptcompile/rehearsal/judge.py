@@ -17,7 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulation.faults import End
 
-
 WORDS: dict[End | None, str] = {
     "all": "all pods train to completion",
     "fewer": "the other pods train to completion",

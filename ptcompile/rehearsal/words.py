@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulation.faults import Kind
 
-
 _SECONDS: Final = {"": 1, "s": 1, "m": 60, "h": 3600}
 _AGAIN = re.compile(r"(\d+)(?:@([\w.]+))?(?:,back=([\w.]+))?")
 _LATE = re.compile(r"(\d{1,9})=([\w.]+)")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import get_args  # noqa: TID253 - no cold start reads it
 
 from ptcompile.findings.terms import Authority, Severity, Stage
 from ptcompile.report.json import VERSION
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     Schema = dict[str, Any]
-
 
 TEXT: Schema = {"type": "string"}
 BOOLEAN: Schema = {"type": "boolean"}

@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 
 Hide = Callable[[str], str]
 
-_mentioned = Pattern(
-    r"token|key|pass|secret|pwd|_pat\b|auth|credential|bearer|dsn|webhook|conn|://[^\s/@]{0,512}@", re.IGNORECASE
-)
+_mentioned = Pattern(r"(?i)token|key|pass|secret|pwd|_pat\b|auth|credential|bearer|dsn|webhook|conn|://[^\s/@]{0,512}@")
 _named = Pattern(r"[A-Za-z_][\w.-]{0,80}(?=[\"']?[ \t]{0,3}[:=])")
 
 

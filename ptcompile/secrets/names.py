@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     _Value = TypeVar("_Value")
 
-
 HIDDEN = "***"
 """What stands in place of a secret."""
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     End = Literal["all", "fewer", "fail"]
     """How a job ends: all pods train to completion, or fewer of them, or torchrun fails on the other pods."""
 
-
 LAST_CALL = 30
 """Seconds that c10d waits for further nodes once the fewest are there (last_call_timeout)."""
 SHRINK = (39, 49)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     Launcher = Literal["torchrun", "accelerate", "deepspeed", "composer", "mpirun", "tune", "command", "image"]
     """Who starts the processes: `command` is the command itself, `image` what only the image knows."""
 
-
 _MODULES = frozenset({"torch.distributed.run", "torch.distributed.launch"})
 _OTHERS: dict[str, Launcher] = {"accelerate": "accelerate", "mpirun": "mpirun", "mpiexec": "mpirun"}
 _FLAGS = frozenset({"standalone", "module", "no-python", "run-path", "use-env", "virtual-local-rank", "help"})

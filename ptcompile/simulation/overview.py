@@ -24,7 +24,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 VALUE = 96
 """Characters of a value that the overview shows; --pod shows all."""
 

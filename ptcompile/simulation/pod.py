@@ -19,7 +19,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 RANDOM = "-*****"
 """Stands for the five random characters behind a pod's name, where a pod is shown."""
 

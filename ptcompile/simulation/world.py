@@ -16,7 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final, overload
 
-
 WIDE = 4096
 """In JSON, a world with more pods is folded."""
 LARGE: Final = 1 << 26

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 
 from ptcompile.findings.value_fixes import spelt
@@ -19,7 +17,6 @@ if TYPE_CHECKING:
 
     Schema = Mapping[str, Any]
 
-
 _NAME = "[a-z0-9]([-a-z0-9]*[a-z0-9])?"
 _FORM = {
     f"^{_NAME}$": "use lower case letters, digits and '-', with a letter or a digit at both ends",
@@ -34,6 +31,8 @@ def _search(pattern: str) -> Callable[[str], object] | None:
 
     if isinstance(pattern, Theirs):
         return lambda text: fits(pattern, text) or None
+    import re
+
     try:
         return re.compile(in_python(pattern), re.ASCII).search
     except re.error:
@@ -147,6 +146,8 @@ def _same_items(items: Sequence[Any]) -> Found:
 
 
 def _duplicate(index: int, value: Any) -> Fault:
+    import json
+
     text = f"Duplicate value: {json.dumps(value, ensure_ascii=False, separators=(',', ':'), default=str)}"
     fault = Fault("duplicate-value", text, "remove one of the two, or give it another key")
     fault.path.append(index)

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     Schema = Mapping[str, Any]
 
-
 NAMED: Final[dict[tuple[str, bool], Check]] = {
     ("Quantity", False): scalars.decoded_quantity,
     ("Quantity", True): scalars.crd_quantity,
@@ -46,7 +45,6 @@ NAMED: Final[dict[tuple[str, bool], Check]] = {
 
 _PLAIN: Final[dict[str, type]] = {"string": str, "boolean": bool}
 _BOUNDS: Final = ("enum", "pattern", "minLength", "maxLength", "format", "x-logic")
-
 
 NEWEST: Final = Versions().kubernetes
 

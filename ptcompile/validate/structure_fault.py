@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from ptcompile.findings.diagnostics import Edit, Fix, Path, Problem, field_path
@@ -59,6 +58,8 @@ def type_name(value: Any) -> str:
 
 def shown(value: Any) -> str:
     """A value in a message: JSON, cut when it is long."""
+    import json
+
     text = json.dumps(value, default=str, ensure_ascii=False)
     return text if len(text) <= 60 else text[:57] + "..."
 

@@ -5,7 +5,6 @@ The operators' CRDs have next to none of it; users' have.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 
 from ptcompile.kubernetes.versions import Version
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from ptcompile.validate.structure_fault import Check
 
     Schema = Mapping[str, Any]
-
 
 LOGIC: Final = ("allOf", "anyOf", "oneOf", "not")
 _NUMBERS: Final = ("minimum", "maximum", "multipleOf")
@@ -65,6 +63,8 @@ def _enum(values: list[Any]) -> Check:
     def check(value: Any) -> Found:
         if any(value == one and type(value) is type(one) for one in values):
             return None
+        import json
+
         choices = ", ".join(json.dumps(one) for one in values)
         text = f"Unsupported value: {shown(value)}: supported values: {choices}"
         return [Fault("unsupported-value", text, "write one of them")]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Mapping, Sequence
-from contextlib import closing
 
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.typed import NamedTuple
@@ -39,6 +38,8 @@ def shared(work: Callable[[T], R], items: Sequence[T], asked: int | None) -> Gen
     if len(items) < 2:
         yield from map(work, items)
         return
+    from contextlib import closing
+
     from ptcompile.cli.many.cores import processes
     from ptcompile.cli.many.processes import mapped
     from ptcompile.cli.progress import watched

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
 
 from ptcompile.cli import files
 from ptcompile.cli.beside import Beside
@@ -86,12 +85,15 @@ def judged(inputs: Sequence[File], judge: Judge, others: Beside) -> Iterator[tup
     left = [file for file, one in zip(inputs, known, strict=True) if one is None]
     if left:
         others.found()  # once, and not in each process
-    with closing(shared(judge, left, judge.options.jobs)) as fresh:
+    fresh = shared(judge, left, judge.options.jobs)
+    try:
         for file, one in zip(inputs, known, strict=True):
             result = one if one is not None else next(fresh)
             if kept is not None and one is None:
                 kept.put(file, result)
             yield file, result
+    finally:
+        fresh.close()
     if kept is not None:
         kept.save()
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
     Json = Mapping[str, Any]
 
-
 _RULES: Final[dict[tuple[str, str], str]] = {
     ("", "Pod"): "pod.pod_update",
     ("", "Service"): "service.service_update",

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
     Schema = Mapping[str, Any]
 
-
 Found = list[tuple[str | int, ...]]
 
 

@@ -29,7 +29,6 @@ Source: PyTorch 2.13, torch/distributed/run.py, get_args_parser and config_from_
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ptcompile.kubernetes.patterns import Pattern
@@ -39,7 +38,7 @@ from ptcompile.linting.subject import Subject
 from ptcompile.linting.torchrun import is_int
 from ptcompile.linting.trainers import Trainer, known
 
-_is_fraction = Pattern(r"\s*\+?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*", re.ASCII).fullmatch
+_is_fraction = Pattern(r"(?a)\s*\+?(\d+(?:\.\d*)?|\.\d+)([eE][+-]?\d+)?\s*").fullmatch
 _MOST = {"node-rank": 2**31 - 1, "master-port": 65535, "max-restarts": 2**63 - 1}
 
 

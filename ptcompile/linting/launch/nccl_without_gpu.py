@@ -47,7 +47,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 _OPTIONS = ("backend", "dist-backend", "ddp-backend", "distributed-backend", "torch-backend", "process-group-backend")
 """What scripts call the option, by its dashed name; the backend of a rendezvous is another."""
 

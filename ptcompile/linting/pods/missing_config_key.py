@@ -49,7 +49,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 _KINDS = {("v1", "ConfigMap"): ("data", "binaryData"), ("v1", "Secret"): ("data", "stringData")}
 _REFERENCES = {"configMapKeyRef": "ConfigMap", "secretKeyRef": "Secret"}
 _VOLUMES = {"configMap": ("ConfigMap", "name"), "secret": ("Secret", "secretName")}

@@ -56,7 +56,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 _NEVER_WRITTEN = ("configMap", "secret", "projected", "downwardAPI")
 
 

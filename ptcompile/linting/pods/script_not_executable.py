@@ -42,7 +42,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 _SOURCES = ("configMap", "secret", "projected")
 _READ_ONLY = 0o644
 _EXECUTABLE = 0o755

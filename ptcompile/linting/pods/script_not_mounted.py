@@ -50,7 +50,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 _SOURCES = {"configMap": ("ConfigMap", "name"), "secret": ("Secret", "secretName")}
 _RUN = (".py", ".sh", ".bash")
 

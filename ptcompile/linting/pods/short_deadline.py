@@ -40,7 +40,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 _MINUTE = 60
 
 

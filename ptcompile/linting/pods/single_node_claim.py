@@ -54,7 +54,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 _CLAIM = ("v1", "PersistentVolumeClaim")
 _SINGLE = {"ReadWriteOnce", "ReadWriteOncePod"}
 

@@ -44,7 +44,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 _REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from ptcompile.findings.terms import Authority
     from ptcompile.job.model import OnDisruption, OnPodFailure
 
-
 RETRIES = 6
 """How many, where a spec asks for restarts and gives no backoffLimit: a batch/v1 Job's default (Kubernetes 1.36).
 

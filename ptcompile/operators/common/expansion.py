@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from ptcompile.kubernetes.untyped import Json
 
-
 _EMPTY: Final[Mapping[str, str]] = MappingProxyType({})
 
 

@@ -10,7 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 Sentences = Callable[["Json", Sequence["Json"]], Iterator[str]]
 """A manifest and the other objects of its stream -> sentences."""
 

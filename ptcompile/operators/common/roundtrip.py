@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     """Field -> its shape: a dict of fields, a list of one shape, `STRINGS`, or under `ZERO` the fields always
     written."""
 
-
 ZERO = ""
 """The key under which a shape has the zero values that Go always writes. No field has an empty name."""
 

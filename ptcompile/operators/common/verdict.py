@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ptcompile.findings.terms import Authority
     from ptcompile.kubernetes.untyped import Json
 
-
 Say = Callable[..., Problem]
 """`say(path, text, help, *, at=None)`: one problem; `at` is the path in the webhook's own notation."""
 

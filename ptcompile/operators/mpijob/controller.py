@@ -15,7 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 _SPECS: Path = ("spec", "mpiReplicaSpecs")
 _RESTART = ("Never", "OnFailure")
 _CLEAN = ("None", "Running", "All")

@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 DEFAULT_REPLICAS = {"Launcher": 1, "Worker": 0}
 
 

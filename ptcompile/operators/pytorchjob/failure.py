@@ -11,7 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 _REPLICA: dict[str, str] = {
     "Always": "a failed pod is recreated",
     "OnFailure": "the kubelet restarts a container that fails; a failed pod is recreated",

@@ -15,7 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 _say = refusal("training-operator")
 _SPECS: Path = ("spec", "pytorchReplicaSpecs")
 _KEYS = ("Master", "Worker")

@@ -16,7 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 PORT = 29500
 INDEX_PATH = f"metadata.annotations['{podspec.COMPLETION_INDEX}']"
 

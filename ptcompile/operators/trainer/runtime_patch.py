@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     Parts = tuple[dict[str, Any], dict[str, Any]]
 
-
 NODE = "node"
 """What Trainer calls the replicatedJob and its container that trains."""
 

@@ -12,7 +12,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 NODE = "node"
 """What Trainer calls the replicatedJob that trains, and its container."""
 

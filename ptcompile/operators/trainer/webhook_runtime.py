@@ -15,7 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 _say = refusal("trainer")
 _CONTAINERS = {
     "trainer": "node",

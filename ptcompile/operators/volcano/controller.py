@@ -15,7 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 _NAME: Path = ("metadata", "name")
 _SUFFIX = {"svc": "-svc", "ssh": "-ssh"}
 

@@ -13,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 PORT_NAME = "pytorchjob-port"
 FLAGS: dict[str, Value] = {
     "master": "master",

@@ -9,7 +9,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 _AGAIN = frozenset({"RestartJob", "RestartTask", "RestartPod", "RestartPartition"})
 
 

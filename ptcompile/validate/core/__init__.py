@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     Check = Callable[[Mapping[str, Any], Context], Iterator[Problem]]
 
-
 __all__ = ["KINDS", "NEWEST", "Context", "metadata_problems", "pod_spec"]
 
 

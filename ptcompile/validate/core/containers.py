@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     Check = Callable[[Any, Path, dict[str, Any], Scope], None]
 
-
 RESTART: Final = ("Always", "Never", "OnFailure")
 PULL: Final = ("Always", "IfNotPresent", "Never")
 _ONLY_SIDECARS: Final = ("livenessProbe", "readinessProbe", "startupProbe", "lifecycle")

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     Check = Callable[[Mapping[str, Any], Context, f.Found], None]
 
-
 _RULES: Final[dict[tuple[str, str], str]] = {
     ("", "PersistentVolume"): "persistent_volume.check_persistent_volume",
     ("", "ResourceQuota"): "quota.check_quota",

@@ -13,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Final
 
-
 _PARAMETERS_MAX: Final = 512
 _PARAMETERS_SIZE_MAX: Final = 256 * 1024
 

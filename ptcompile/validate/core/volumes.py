@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     Source = Callable[[dict[str, Any], Path, Scope], None]
 
-
 _HOST_PATH_TYPES: Final = (
     "",
     "BlockDevice",

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     Schema = Mapping[str, Any]
 
-
 Kind = tuple[str, str]
 
 

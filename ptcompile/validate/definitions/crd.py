@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     Schema = dict[str, Any]
 
-
 _KEPT: Final = (
     "default",
     "enum",

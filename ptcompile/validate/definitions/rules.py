@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     Schema = Mapping[str, Any]
 
-
 _ABSENT = object()
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
     Json = Mapping[str, Any]
 
-
 LEVELS: Final = ("privileged", "baseline", "restricted")
 _LABEL: Final = "pod-security.kubernetes.io/"
 _LATEST: Final = "latest"

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     Json = Mapping[str, Any]
 
-
 CONTAINERS: Final = ("initContainers", "containers", "ephemeralContainers")
 
 

@@ -6,7 +6,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 _CONDITIONS = ("onJobFailureReasons", "onJobFailureMessagePatterns", "targetReplicatedJobs")
 
 

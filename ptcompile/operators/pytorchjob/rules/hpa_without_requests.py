@@ -52,7 +52,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 _METRICS = ("spec", "elasticPolicy", "metrics")
 
 

@@ -55,7 +55,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
 
-
 _KEY = "scheduling.volcano.sh/queue-name"
 _HOME: Path = ("spec", "template", "metadata", "annotations", _KEY)
 
