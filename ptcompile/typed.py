@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, NamedTuple, Self, cast, dataclass_transform
 else:
+    from types import FunctionType
+
     try:
         from _collections import _tuplegetter as _field  # as collections has it
     except ImportError:
@@ -39,7 +41,10 @@ else:
         @classmethod
         def _make(cls, values: Iterable[Any]) -> Self:
             """One of the fields' values, in their order."""
-            return cls(*values)
+            made = tuple.__new__(cls, values)
+            if len(made) != len(cls._fields):
+                raise TypeError(f"Expected {len(cls._fields)} arguments, got {len(made)}")
+            return made
 
         def _replace(self, /, **changed: Any) -> Self:
             """The same with other values in some fields."""
@@ -59,6 +64,18 @@ else:
         def __getnewargs__(self) -> tuple[Any, ...]:
             return tuple(self)
 
+    _makers: dict[int, FunctionType] = {}
+
+    def _maker(name: str, fields: tuple[str, ...], defaults: dict[str, Any]) -> FunctionType:
+        """`__new__` of a class, compiled once for each number of fields: that is two thirds of making a class."""
+        words = ", ".join([f"_{index}" for index in range(len(fields))])
+        if len(fields) not in _makers:
+            make = eval(f"lambda _cls, {words}: _new(_cls, ({words},))", {"_new": tuple.__new__})  # noqa: S307
+            _makers[len(fields)] = make
+        make = _makers[len(fields)]
+        code = make.__code__.replace(co_varnames=("_cls", *fields), co_name="__new__", co_qualname=f"{name}.__new__")
+        return FunctionType(code, make.__globals__, "__new__", tuple(defaults.values()))
+
     class _Making(type):
         """Makes a subclass of `tuple` of a class whose annotations name its fields."""
 
@@ -67,12 +84,9 @@ else:
                 return type.__new__(cls, name, bases, body)
             fields = tuple(body.get("__annotations__", ()))
             defaults = {field: body[field] for field in fields if field in body}
-            words = ", ".join(fields)
-            make = eval(f"lambda _cls, {words}: _new(_cls, ({words},))", {"_new": tuple.__new__})  # noqa: S307 - names
-            make.__name__, make.__defaults__ = "__new__", tuple(defaults.values())
             body |= {field: _field(index, "") for index, field in enumerate(fields)}
-            body |= {"__slots__": (), "__new__": make, "__match_args__": fields, "_fields": fields}
-            return type(name, (_Named,), body | {"_field_defaults": defaults})
+            body |= {"__new__": _maker(name, fields, defaults), "__slots__": (), "__match_args__": fields}
+            return type(name, (_Named,), body | {"_fields": fields, "_field_defaults": defaults})
 
     class NamedTuple(metaclass=_Making):
         """`typing.NamedTuple` for half of its time: annotations are texts, and never evaluated."""

@@ -111,6 +111,6 @@ class _Loader(SourceFileLoader):
             if data.startswith(self.start):
                 code: CodeType = marshal.loads(memoryview(data)[len(self.start) :])  # noqa: S302 - as usual
                 return code
-        except (OSError, EOFError, ValueError, TypeError):  # none, or not all of it
+        except (OSError, EOFError):  # there is none, or more of it
             pass
         return super().get_code(fullname)

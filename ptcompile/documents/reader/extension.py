@@ -25,7 +25,7 @@ def extension() -> Callable[[str], Any] | None:
 
 
 def _part() -> object:
-    """The compiled part, under the name by which the package finds it when somebody imports that later."""
+    """The compiled part, under the name by which the package finds it when that is imported later."""
     package = PathFinder.find_spec("ryaml")
     spec = package and PathFinder.find_spec(_PART, package.submodule_search_locations)
     if spec is None or not isinstance(spec.loader, ExtensionFileLoader):
