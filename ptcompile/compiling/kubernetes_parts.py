@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.frontends.checks import blocks
+from ptcompile.frontends.amounts import blocks
 from ptcompile.frontends.errors import problem
 from ptcompile.frontends.lines import moved
 from ptcompile.frontends.roles import written

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ptcompile.kubernetes.names import never_shared
 from ptcompile.typed import NamedTuple, cast
@@ -75,6 +75,10 @@ class Container(NamedTuple):
     mounts: tuple[Json, ...] = ()
     extra: Json = NOTHING
 
+    def with_env(self, env: Iterable[Json]) -> Container:
+        """The same with these variables."""
+        return Container(*self[:4], tuple(env), *self[5:])  # by place: half of what _replace costs
+
 
 class PodTemplate(NamedTuple):
     """A pod template: the fields that passes look at, and in `extra` and `metadata` all the others as they are."""
@@ -92,3 +96,11 @@ class PodTemplate(NamedTuple):
     nulls: Json = NOTHING
     """What is removed from the finished template, whatever wrote it: a tree of the fields' names, with an item of
     a list by what names it, and as its leaves the places of the spec that say so."""
+
+    def with_main(self, main: Container) -> PodTemplate:
+        """The same with another container that trains."""
+        return PodTemplate(main, *self[1:])
+
+    def with_env(self, env: Iterable[Json]) -> PodTemplate:
+        """The same with these variables of the container that trains."""
+        return PodTemplate(self.main.with_env(env), *self[1:])
