@@ -133,11 +133,10 @@ def explain(
             jobs.append(job)
     if not read.documents and not read.problems:
         diagnostics.append(streams.stamp(streams.nothing(), None, filename))
-    texts: dict[File, Text] = {"spec": _text(read, filename)}
-    if cluster_source is not None:
-        texts["cluster"] = _text(cluster_source, cluster_source.filename)
     told = left(read, diagnostics, advised, asked, filename).told
-    return Explanation(tuple(jobs), tuple(manifests), tuple(causes), (*found, *told), texts)
+    return Explanation(
+        tuple(jobs), tuple(manifests), tuple(causes), (*found, *told), _texts(read, cluster_source, filename)
+    )
 
 
 def _passes(extensions: Extensions | None) -> tuple[Pass, ...]:
@@ -151,6 +150,13 @@ def _passes(extensions: Extensions | None) -> tuple[Pass, ...]:
 def _placed(one: Input, spec: Document, cluster: Document | None) -> Input:
     document = spec if one.file == "spec" else cluster
     return one if document is None or not one.given else one._replace(span=document.span(one.path))
+
+
+def _texts(read: Source, cluster: Source | None, filename: str | None) -> dict[File, Text]:
+    texts: dict[File, Text] = {"spec": _text(read, filename)}
+    if cluster is not None:
+        texts["cluster"] = _text(cluster, cluster.filename)
+    return texts
 
 
 def _text(source: Source, filename: str | None) -> Text:

@@ -153,9 +153,13 @@ def _effects(
         lines = [one for one in variants.of_spec(data) if one.path[: len(only)] == only]
         return _of_file("spec", outcomes(data, lines, of_spec))
     profile = variants.filled(cluster)
+    lines = variants.of_cluster(profile)
+    defaults = variants.of_defaults(profile, lines)
+    if of_cluster(variants.replaced(profile, dict.fromkeys(defaults, MISSING))) == frozenset():
+        lines = [one for one in lines if not one.left_out or one.path not in defaults]
     return [
         *_of_file("spec", outcomes(data, variants.of_spec(data), of_spec)),
-        *_of_file("cluster", outcomes(profile, variants.of_cluster(profile), of_cluster)),
+        *_of_file("cluster", outcomes(profile, lines, of_cluster)),
     ]
 
 
