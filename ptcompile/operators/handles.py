@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
 
-from ptcompile.kubernetes.untyped import Json, at, integer, items, object_name, text
+from ptcompile.kubernetes.untyped import at, integer, items, object_name, text
 from ptcompile.operators import all as operators
 from ptcompile.operators.common.following import Condition, Following, patch
 from ptcompile.operators.common.referenced import referenced
 from ptcompile.operators.common.status import QUEUE
 from ptcompile.operators.common.templates import Template, templates_of
 from ptcompile.operators.record import Key
+from ptcompile.typed import NamedTuple
 from ptcompile.vocabulary.fields import yaml_name
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Literal
+
+    from ptcompile.kubernetes.untyped import Json
 
 VERSION = 1
 """Of the JSON form."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile.documents import emit
 from ptcompile.operators.all import BY_QUEUE_SYSTEM, BY_TARGET
@@ -27,14 +26,18 @@ from ptcompile.prerequisites.requirements import (
     software,
     target_of,
 )
+from ptcompile.typed import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.findings.diagnostics import Diagnostic
     from ptcompile.operators.common.queue_system import QueueSystem
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
 
-Json = dict[str, Any]
+    Json = dict[str, Any]
 
 
 class Setup(NamedTuple):

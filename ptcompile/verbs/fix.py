@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ptcompile.fixing import Skipped, mend
+from ptcompile.typed import NamedTuple
 from ptcompile.verbs.lint import Report, lint
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Literal
+
     from ptcompile.findings.diagnostics import Diagnostic
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ptcompile import arguments, streams
-from ptcompile.arguments import Given
-from ptcompile.kubernetes.untyped import Json, kind_of
+from ptcompile.kubernetes.untyped import kind_of
 from ptcompile.operators.pods import RUNS_PODS
 from ptcompile.prerequisites.requirements import Requirement
 from ptcompile.prerequisites.requirements import requires as needs
+from ptcompile.typed import NamedTuple
 from ptcompile.verbs import compile
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.arguments import Given
     from ptcompile.findings.diagnostics import Diagnostic
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
 

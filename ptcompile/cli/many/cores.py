@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import Final
 
 from ptcompile.cli import startup
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 EACH: Final = 100
 """Files that pay for a process: to fork it takes as long as judging some 20 of them, or compiling some 60."""
