@@ -90,13 +90,13 @@ def test_threads_that_fill_what_is_kept_write_the_same() -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_spoilt_result_spoils_no_other(target: str) -> None:
     cases = [case for case in GOOD if (case.folder / f"{target}.yaml").exists()]
-    before = [one.compile(target) for one in cases]
+    before = [one.compile_anew(target) for one in cases]
     assert before
     assert all(one.manifests for one in before)
     wanted = [(one.yaml(), repr(one.diagnostics)) for one in before]
     for result in before:
         spoil(list(result.manifests))
-    after = [one.compile(target) for one in cases]
+    after = [one.compile_anew(target) for one in cases]
     assert [(one.yaml(), repr(one.diagnostics)) for one in after] == wanted
 
 
