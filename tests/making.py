@@ -45,6 +45,24 @@ def smallest(body: str = "", name: str = "train") -> str:
     return text("image: img:1\nscript: train.py\n" + textwrap.dedent(body).strip("\n"), name)
 
 
+def training_runtime(name: str, job: str) -> str:
+    """A TrainingRuntime of two nodes that run torchrun, whose Job has this spec."""
+    return f"""\
+apiVersion: trainer.kubeflow.org/v1alpha1
+kind: TrainingRuntime
+metadata: {{name: {name}}}
+spec:
+  mlPolicy: {{numNodes: 2, torch: {{}}}}
+  template:
+    spec:
+      replicatedJobs:
+      - name: node
+        template:
+          metadata: {{labels: {{trainer.kubeflow.org/trainjob-ancestor-step: trainer}}}}
+          spec: {job}
+"""
+
+
 def compiled(source: str, target: str | None = None, cluster: ClusterProfile = DEFAULT_CLUSTER) -> Compiled:
     """One document compiled, without the reader."""
     return compile_document(yaml.safe_load(source), cluster, target)
