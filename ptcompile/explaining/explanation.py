@@ -120,7 +120,7 @@ def explain(
             ]
             name = streams.resource(document.data) or "TrainingJob"
             by = "caller" if target else "spec" if document.data["spec"].get("target") else "default"
-            steps = trace(compiled.steps)
+            steps = trace(compiled.steps() if compiled.steps else ())
             jobs.append(Explained(name, compiled.target.name, by, tuple(range(first, len(manifests))), steps))
     if not read.documents and not read.problems:
         diagnostics.append(streams.stamp(streams.nothing(), None, filename))

@@ -167,7 +167,7 @@ def _of_file(file: File, found: Iterable[tuple[Change, frozenset[Path]]]) -> lis
 
 
 def _manifests(spec: "Spec", cluster: "ClusterProfile", target: Target, more: tuple[Pass, ...]) -> Manifests:
-    job, _ = passes.run(lower(with_stand_in(spec), cluster), Context(cluster, target), (*passes.PASSES, *more))
+    job = passes.run(lower(with_stand_in(spec), cluster), Context(cluster, target), (*passes.PASSES, *more))
     manifests = patches.applied(target.emit(job, cluster), spec.spec.manifest.get(target.name))
     return manifests if spec.metadata.generate_name is None else renamed(manifests, spec.metadata.generate_name)
 
