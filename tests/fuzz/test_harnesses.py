@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 
@@ -15,6 +16,8 @@ from fuzz import engine, guard, harness
 from fuzz.harnesses import HARNESSES, SHARES
 from fuzz.mutate import MAX_SIZE, _anchors, _chain, _stream, mutate
 from fuzz.seeds import seeds
+from ptcompile import limits
+from ptcompile.cli import trust
 from tests.conftest import thinned
 from tests.making import smallest, training_runtime
 
@@ -117,6 +120,15 @@ def test_a_short_run(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     crashes = engine.blind(run, start, runs=30, seed=2, crashes=tmp_path, tell=told.append)
     assert (crashes, told) == (0, [])
     assert run.executions == 30 + len(start)
+
+
+def test_an_untrusted_input_leaves_the_process_trusted() -> None:
+    with patch.object(trust, "distrust", side_effect=trust.distrust) as asked:
+        for tail in range(64):
+            HARNESSES["files"](f"kind: Pod  # {tail}\n".encode())
+    assert asked.called
+    assert not trust.untrusted()
+    assert limits.limits() == limits.TRUSTED
 
 
 def test_every_harness_has_its_share() -> None:
