@@ -222,7 +222,7 @@ def _queue(job: JobSpec, cluster: ClusterProfile) -> Iterator[Problem]:
 
 
 def _names(job: JobSpec) -> Iterator[Problem]:
-    if not (job.names.model_fields_set or job.volcano.model_fields_set):
+    if not job.names_parts():
         return
     parts = job.names_of_parts()
     for place, name in parts.items():

@@ -102,6 +102,10 @@ class Nodes(Fields):
             return nnodes_range(self.elastic.nnodes)
         return self.nodes or 1, self.nodes or 1
 
+    def names_parts(self) -> bool:
+        """Whether it gives any part a name."""
+        return bool(self.names.model_fields_set or self.volcano.model_fields_set)
+
     def names_of_parts(self) -> dict[tuple[str, str], str]:
         """The names of the parts by their places in the spec: those of `names`, behind the older words for two."""
         older = self.volcano
