@@ -36,7 +36,7 @@ else:
         """What all named tuples do alike, word for word what those of collections do."""
 
         __slots__ = ()
-        _fields: tuple[str, ...] = ()
+        _fields = ()
 
         @classmethod
         def _make(cls, values: Iterable[Any]) -> Self:

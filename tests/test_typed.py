@@ -1,4 +1,4 @@
-"""Our named tuples are typing's, but for annotations that are never evaluated."""
+"""Our named tuples are typing's, but for annotations that are not evaluated; those of public types can be."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from pydantic import TypeAdapter
 
+import ptcompile
 from ptcompile import typed
 from ptcompile.findings.diagnostics import Span
 
@@ -123,3 +125,18 @@ def test_a_match_takes_the_fields_in_order() -> None:
             assert (line, column, end) == (1, 2, 3)
         case _:
             raise AssertionError
+
+
+PUBLIC = [name for name in ptcompile.__all__ if hasattr(getattr(ptcompile, name), "_fields")]
+
+
+@pytest.mark.parametrize("name", PUBLIC)
+def test_the_hints_of_a_public_type_can_be_asked_for(name: str) -> None:
+    public = getattr(ptcompile, name)
+    assert tuple(typing.get_type_hints(public)) == public._fields
+
+
+def test_a_program_s_own_model_may_hold_what_lint_finds() -> None:
+    (found, *_) = ptcompile.lint("kind: Pod").diagnostics
+    kept = TypeAdapter(ptcompile.Diagnostic)
+    assert kept.validate_json(kept.dump_json(found)) == found

@@ -17,9 +17,6 @@ _READ: Final = os.O_RDONLY | getattr(os, "O_BINARY", 0)
 _MOST: Final = 2**17
 """Bytes of byte code that are read at once, far more than any module of ours has."""
 
-own_process: list[bool] = [False]
-"""Whether this process is the command's own: only then are others started without being asked for."""
-
 
 def import_argparse() -> None:
     """Import argparse without gettext, which would look for translations of its few words and import locale for it.

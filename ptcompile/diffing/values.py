@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from ptcompile.about import own_process
 from ptcompile.findings.diagnostics import Diagnostic
 from ptcompile.typed import NamedTuple
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
+if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
     from typing import Any
 
     from ptcompile.diffing.terms import Kind, Outcome

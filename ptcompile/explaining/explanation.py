@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from ptcompile import streams
+from ptcompile.about import own_process
 from ptcompile.compiling.advice import advice, left
 from ptcompile.compiling.further import compile_whole
 from ptcompile.documents.source import Document, Source
@@ -20,12 +21,14 @@ from ptcompile.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ptcompile.explaining.variants import File
     from ptcompile.extending import Extensions
     from ptcompile.findings.selection import Selection
     from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
+    from typing import Any
+
+    from ptcompile.explaining.variants import File
 
     Json = dict[str, Any]
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ptcompile.about import own_process
 from ptcompile.explaining.leaves import MISSING
 from ptcompile.findings.diagnostics import Diagnostic, Path, Span
 from ptcompile.typed import NamedTuple
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
+if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
     from typing import Any, Literal, Protocol
 
     from ptcompile.explaining.variants import File

@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 
+from ptcompile.about import own_process
 from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.explaining.leaves import MISSING, at, identity, leaves
 from ptcompile.findings.diagnostics import Path
@@ -17,10 +18,12 @@ from ptcompile.vocabulary.from_schema import default_cluster
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
+    from typing import Any
 
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
+if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
+    from typing import Literal
 
     File = Literal["spec", "cluster"]
     """Which of the two inputs."""

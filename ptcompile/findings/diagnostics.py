@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ptcompile.about import page_address
+from ptcompile.about import own_process, page_address
 from ptcompile.findings.codes import CODES
 from ptcompile.typed import NamedTuple
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:
+if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
     from typing import Any, Literal
 
     from ptcompile.findings.terms import Authority, Severity, Stage

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from ptcompile.about import own_process
 from ptcompile.kubernetes.untyped import at, integer, items, object_name, text
 from ptcompile.operators import all as operators
 from ptcompile.operators.common.following import Condition, Following, patch
@@ -16,9 +17,9 @@ from ptcompile.vocabulary.fields import yaml_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Literal
-
     from ptcompile.kubernetes.untyped import Json
+if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
+    from typing import Any, Literal
 
 VERSION = 1
 """Of the JSON form."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
 from ptcompile import arguments, streams
+from ptcompile.about import own_process
 from ptcompile.documents import emit
 from ptcompile.documents.source import Source
 from ptcompile.findings.diagnostics import Diagnostic, Path, Problem
@@ -14,8 +15,6 @@ from ptcompile.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.arguments import Given
     from ptcompile.compiling.overrides import Laid
     from ptcompile.explaining.explanation import Explanation
@@ -23,6 +22,8 @@ if TYPE_CHECKING:
     from ptcompile.operators.handles import Handle
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.spec import Spec
+if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
+    from typing import Any
 
 
 class CompileError(Exception):

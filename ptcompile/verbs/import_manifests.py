@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile import arguments, streams
+from ptcompile.about import own_process
 from ptcompile.documents import emit
 from ptcompile.findings.diagnostics import Diagnostic, Path, Problem, Span
 from ptcompile.kubernetes.untyped import kind_of, object_name
@@ -15,11 +16,12 @@ from ptcompile.verbs import compile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ptcompile.arguments import Given
     from ptcompile.documents.source import Document
     from ptcompile.vocabulary.cluster.model import ClusterProfile
+
+if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
+    from typing import Any
 
     Json = dict[str, Any]
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from ptcompile.about import own_process
 from ptcompile.kubernetes.untyped import at, items, text
 from ptcompile.operators import all as operators
 from ptcompile.typed import NamedTuple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Final, Literal
-
     from ptcompile.kubernetes.untyped import Json
+if TYPE_CHECKING or not own_process[0]:  # the hints of public types can be asked for
+    from typing import Any, Final, Literal
 
     State = Literal["created", "queued", "running", "restarting", "succeeded", "failed"]
     """created: the object is there, and its pods are not there yet or wait for a node or an image. queued: it waits for
