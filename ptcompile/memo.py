@@ -21,11 +21,14 @@ LONGEST: Final = 256
 
 def kept(most: int) -> Callable[[Callable[[str], Answer]], Callable[[str], Answer]]:
     """Keep answers of a pure function of one text, `most` of them; when there are more, all are asked again."""
-    return lambda ask: _Answers(ask, most).__getitem__
+    return lambda ask: Answers(ask, most).__getitem__
 
 
-class _Answers(dict[str, "Answer"]):
-    """Answers by their texts. A dict that asks what it lacks: one that is known costs no call of a function."""
+class Answers(dict[str, "Answer"]):
+    """Answers by their texts. A dict that asks what it lacks: one that is known costs no call of a function.
+
+    A plain subscript of it costs a third of a call.
+    """
 
     def __init__(self, ask: Callable[[str], Answer], most: int) -> None:
         self.ask = ask

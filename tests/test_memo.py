@@ -50,13 +50,13 @@ def test_a_string_is_written_alike_whatever_was_written_before() -> None:
     for seed in range(3):
         order = turned(seed)
         assert {text: emit.emit({text: text}) for text in order} == alone
-    assert len(alone) > emit._MOST_KEPT >= len(emit._plain)
+    assert len(alone) > emit._MOST_KEPT >= len(emit._lines)
 
 
 def test_long_strings_are_not_kept() -> None:
-    before = len(emit._plain)
+    before = len(emit._lines)
     emit.emit({"a": ["x" * 5000 + str(number) for number in range(100)]})
-    assert len(emit._plain) <= before + 1
+    assert len(emit._lines) <= before + 1
 
 
 def test_a_key_that_is_no_string_is_refused_though_an_equal_text_is_kept() -> None:

@@ -26,6 +26,7 @@ _SAID = ("FI_EFA_", "FI_PROVIDER", "NCCL_IB_", "NCCL_NET", INTERFACE, "NCCL_GPUD
 
 def concerns(env: Iterable[Json], resources: Iterable[str]) -> bool:
     """Whether a container has a variable or an RDMA device without which nothing here can be wrong."""
-    if any(text(entry.get("name")).startswith(_SAID) for entry in env):
-        return True
-    return any(str(name).startswith(VERBS) or name == EFA for name in resources)
+    for entry in env:
+        if text(entry.get("name")).startswith(_SAID):
+            return True
+    return any(name == EFA or str(name).startswith(VERBS) for name in resources)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import cache, partial
+from functools import partial
 
 from ptcompile import passes
 from ptcompile.compiling import patches
@@ -118,19 +118,23 @@ def _for_target(
     problems: list[Problem],
     more: tuple[Pass, ...] = (),
 ) -> Compiled:
-    refused = (settle(one, data) for one in _beyond(spec, job, cluster, target))
-    problems = [*problems, *checks.reserved_env(spec, job, cluster, target), *once(refused)]
+    problems = [*problems, *checks.reserved_env(spec, job, cluster, target)]
+    if refused := [settle(one, data) for one in _beyond(spec, job, cluster, target)]:
+        problems += once(refused)
     if _failed(problems):
         return Compiled((), tuple(problems), target)
     context, every = Context(cluster, target), (*passes.PASSES, *more)
     steps = partial(passes.steps, job, context, every)
     job = passes.run(job, context, every)
 
-    @cache
+    made: list[Record] = []
+
     def record() -> Record:
         from ptcompile.compiling.record import recorded
 
-        return recorded(spec, cluster, target, more)
+        if not made:
+            made.append(recorded(spec, cluster, target, more))
+        return made[0]
 
     problems += checks_fabric.partial(job, data, lambda role, path: record().line(role, path, data))
     if cluster.spec.node_pools:

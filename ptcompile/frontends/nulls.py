@@ -26,9 +26,7 @@ def of_fields(fields: PodFields, at: Path, main: str) -> Tree:
     tree: Tree = {}
     holders: dict[str, Place] = {"metadata": ("metadata",), "spec": ("spec",), "main": ("spec", "containers", main)}
     given = fields.model_fields_set
-    for word, attribute, holder, field, _, _ in _NULLABLE:
-        if attribute not in given:
-            continue
+    for word, attribute, holder, field, _, _ in [one for one in _NULLABLE if one.attribute in given]:
         value = getattr(fields, attribute)
         if value is None:
             _put(tree, (*holders[holder], field), (*at, word))

@@ -82,12 +82,13 @@ def _told(options: Mapping[str, str], wiring: Wiring) -> Iterator[Json]:
 
 def _options(job: Job, launch: Launch, wiring: Wiring) -> dict[str, str]:
     """torchrun's options in the order of its own help; a switch has an empty value."""
-    given = {
-        **_meeting(job, launch, wiring),
-        "max-restarts": str(launch.max_restarts) if launch.max_restarts else None,
-        "monitor-interval": None if launch.monitor_interval is None else str(launch.monitor_interval),
-        "start-method": launch.start_method if launch.start_method != "spawn" else None,
-    }
+    given = _meeting(job, launch, wiring)
+    if launch.max_restarts:
+        given["max-restarts"] = str(launch.max_restarts)
+    if launch.monitor_interval is not None:
+        given["monitor-interval"] = str(launch.monitor_interval)
+    if launch.start_method != "spawn":
+        given["start-method"] = launch.start_method
     return {option: value for option, value in given.items() if value is not None and option not in wiring.injected}
 
 

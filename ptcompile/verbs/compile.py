@@ -152,20 +152,26 @@ def _of_document(
     extensions: Extensions | None,
 ) -> _Made:
     """Compile one document, and put what is said of it into `found`."""
-    from ptcompile.compiling.advice import advice
     from ptcompile.compiling.further import compile_whole
 
     compiled = compile_whole(laid.data, profile, target, extensions)
+    found += laid.told(compiled.problems, filename)
+    if laid.refused or asked is None:
+        return _Made(() if laid.refused else compiled.manifests)
+    from ptcompile.compiling.advice import advice
+
     stamp = partial(laid.stamp, filename=filename)
-    said = advice(compiled, laid.data, profile, None if laid.refused else asked, stamp, extensions)
-    found += [*laid.told(compiled.problems, filename), *said.told]
-    return _Made(() if laid.refused else compiled.manifests, said.told, said.meant)
+    said = advice(compiled, laid.data, profile, asked, stamp, extensions)
+    found += said.told
+    return _Made(compiled.manifests, said.told, said.meant)
 
 
 def _judged(
     made: Sequence[_Made], found: Sequence[Diagnostic], read: Source, filename: str | None, asked: Selection | None
 ) -> Result:
     """The result: the findings that comments in the file leave, and no manifests that a rule calls an error."""
+    if asked is None and not found:
+        return Result(tuple([manifest for document in made for manifest in document.manifests]), ())
     from ptcompile.compiling.advice import left
 
     told, meant = left(read, found, (one for document in made for one in document.advice), asked, filename)
@@ -222,12 +228,13 @@ def read_cluster(
     cluster: str | bytes | Mapping[str, Any] | ClusterProfile | None, *, filename: str | None = None
 ) -> tuple[ClusterProfile | None, list[Diagnostic]]:
     """A ClusterProfile in any form, the built-in one for None; or None and what is wrong with it."""
-    from ptcompile.compiling.kubernetes_parts import freeform_cluster, read_profile
-    from ptcompile.vocabulary.fields import Profile
     from ptcompile.vocabulary.from_schema import default_cluster
 
     if cluster is None:
         return default_cluster(), []
+    from ptcompile.compiling.kubernetes_parts import freeform_cluster, read_profile
+    from ptcompile.vocabulary.fields import Profile
+
     if isinstance(cluster, Profile):
         refused = [streams.stamp(problem, None, filename) for problem in freeform_cluster(cluster)]
         return None if refused else cluster, refused

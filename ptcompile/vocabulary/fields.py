@@ -130,13 +130,13 @@ class Profile(Fields):
 
     def versions(self) -> Versions:
         """The versions in force: those given, else the newest known."""
-        given = vars(self.spec.versions)
-        return _releases(tuple([(name, text) for name, text in given.items() if text is not None]))
+        given = self.spec.versions
+        return _releases(tuple(vars(given).items()) if given.model_fields_set else ())
 
 
 @lru_cache(256)
-def _releases(given: tuple[tuple[str, str], ...]) -> Versions:
-    return Versions(**{name: parse_version(text) for name, text in given})
+def _releases(given: tuple[tuple[str, str | None], ...]) -> Versions:
+    return Versions(**{name: parse_version(text) for name, text in given if text is not None})
 
 
 class Plain(Fields):
@@ -147,8 +147,8 @@ class Plain(Fields):
     model_fields_set: set[str]
     """The fields that the document gives, as pydantic has it."""
 
-    def __init__(self, values: Mapping[str, Any], given: set[str]) -> None:
-        self.__dict__.update(values)
+    def __init__(self, values: dict[str, Any], given: set[str]) -> None:
+        self.__dict__ = values  # and nobody else's from here on
         self.model_fields_set = given
 
     def __repr__(self) -> str:

@@ -131,34 +131,31 @@ def _object(file: str, schema: Schema) -> _Read:
     def read_object(data: Any) -> Plain:
         if type(data) is not dict or not required <= data.keys():
             raise ValueError
-        values, given = {**defaults}, set()
+        given: dict[str, Any] = {}
         for name, value in data.items():
-            field = fields[name]
-            if field is None:
-                raise ValueError
-            attribute, read = field
-            values[attribute] = read(value)
-            given.add(attribute)
+            attribute, read = fields[name]
+            given[attribute] = read(value)
+        values = {**defaults, **given}
         for attribute, copy in fresh:
             if attribute not in given:
                 values[attribute] = copy()
-        return made(values, given)
+        return made(values, {*given})
 
     return read_object
 
 
-class _Fields(dict["Any", "tuple[str, _Read] | None"]):
-    """What each field of an object is called and read by, found out when a document first has it; None of no field."""
+class _Fields(dict["Any", "tuple[str, _Read]"]):
+    """What each field of an object is called and read by, found out when a document first has it."""
 
     def __init__(self, file: str, properties: Schema) -> None:
         super().__init__()
         self.file = file
         self.properties = properties
 
-    def __missing__(self, name: Any) -> tuple[str, _Read] | None:
+    def __missing__(self, name: Any) -> tuple[str, _Read]:
         schema = self.properties.get(name)
         if schema is None:
-            return None  # and not kept: there is no end to wrong names
+            raise ValueError
         self[name] = found = (python_name(name), _value(self.file, schema))
         return found
 
@@ -255,12 +252,14 @@ def _list(read: _Read) -> _Read:
 
 def _mapping(read: _Read) -> _Read:
     def read_mapping(value: Any) -> dict[str, Any]:
-        if type(value) is not dict or not all(type(key) is str for key in value):
+        if type(value) is not dict or not {*map(type, value)} <= _TEXT:
             raise ValueError
-        return {key: read(item) for key, item in value.items()}
+        return {**value} if read is _anything else {key: read(item) for key, item in value.items()}
 
     return read_mapping
 
+
+_TEXT: Final = {str}
 
 _TYPES: Final[dict[str, Callable[[str, Schema], _Read]]] = {
     "object": _entries,

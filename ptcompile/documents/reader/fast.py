@@ -54,8 +54,9 @@ def read_document(text: str) -> Parsed:
 def _looks_doubtful(text: str) -> bool:
     if "\\/" in text or "\n%" in text or "\n..." in text or text.startswith(("%", "...")):
         return True
-    if _may_begin_value(text, "&") or _may_begin_value(text, "*") or _may_begin_value(text, "!"):
-        return True
+    for mark in "&*!":
+        if mark in text and _may_begin_value(text, mark):
+            return True
     return text.count("[") + text.count("{") > MAX_DEPTH and _brackets_pile_up(text)
 
 
@@ -122,7 +123,8 @@ def _changes(number: float) -> bool:
 
 def _may_be_no_strings(texts: frozenset[str], text: str) -> bool:
     """Whether kubectl may take one of the strings for something else: `on`, or `0o7` that is not in quotes."""
-    suspects = [one for one in texts if one in _words or (one[:1] in _number_start and one[:2] != "--")]
+    low = [one for one in texts if one < ":"]  # digits and signs stand before it
+    suspects = [*(texts & _words), *[one for one in low if one[:1] in _number_start and one[:2] != "--"]]
     return any(_is_no_string(one) and _may_be_plain(text, one) for one in suspects)
 
 

@@ -67,6 +67,8 @@ def _template(job: Job, claim: Claim, kubernetes: Version) -> dict[str, Any]:
 
 def unsupported(job: Job, cluster: ClusterProfile) -> Iterator[Problem]:
     """What the cluster's Kubernetes cannot express of a job's claims; paths are those of a spec."""
+    if job.fabric is None and cluster.spec.gpu.claim is None:
+        return
     path, have = _claims_at(job, cluster), cluster.versions().kubernetes
     if path is None or have >= _ON_BY_DEFAULT:
         return

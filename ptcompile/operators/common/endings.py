@@ -93,7 +93,7 @@ def alone(job: Job) -> bool:
 def ends_with_node_0(job: Job) -> bool:
     """Whether the success of node 0 is the job's, where the operator leaves the choice."""
     said = job.run_policy.success_policy
-    return job.most_nodes > 1 and (said == "Node0" or (said is None and job.elastic))
+    return job.elastic if said is None else said == "Node0" and job.most_nodes > 1
 
 
 def restarts_in_place(role: Role) -> bool:

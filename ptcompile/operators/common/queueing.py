@@ -65,19 +65,21 @@ def _label_values(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Pr
 
 def _queue(job: Job, cluster: ClusterProfile, target: str) -> Iterator[Problem]:
     queue, system = queue_of(job, cluster), cluster.spec.queue_system
-    if queue and target == "volcano" and system == "kai":
+    if queue is None:
+        return
+    if target == "volcano" and system == "kai":
         yield cannot(
             _QUEUE, "a Volcano Job needs a Volcano queue, but this cluster's queues are KAI's", "use another target"
         )
     versions = cluster.versions()
     patched = there("kueue-runtime-patches", versions) and not there("runtime-patches", versions)
-    if queue and target == "trainjob" and system == "kueue" and patched:
+    if target == "trainjob" and system == "kueue" and patched:
         message = "Kueue starts TrainJobs by runtimePatches, which Trainer has only since 2.2: it would never start"
         yield cannot(_QUEUE, message, "use the target jobset, or a newer Trainer", "kueue")
     said = "queue_system" in cluster.spec.model_fields_set and not cluster.spec.multi_kueue
-    if queue and target == "volcano" and system == "kueue" and said:
+    if target == "volcano" and system == "kueue" and said:
         yield _roughly(_QUEUE, "Kueue does not know Volcano's Job: it needs a Volcano queue", "use another target")
-    if queue and job.run_policy.suspend and system == "kueue" and target not in {"volcano", "pod"}:
+    if job.run_policy.suspend and system == "kueue" and target not in {"volcano", "pod"}:
         path = (*RUN_POLICY, "suspend")
         message = "Kueue starts a suspended job as soon as its queue admits it"
         yield _roughly(path, message, "remove queue if something else should start the job", "kueue")
