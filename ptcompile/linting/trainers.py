@@ -65,16 +65,12 @@ class Trainer:
         """What stands there: `command`, `args`, `env`, and in a container all the rest."""
         self.kind = kind
         self.manifest = manifest
-
-    @property
-    def launch(self) -> Launch:
+        self.launch: Launch = pod.launch
         """What its command line starts."""
-        return self.pod.launch
-
-    @property
-    def torchrun(self) -> bool:
+        self.torchrun = seen.launcher == "torchrun"
         """Whether torchrun starts it, beyond doubt."""
-        return self.seen.launcher == "torchrun"
+        self.options: Mapping[str, str] = seen.options
+        """All options as torchrun would hold them."""
 
     @property
     def starter(self) -> str:
@@ -137,11 +133,6 @@ class Trainer:
             return False
         said = self.launch.options.get("standalone", self.launch.env.get("PET_STANDALONE", "0"))
         return (atoi(said) or 0) != 0
-
-    @property
-    def options(self) -> Mapping[str, str]:
-        """All options as torchrun would hold them."""
-        return self.seen.options
 
     def origin(self, option: str) -> Origin:
         """Who gives an option its value."""

@@ -93,7 +93,7 @@ class Workload:
             return None
         if self.kind not in RUNS_PODS:
             return None
-        return job_of(self.manifest, Objects((self.manifest,), self.stream.deciding), self.versions, None)
+        return job_of(self.manifest, self.stream.deciding, self.versions, None)
 
     @cached_property
     def meeting(self) -> "Meeting | None":

@@ -125,7 +125,7 @@ def _changes(number: float) -> bool:
 
 def _may_be_no_strings(texts: frozenset[str], text: str) -> bool:
     """Whether kubectl may take one of the strings for something else: `on`, or `0o7` that is not in quotes."""
-    suspects = [one for one in texts if one in _words or (one[:1] in _number_start and one[:2] != "--")]
+    suspects = [*_words & texts, *[one for one in texts if one[:1] in _number_start and one[:2] != "--"]]
     return any(_is_no_string(one) and _may_be_plain(text, one) for one in suspects)
 
 
