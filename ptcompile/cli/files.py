@@ -43,11 +43,12 @@ def read_all(paths: Sequence[str], exclude: Callable[[str], bool] | None = None)
     seen: set[str] = set()
     place, out = place_of(), once_a_folder(leads_out)
     for path, named in _expand(paths, exclude or (lambda _: False)):
-        if path not in _STDIN and (real := place(path)) in seen:
+        link = path not in _STDIN and os.path.islink(path)
+        if path not in _STDIN and (real := place(path, link)) in seen:
             continue  # the same file in another spelling
         if path not in _STDIN:
             seen.add(real)
-        if (not named or untrusted()) and path not in _STDIN and (tree := out(path)):
+        if (not named or untrusted()) and path not in _STDIN and (tree := out(path, link)):
             unreadable.append(f"{path}: a link that leads out of {tree}" + ("" if named else "; name it to read it"))
             continue
         try:

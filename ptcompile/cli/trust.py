@@ -56,22 +56,22 @@ def leads_out(path: str) -> str | None:
     return None if inside(path, root) else root
 
 
-def place_of() -> Callable[[str], str]:
-    """What gives the place of each file of a run with all links followed."""
+def place_of() -> Callable[[str, bool], str]:
+    """What gives the place of each file of a run with all links followed, and is told which files are links."""
     folder = once_a_folder(lambda path: os.path.realpath(os.path.dirname(path)))
 
-    def place(path: str) -> str:
-        return os.path.realpath(path) if os.path.islink(path) else os.path.join(folder(path), os.path.basename(path))
+    def place(path: str, link: bool) -> str:
+        return os.path.realpath(path) if link else os.path.join(folder(path, link), os.path.basename(path))
 
     return place
 
 
-def once_a_folder(ask: Callable[[str], T]) -> Callable[[str], T]:
+def once_a_folder(ask: Callable[[str], T]) -> Callable[[str, bool], T]:
     """The same answer for all files of a folder, as that of the first; a file that is a link is asked itself."""
     folders: dict[str, T] = {}
 
-    def answer(path: str) -> T:
-        if os.path.islink(path):
+    def answer(path: str, link: bool) -> T:
+        if link:
             return ask(path)
         folder = os.path.dirname(path)
         if folder not in folders:
