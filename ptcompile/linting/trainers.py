@@ -241,13 +241,10 @@ def trainers(subject: Workload) -> tuple[Trainer, ...]:
     """The roles that train, each with the place where its container is written."""
     if not operators.part(subject.kind, "options") and not any(launches(template) for template in subject.templates):
         return ()
-    job = subject.job
-    if job is None or job.expansion.refused:
+    if subject.job is None or subject.job.expansion.refused:
         return ()
-    from ptcompile.simulation.meeting import training
-
     found = []
-    for role, pod, seen in training(job):
+    for role, pod, seen in subject.leads:
         written = _written(subject, role.name)
         if written is not None:
             found.append(Trainer(role, pod, seen, *written, subject.kind, subject.manifest))
