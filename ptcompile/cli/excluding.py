@@ -1,7 +1,5 @@
 """Which files of a folder are left out: those that git ignores, that the configuration names, and kustomize patches."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -17,7 +15,7 @@ DEFAULT: Final = frozenset({"node_modules", "venv", "__pycache__"})
 _KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
-def excluding(config: Config) -> Callable[[str], bool]:
+def excluding(config: "Config") -> Callable[[str], bool]:
     """Whether a path that was found in a folder is left out; a folder's ends in a slash.
 
     Patterns are those of .gitignore, from the folder of the configuration, or of the .gitignore file, on. A kustomize
@@ -37,7 +35,7 @@ def excluding(config: Config) -> Callable[[str], bool]:
         full = os.path.join(folder.place, name) + end
         if patterns and _matches(patterns, os.path.abspath(config.folder), full):
             return True
-        if any([_matches(*ignore, full) for ignore in folder.ignores]):
+        if folder.ignores and any(_matches(*ignore, full) for ignore in folder.ignores):
             return True
         return _patch(full) if end else name in folder.patches
 
@@ -67,7 +65,7 @@ def _matches(patterns: tuple[str, ...], folder: str, path: str) -> bool:
 
 
 @cache
-def _spec(patterns: tuple[str, ...]) -> PathSpec[Any]:
+def _spec(patterns: tuple[str, ...]) -> "PathSpec[Any]":
     from pathspec import GitIgnoreSpec  # only where a folder is walked
 
     return GitIgnoreSpec.from_lines(patterns)
