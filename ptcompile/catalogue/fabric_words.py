@@ -1,8 +1,14 @@
 """The words of a container that are about a fabric: without one of them nothing of it can be missing."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable
 
-from ptcompile.kubernetes.untyped import Json, text
+from ptcompile.kubernetes.untyped import text
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 EFA = "vpc.amazonaws.com/efa"
 VERBS = ("rdma/", "nvidia.com/hostdev", "mellanox.com/", "nvidia.com/rdma")

@@ -12,15 +12,15 @@ import sys
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
 
-from ptcompile.about import __version__
+from ptcompile.about import __version__, own_process
 from ptcompile.cli import files, startup
 from ptcompile.cli.bare import bare
-from ptcompile.cli.options import add_jobs, add_output_format
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from typing import Any, Final
 
     from ptcompile.cli.sets import Set
 
@@ -127,6 +127,8 @@ def _parser(first: str) -> argparse.ArgumentParser:
 
 
 def _add_compile(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ptcompile.cli.options import add_jobs
+
     one = commands.add_parser("compile", help="compile specs into manifests (the default command)", allow_abbrev=False)
     one.add_argument("paths", nargs="*", metavar="SPEC", help="files, directories, or - for standard input")
     one.add_argument(
@@ -177,6 +179,8 @@ def _set_string(text: str) -> Set:
 
 
 def _add_lint(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    from ptcompile.cli.options import add_jobs
+
     one = commands.add_parser("lint", help="check manifests as an API server would", allow_abbrev=False)
     one.add_argument("paths", nargs="*", metavar="FILE", help="files, directories, globs, or - for standard input")
     one.add_argument("--kubernetes-version", metavar="V", help="server version, such as 1.34 (default: newest)")
@@ -254,6 +258,8 @@ _ADD: Final[dict[str, _Add]] = {
 
 
 def _add_common(one: argparse.ArgumentParser) -> None:
+    from ptcompile.cli.options import add_output_format
+
     one.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
     add_output_format(one)
 
@@ -280,7 +286,8 @@ def _schema(options: argparse.Namespace) -> int:
 
 def run() -> None:
     """The console command: `main`, with every fault of ours as one line and exit status 2."""
-    startup.own_process[0] = True
+    own_process[0] = True
+    startup.find_modules_of(sys.modules["ptcompile"])
     gc.disable()  # a short process: nothing it could free is worth the time
     if bare(sys.argv[1:]) is None:
         startup.import_argparse()

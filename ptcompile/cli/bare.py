@@ -6,7 +6,10 @@ argparse, its expressions and the parser are a twentieth of a cold start.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def bare(words: Sequence[str]) -> dict[str, Any] | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import os
 from contextlib import closing
-from typing import TYPE_CHECKING
 
 from ptcompile.cli import files
 from ptcompile.cli.config import load
@@ -16,6 +15,7 @@ from ptcompile.cli.many.compiling import Compiled, Compiler, is_folder, targets_
 from ptcompile.documents.emit import emit_all
 from ptcompile.verbs import compile
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     Manifests = list[dict[str, object]]
     Outputs = dict[str, dict[str, Manifests]]

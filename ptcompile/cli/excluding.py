@@ -1,11 +1,17 @@
 """Which files of a folder are left out: those that git ignores, that the configuration names, and kustomize patches."""
 
+from __future__ import annotations
+
 import os
 from collections.abc import Callable, Iterator
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Final
+
     from pathspec import PathSpec
 
     from ptcompile.cli.config import Config
@@ -15,7 +21,7 @@ DEFAULT: Final = frozenset({"node_modules", "venv", "__pycache__"})
 _KUSTOMIZATIONS: Final = ("kustomization.yaml", "kustomization.yml", "Kustomization")
 
 
-def excluding(config: "Config") -> Callable[[str], bool]:
+def excluding(config: Config) -> Callable[[str], bool]:
     """Whether a path that was found in a folder is left out; a folder's ends in a slash.
 
     Patterns are those of .gitignore, from the folder of the configuration, or of the .gitignore file, on. A kustomize
@@ -65,7 +71,7 @@ def _matches(patterns: tuple[str, ...], folder: str, path: str) -> bool:
 
 
 @cache
-def _spec(patterns: tuple[str, ...]) -> "PathSpec[Any]":
+def _spec(patterns: tuple[str, ...]) -> PathSpec[Any]:
     from pathspec import GitIgnoreSpec  # only where a folder is walked
 
     return GitIgnoreSpec.from_lines(patterns)

@@ -7,7 +7,6 @@ finding stands at the line of the spec that is wrong.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.amounts import blocks
@@ -19,7 +18,10 @@ from ptcompile.job.pod_words import POD_WORDS
 from ptcompile.kubernetes import names
 from ptcompile.validate.partial import partial_pod
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.pod_fields import PodFields
     from ptcompile.vocabulary.spec import Spec

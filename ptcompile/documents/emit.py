@@ -9,10 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from re import Match
-from typing import Any, Final
 
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.scalars import needs_quotes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 # Readers take a key for a key only within 1,024 characters; longer ones need the explicit `? ` form.
 _MAX_SIMPLE_KEY: Final = 900

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.catalogue.rdzv_options import why_not_option
 from ptcompile.catalogue.topology import levels_of
@@ -23,7 +22,10 @@ from ptcompile.vocabulary.checks import split_endpoint
 from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.cluster.pod_base import MAIN
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.pod_fields import PodFields
     from ptcompile.vocabulary.spec import JobSpec, Spec

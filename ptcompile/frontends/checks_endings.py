@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.frontends.amounts import Part
 from ptcompile.frontends.errors import conflict, problem
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.vocabulary.pod_fields import RestartPolicy
     from ptcompile.vocabulary.spec import JobSpec

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.job.pod_words import POD_WORDS
 from ptcompile.kubernetes.merge_keys import MERGE_KEYS
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.findings.diagnostics import Path
     from ptcompile.vocabulary.pod_fields import PodFields
 
-Tree = dict[str, Any]
+    Tree = dict[str, Any]
+
 Place = tuple[str, ...]
 
 _NULLABLE = tuple(one for one in POD_WORDS if one.nullable)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.frontends.amounts import lowered
@@ -12,7 +11,10 @@ from ptcompile.job import model as ir
 from ptcompile.job import pod_template, pods
 from ptcompile.job.pod_words import POD_WORDS, PodWord
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.pod_fields import EnvSource, PodFields, RoleSpec, SideRole
     from ptcompile.vocabulary.spec import JobSpec
 

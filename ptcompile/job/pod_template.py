@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from ptcompile.job.pods import Container, Json, PodTemplate, Resources
+from ptcompile.job.pods import Container, PodTemplate, Resources
 from ptcompile.kubernetes.merge_keys import MERGE_KEYS, OBJECT_KEYS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.job.pods import Json
 
 _CONTAINER_ORDER = (
     "name", "image", "imagePullPolicy", "command", "args", "workingDir", "ports", "envFrom", "env", "resources",

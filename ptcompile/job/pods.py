@@ -1,12 +1,18 @@
 """What the compiler knows of a pod: its template, the container that trains, and the amounts that it asks for."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, cast
 
 from ptcompile.kubernetes.names import never_shared
+from ptcompile.typed import NamedTuple, cast
 
-Json = Mapping[str, Any]
-"""A Kubernetes object or a part of one, as plain data. Never changed in place."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Json = Mapping[str, Any]
+    """A Kubernetes object or a part of one, as plain data. Never changed in place."""
 
 NOTHING: Json = {}
 
@@ -22,7 +28,7 @@ class Resources(NamedTuple):
     nulls: frozenset[tuple[str, str]] = frozenset()
     """What stays empty whatever the levels below say: ("limits", "cpu")."""
 
-    def over(self, below: "Resources") -> "Resources":
+    def over(self, below: Resources) -> Resources:
         """These amounts where they name a resource, and `below`'s elsewhere.
 
         A level that gives an amount names the resource whole: nothing of the level below is mixed in. A missing request
@@ -69,7 +75,7 @@ class Container(NamedTuple):
     mounts: tuple[Json, ...] = ()
     extra: Json = NOTHING
 
-    def with_env(self, env: Iterable[Json]) -> "Container":
+    def with_env(self, env: Iterable[Json]) -> Container:
         """The same with these variables."""
         return Container(*self[:4], tuple(env), *self[5:])  # by place: half of what _replace costs
 
@@ -91,10 +97,10 @@ class PodTemplate(NamedTuple):
     """What is removed from the finished template, whatever wrote it: a tree of the fields' names, with an item of
     a list by what names it, and as its leaves the places of the spec that say so."""
 
-    def with_main(self, main: Container) -> "PodTemplate":
+    def with_main(self, main: Container) -> PodTemplate:
         """The same with another container that trains."""
         return PodTemplate(main, *self[1:])
 
-    def with_env(self, env: Iterable[Json]) -> "PodTemplate":
+    def with_env(self, env: Iterable[Json]) -> PodTemplate:
         """The same with these variables of the container that trains."""
         return PodTemplate(self.main.with_env(env), *self[1:])

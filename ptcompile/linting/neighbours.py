@@ -1,28 +1,21 @@
 """The other objects of a stream, as rules see them: Services, and the workloads whose pods name them."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.kubernetes.index import SERVICE, selector
-from ptcompile.kubernetes.untyped import (
-    Json,
-    at,
-    items,
-    kind_of,
-    mapping,
-    namespace,
-    object_name,
-    string_map,
-    text,
-    texts,
-)
+from ptcompile.kubernetes.untyped import at, items, kind_of, mapping, namespace, object_name, string_map, text, texts
 from ptcompile.linting.stream import Stream
 from ptcompile.linting.subject import Subject, subject_of
 from ptcompile.linting.trainers import count
 from ptcompile.operators.common.job_labels import job_labels
 from ptcompile.operators.common.templates import templates_of
+from ptcompile.typed import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.simulation.rendezvous import Rendezvous
 
 _ALONE = (("v1", "Pod"), ("batch/v1", "Job"))
@@ -92,7 +85,7 @@ def labels_of(template: Json) -> dict[str, str]:
     return string_map(at(template, "metadata").get("labels"))
 
 
-def endpoint_service(subject: Subject) -> "tuple[Json, Rendezvous] | None":
+def endpoint_service(subject: Subject) -> tuple[Json, Rendezvous] | None:
     """The Service of the stream that the rendezvous is at, by its own name, and the rendezvous."""
     met = subject.met if subject.neighbours.of(SERVICE) else None
     if met is None or not met.host:

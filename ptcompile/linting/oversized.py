@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
-from ptcompile.kubernetes.untyped import Json, at, items, kind_of, mapping, text
+from ptcompile.kubernetes.untyped import at, items, kind_of, mapping, text
 from ptcompile.operators import all as operators
 from ptcompile.operators.common.templates import listed, templates_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 _KEYS = ("initContainers", "containers")
 _FIELDS = ("labels", "annotations")

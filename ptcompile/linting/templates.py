@@ -1,13 +1,19 @@
 """Pod templates of an object and their containers, as rules read them: with paths, each read once."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ptcompile.findings.diagnostics import Path
 from ptcompile.kubernetes.accelerators import counted
-from ptcompile.kubernetes.untyped import Json, at, mapping, text
+from ptcompile.kubernetes.untyped import at, mapping, text
 from ptcompile.kubernetes.wrappers import unwrapped
 from ptcompile.memo import cached_property
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 class Word(NamedTuple):

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Literal
 
 from ptcompile.findings.diagnostics import Edit, Path
 from ptcompile.kubernetes.goflags import atoi
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.kubernetes.untyped import Json, at, items, text, texts
+from ptcompile.kubernetes.untyped import at, items, text, texts
 from ptcompile.kubernetes.wrappers import base
 from ptcompile.linting.templates import Template
 from ptcompile.linting.torchrun import known, variable
@@ -17,11 +16,19 @@ from ptcompile.linting.workload import Workload
 from ptcompile.memo import cached_property
 from ptcompile.operators import all as operators
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Literal
+
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.operators.pods import Role
     from ptcompile.simulation import Pod
     from ptcompile.simulation.launch import Launch
     from ptcompile.simulation.rendezvous import Rendezvous
+
+    Origin = Literal["flag", "env", "operator", "default"]
+    """Who gives an option of torchrun its value: the command line, the user's PET_* variable, the operator's,
+    torchrun."""
 
 __all__ = [
     "POD",
@@ -32,9 +39,6 @@ __all__ = [
     "trainers",
     "variable",
 ]
-
-Origin = Literal["flag", "env", "operator", "default"]
-"""Who gives an option of torchrun its value: the command line, the user's PET_* variable, the operator's, torchrun."""
 
 PLAIN: dict[str, str] = {
     "nnodes": "WORLD_SIZE",

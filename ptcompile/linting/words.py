@@ -9,12 +9,14 @@ is there where an object of that kind stands in the stream, and `@blank` where a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from typing import Any, Final
 
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.linting.subject import Subject
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
 
 Needs = tuple[frozenset[str], ...]
 """Of each of these an object has at least one, or the rule finds nothing in it."""
@@ -22,10 +24,9 @@ Needs = tuple[frozenset[str], ...]
 _SIGNS: Final = "$&|<>;"
 _APART: Final = bytes(i if chr(i).isalnum() and i < 128 else ord(" ") for i in range(256))
 """Letters and digits as they are, and a space for each other byte."""
-_joined = Pattern(r"""[$"'\\)}](?:(?<=\w\$)|(?<=\w["'\\])["'\\]*[\w$]|(?<=[)}])["'\\]*[\w$])""", re.ASCII).search
+_joined = Pattern(r"""(?a)[$"'\\)}](?:(?<=\w\$)|(?<=\w["'\\])["'\\]*[\w$]|(?<=[)}])["'\\]*[\w$])""").search
 """Where a shell or the kubelet may make one word of several: `tor"ch"run`, `$A$B`, `${A}run`."""
-_joined_unquoted = tuple(Pattern(one, re.ASCII).search for one in (r"\$(?<=\w\$)", r"\)[\w$]", r"\}[\w$]"))
-"""The same where there are no quotes: an expression that begins with one sign is ten times as fast."""
+_WORD: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789_")
 
 
 def needs(text: str) -> Needs:
@@ -43,7 +44,7 @@ def words_of(subject: Subject) -> list[str] | None:
         texts |= _texts(subject.base.source)
     text = "\0".join(texts).casefold()
     quoted = '"' in text or "'" in text or "\\" in text
-    if _joined(text) if quoted else "$" in text and any(joined(text) for joined in _joined_unquoted):
+    if _joined(text) if quoted else "$" in text and _joined_unquoted(text):
         return None
     words = text.encode("ascii", "replace").translate(_APART).decode("ascii").split()
     words += [sign for sign in _SIGNS if sign in text]
@@ -51,6 +52,13 @@ def words_of(subject: Subject) -> list[str] | None:
         words.append("@blank")
     words += subject.stream.kinds
     return words
+
+
+def _joined_unquoted(text: str) -> bool:
+    """What `_joined` tells, of a text in lower case without quotes."""
+    if any(part[-1:] in _WORD for part in text.split("$")[:-1]):
+        return True
+    return any(part[:1] in _WORD or part[:1] == "$" for sign in ")}" for part in text.split(sign)[1:])
 
 
 _BOXES: Final = (list, tuple, Mapping)

@@ -21,8 +21,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from ptcompile.job.meeting import settled
 from ptcompile.job.model import Context, Job, Launch, Wiring, map_templates, unchanged
-from ptcompile.job.pods import Json, PodTemplate
+from ptcompile.job.pods import PodTemplate
 from ptcompile.kubernetes.versions import OWN_STORE, SHARED_STORE, torch_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.job.pods import Json
 
 
 def rendezvous(job: Job, context: Context) -> Job:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Final, Literal, TypeVar
 
 from ptcompile.kubernetes.credentials import is_credential
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.memo import kept
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final, Literal, TypeVar
+
+    _Value = TypeVar("_Value")
 
 HIDDEN = "***"
 """What stands in place of a secret."""
@@ -83,8 +88,6 @@ _SWITCHES = frozenset({"true", "false", "none", "null"})
 _PART = r"(?:(?:[A-Z]?[a-z]{1,15}|[A-Z]{1,8})\d{0,3}|\d{1,8})"
 _is_plain = Pattern(rf"{_PART}(?:[-_./: ]{_PART}){{0,5}}|</?[\w|. -]{{1,20}}>|\[[A-Z]{{1,10}}\]").fullmatch
 """Words, numbers, and marks such as `</s>` and `[PAD]`: no credential is made like that but by hand."""
-
-_Value = TypeVar("_Value")
 
 
 @lru_cache(maxsize=4096)

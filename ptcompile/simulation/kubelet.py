@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ptcompile.kubernetes import quantity
-from ptcompile.kubernetes.untyped import Json, at, items, mapping, text
+from ptcompile.kubernetes.untyped import at, items, mapping, text
 from ptcompile.operators.common.expansion import ContainerView, PodView, reference
 from ptcompile.simulation.budget import Budget
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 
 def expand_vars(text: str, env: Mapping[str, str], budget: Budget | None = None) -> str:

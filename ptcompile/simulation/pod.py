@@ -1,17 +1,23 @@
 """One pod as its processes see it, and the job that it belongs to."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.untyped import Json, kind_of, namespace, object_name
+from ptcompile.kubernetes.untyped import kind_of, namespace, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.memo import cached_property
 from ptcompile.operators.common.expansion import ContainerView, Expansion, PodView, Role, main_of
 from ptcompile.simulation import amounts, kubelet
 from ptcompile.simulation.launch import Launch, of_container
 from ptcompile.simulation.rendezvous import Rendezvous, rendezvous
+from ptcompile.typed import NamedTuple
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
 
 RANDOM = "-*****"
 """Stands for the five random characters behind a pod's name, where a pod is shown."""
@@ -23,7 +29,7 @@ class Pod:
     What costs something is computed once, when it is first asked for.
     """
 
-    def __init__(self, view: PodView, job: "Workload") -> None:
+    def __init__(self, view: PodView, job: Workload) -> None:
         self.view = view
         self.job = job
 

@@ -5,21 +5,29 @@ Go decodes a built-in kind (required fields, enums and list keys are no matter o
 apiextensions server holds an operator's object to its CRD.
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Final, NamedTuple
 
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.value_fixes import NO_ITEM, listed
 from ptcompile.kubernetes.versions import Version, Versions
+from ptcompile.typed import NamedTuple
 from ptcompile.validate import structure_scalars as scalars
 from ptcompile.validate.schemas import CORE, as_tuple, resolve
 from ptcompile.validate.structure_bounds import bounded_string, crd_amount, least_properties, list_bounds
-from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch
+from ptcompile.validate.structure_fault import Fault, Found, mismatch
 from ptcompile.validate.structure_further import further
 from ptcompile.validate.structure_hints import find_home, unknown_field, wrong_version
 
-Schema = Mapping[str, Any]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.validate.structure_fault import Check
+
+    Schema = Mapping[str, Any]
 
 NAMED: Final[dict[tuple[str, bool], Check]] = {
     ("Quantity", False): scalars.decoded_quantity,
@@ -37,7 +45,6 @@ NAMED: Final[dict[tuple[str, bool], Check]] = {
 
 _PLAIN: Final[dict[str, type]] = {"string": str, "boolean": bool}
 _BOUNDS: Final = ("enum", "pattern", "minLength", "maxLength", "format", "x-logic")
-
 
 NEWEST: Final = Versions().kubernetes
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache, lru_cache
-from typing import TYPE_CHECKING, Any, Final, Protocol, Self
 
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.vocabulary.checks import nnodes_range
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final, Protocol, Self
 
-class _Elastic(Protocol):
-    @property
-    def nnodes(self) -> int | str | None: ...
+    class _Elastic(Protocol):
+        @property
+        def nnodes(self) -> int | str | None: ...
 
-
-class _Role(Protocol):
-    @property
-    def replicas(self) -> int: ...
+    class _Role(Protocol):
+        @property
+        def replicas(self) -> int: ...
 
 
 class Fields:

@@ -12,18 +12,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, cast
 
-from ptcompile.documents.schema_files import Schema, load
+from ptcompile.documents.schema_files import load
+from ptcompile.typed import cast
 from ptcompile.vocabulary.blocks import CLUSTER_FILE, SPEC_FILE, Block
 from ptcompile.vocabulary.checks import CHECKS
 from ptcompile.vocabulary.fields import CLASSES, Plain
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any, Final
+
+    from ptcompile.documents.schema_files import Schema
     from ptcompile.vocabulary.cluster.devices import Accelerator, Fabric
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.cluster.queues import TopologyLevel
     from ptcompile.vocabulary.spec import Spec
+
+    _Read = Callable[[Any], Any]
+    """From decoded data to what is kept of it. Raises ValueError, without words, where the schema does not take it."""
 
 
 def spec(data: Any) -> Spec | None:
@@ -67,10 +74,6 @@ def level(node_label: str) -> TopologyLevel:
 def no_level() -> TopologyLevel:
     """A level of the network of which nothing is known."""
     return cast("TopologyLevel", _reader(CLUSTER_FILE, "TopologyLevel")({}))
-
-
-_Read = Callable[[Any], Any]
-"""From decoded data to what is kept of it. Raises ValueError, without words, where the schema does not take it."""
 
 
 def _read(file: str, definition: str, data: Any) -> Plain | None:
@@ -144,7 +147,7 @@ def _object(file: str, schema: Schema) -> _Read:
     return read_object
 
 
-class _Fields(dict[Any, "tuple[str, _Read] | None"]):
+class _Fields(dict["Any", "tuple[str, _Read] | None"]):
     """What each field of an object is called and read by, found out when a document first has it; None of no field."""
 
     def __init__(self, file: str, properties: Schema) -> None:

@@ -12,18 +12,20 @@ import signal
 import sys
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from ptcompile.cli.files import UsageError
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
     from multiprocessing.context import ForkProcess, SpawnProcess
+    from typing import Any, Final, TypeVar
 
     _Worker = ForkProcess | SpawnProcess
 
-T = TypeVar("T")
-R = TypeVar("R")
+    T = TypeVar("T")
+
+    R = TypeVar("R")
 
 _FIRST: Final = 8
 """Items before a fork, at most: what they load, no other process loads again."""

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
-from array import array
-from bisect import bisect_right
 from itertools import chain
-from typing import Any
 
 from ptcompile.documents.reader.nodes import Node, Parsed, find, scalars, walk
 from ptcompile.findings.diagnostics import Path, Problem, Span
 from ptcompile.kubernetes.patterns import Pattern
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from array import array
+    from typing import Any
 
 _rendered_from = Pattern(r"(?:[ \t]*(?:#(?! Source: )[^\n]*)?\n)*# Source: ([^\n]*)").match
 
@@ -107,6 +108,8 @@ class Document:
         if self._scalars is None:
             root = self.positions()
             self._scalars = scalars(root) if root is not None else []
+        from bisect import bisect_right
+
         at = bisect_right(self._scalars, (offset - self._start, len(self._source.text) if self._source else 0)) - 1
         return at >= 0 and offset - self._start < self._scalars[at][1]
 
@@ -137,11 +140,19 @@ class Source:
 
     def span(self, start: int, end: int) -> Span:
         """Offsets into the text as lines and columns from 1, the end exclusive."""
+        from bisect import bisect_right
+
         if self._line_starts is None:
-            self._line_starts = array("I", chain((0,), (match.end() for match in re.finditer("\n", self.text))))
+            self._line_starts = self._starts()
         starts = self._line_starts
         line, end_line = bisect_right(starts, start), bisect_right(starts, max(start, end))
         return Span(line, start - starts[line - 1] + 1, end_line, max(start, end) - starts[end_line - 1] + 1)
+
+    def _starts(self) -> array[int]:
+        import re
+        from array import array
+
+        return array("I", chain((0,), (match.end() for match in re.finditer("\n", self.text))))
 
     def offset(self, line: int, column: int) -> int:
         """The offset of a line and a column, both from 1."""
@@ -151,6 +162,8 @@ class Source:
 
     def in_scalar(self, line: int, column: int) -> bool:
         """Whether a place is inside a value or a key, so that a `#` there begins no comment."""
+        from bisect import bisect_right
+
         offset = self.offset(line, column)
         at = bisect_right(self.documents, offset, key=Document.start) - 1
         return at >= 0 and self.documents[at].holds(offset)

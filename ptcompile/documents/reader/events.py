@@ -7,7 +7,6 @@ stack, so depth is a count and not a crash, and aliases are counted by what they
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.documents.reader.frames import Frame, Value, attach, close
 from ptcompile.documents.reader.nodes import (
@@ -24,8 +23,10 @@ from ptcompile.documents.reader.tags import Infinite, note_tag, tagged
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.scalars import resolve
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import Any, Final
 
 _UNPRINTABLE: Final = Pattern("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _UNPRINTABLE_ASCII: Final = Pattern("[^\t\n\r\x20-\x7e]")

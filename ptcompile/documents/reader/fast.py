@@ -6,21 +6,18 @@ anchors, tags and merges. What could differ is read again by `reader.events`, so
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
-
+from ptcompile.documents.reader.extension import extension
 from ptcompile.documents.reader.nodes import MAX_DEPTH, MAX_DOCUMENT, MAX_VALUES, Finding, Parsed
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.scalars import resolve
 from ptcompile.memo import kept
 
-loads: Callable[[str], Any] | None
-try:
-    import ryaml
-except ImportError:  # no wheel for this platform: the exact reader reads everything
-    loads = None
-else:
-    loads = getattr(ryaml, "loads")  # noqa: B009 - the package has types, and does not list this name in them
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Final
+
+loads: Final = extension()
+"""`ryaml.loads`; None where it is not installed: the exact reader reads everything."""
 
 _bracket = Pattern(r"[\[{\]}]")
 # Words that kubectl takes for something else where they stand without quotes.

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ptcompile.documents.reader.events import events, unprintable
 from ptcompile.documents.reader.nodes import MAX_DEPTH, MAX_VALUES, Node, Refused
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def places(text: str) -> Node | None:

@@ -63,7 +63,7 @@ def _meant(name: str) -> str | None:
     if is_accelerator(name):
         return None
     lower = name.lower()
-    mig = _MIG.fullmatch(lower)
+    mig = _MIG.fullmatch(lower) if "mig" in lower else None
     if mig is not None:
         return f"nvidia.com/mig-{mig[1]}"
     domain, _, rest = lower.partition("/")

@@ -46,19 +46,26 @@ which append their variables.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import Final
 
-from ptcompile.findings.diagnostics import Edit, Fix, Path, Severity, field_path
+from ptcompile.findings.diagnostics import Edit, Fix, Path, field_path
 from ptcompile.kubernetes.index import SERVICE
 from ptcompile.kubernetes.patterns import Pattern
-from ptcompile.kubernetes.untyped import Json, at, items, text, texts
+from ptcompile.kubernetes.untyped import at, items, text, texts
 from ptcompile.kubernetes.wrappers import SHELLS, base, unwrapped
 from ptcompile.linting.environment import given_by_stream
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.views import views
 
-_REFERENCE = Pattern(r"(?<!\$)\$\(([A-Z][A-Z0-9_]*)\)")
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
+
+    from ptcompile.findings.terms import Severity
+    from ptcompile.kubernetes.untyped import Json
+
+_NAME: Final = "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+_LETTERS: Final = frozenset(_NAME[:26])
 _OPERATORS = Pattern(
     r"RANK|NODE_RANK|LOCAL_RANK|WORLD_SIZE|MASTER_ADDR|MASTER_PORT|JOB_COMPLETION_INDEX|PET_[A-Z_]+|V[CK]_[A-Z0-9_]+"
 )
@@ -122,8 +129,18 @@ def _referring(values: Sequence[object]) -> list[tuple[int, str]]:
 
 def _named(subject: Subject, value: str, known: Collection[str]) -> list[str]:
     """The variables that a text refers to and that are not known there."""
-    names = dict.fromkeys(_REFERENCE.findall(value))
+    names = dict.fromkeys(_references(value))
     return [name for name in names if name not in known and not _of_a_service(subject, name)]
+
+
+def _references(value: str) -> Iterator[str]:
+    """The names in `$(NAME)`, where the name is in capitals and no `$` stands before it."""
+    before, *parts = value.split("$(")
+    for part in parts:
+        name, closed, _ = part.partition(")")
+        if closed and name[:1] in _LETTERS and not name.strip(_NAME) and not before.endswith("$"):
+            yield name
+        before = part
 
 
 def _of_a_service(subject: Subject, name: str) -> bool:

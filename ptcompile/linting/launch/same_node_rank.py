@@ -41,16 +41,17 @@ Source: PyTorch 2.13, torch/distributed/elastic/rendezvous/static_tcp_rendezvous
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from ptcompile.kubernetes.untyped import Json, text
+from ptcompile.kubernetes.untyped import text
 from ptcompile.linting.parties import allies
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Subject
 from ptcompile.linting.trainers import Trainer, count
 from ptcompile.torchrun import option_name
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.kubernetes.untyped import Json
     from ptcompile.operators.pods import PodView
 
 

@@ -29,7 +29,6 @@ default size of /dev/shm.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
 from ptcompile.findings.diagnostics import Edit, Fix
@@ -44,7 +43,7 @@ from ptcompile.linting.subject import Container, Subject, Template
 from ptcompile.operators import all as operators
 
 _SCRIPT = r"(?:^|[\s/])(?:train|finetune|fine_tune|pretrain)[\w.-]*\.py"
-_TORCH = Pattern(rf"torch|lightning|deepspeed|megatron|nemo|{_SCRIPT}", re.IGNORECASE)
+_TORCH = Pattern(rf"(?i)torch|lightning|deepspeed|megatron|nemo|{_SCRIPT}")
 _NAME = "dshm"
 _LEAST = 1 << 30
 """Bytes of memory of which half is worth having."""

@@ -55,12 +55,13 @@ Source: Kubernetes 1.36, init containers end before the containers start.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.linting.rule import Found, Rule, found_at
 from ptcompile.linting.subject import Container, Subject, Template, Word
+from ptcompile.typed import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ptcompile.simulation.rendezvous import Rendezvous
 

@@ -9,7 +9,6 @@ torchrun waits for the nodes. Older drivers hold the pods back until so many nod
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.job.device_claims import Claim, channel_template
@@ -18,7 +17,10 @@ from ptcompile.kubernetes.versions import Version
 from ptcompile.operators.common.emitting import SPEC, cannot, object_metadata
 from ptcompile.vocabulary.cluster import hardware
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _ON_BY_DEFAULT: Version = (1, 34)

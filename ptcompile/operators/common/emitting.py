@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
 
-from ptcompile.findings.diagnostics import Authority, Path, Problem, field_path
+from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.job.model import Job, Role
-from ptcompile.job.pods import Json
 from ptcompile.kubernetes import names
 from ptcompile.operators.common import queues
 from ptcompile.operators.common.queue_marks import MULTI_KUEUE
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
+    from ptcompile.findings.terms import Authority
+    from ptcompile.job.pods import Json
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 COMPLETION_INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"

@@ -7,9 +7,8 @@ what is left: a refusal where no place is known, a warning where the operator me
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from ptcompile.findings.diagnostics import Authority, Path, Problem, field_path
+from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.job.model import Job, Target
 from ptcompile.kubernetes import names
 from ptcompile.operators.common import queue_marks, queues
@@ -17,7 +16,9 @@ from ptcompile.operators.common.changes import there
 from ptcompile.operators.common.emitting import RUN_POLICY, SPEC, cannot, role_path
 from ptcompile.operators.common.queues import gang, gang_scheduler, level_of, nearness_by, queue_of, together
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ptcompile.findings.terms import Authority
     from ptcompile.vocabulary.cluster.model import ClusterProfile
 
 _QUEUE = (*SPEC, "queue")
