@@ -52,7 +52,7 @@ class Subject(Workload):
         """The trainers that torchrun starts, by whom they are to meet; none where a file does not decide it all."""
         from ptcompile.linting.grouping import parties
 
-        return parties(self, self.trainers)
+        return parties(self.trainers, self.groups)
 
     @cached_property
     def groups(self) -> tuple[tuple[Trainer, ...], ...]:

@@ -47,14 +47,24 @@ class Container:
         """The container's name, or an empty string."""
         return text(self.spec.get("name"))
 
+    @cached_property
+    def limits(self) -> Json:
+        """The limits as written."""
+        return at(self.spec, "resources", "limits")
+
+    @cached_property
+    def requests(self) -> Json:
+        """The requests as written."""
+        return at(self.spec, "resources", "requests")
+
     def amounts(self, half: str) -> Json:
         """`limits` or `requests` as written."""
-        return at(self.spec, "resources", half)
+        return self.limits if half == "limits" else self.requests
 
     @cached_property
     def accelerators(self) -> int:
         """Accelerators, or slices of them, in the limits, else in the requests; 0 where nothing can be read."""
-        return counted(self.amounts("limits")) or counted(self.amounts("requests"))
+        return counted(self.limits) or counted(self.requests)
 
     @cached_property
     def argv(self) -> tuple[Word, ...]:

@@ -69,16 +69,12 @@ class Trainer:
         """What stands there: `command`, `args`, `env`, and in a container all the rest."""
         self.kind = kind
         self.manifest = manifest
-
-    @property
-    def launch(self) -> Launch:
+        self.launch: Launch = pod.launch
         """What its command line starts."""
-        return self.pod.launch
-
-    @property
-    def torchrun(self) -> bool:
+        self.torchrun = seen.launcher == "torchrun"
         """Whether torchrun starts it, beyond doubt."""
-        return self.seen.launcher == "torchrun"
+        self.options: Mapping[str, str] = seen.options
+        """All options as torchrun would hold them."""
 
     @property
     def starter(self) -> str:
@@ -141,11 +137,6 @@ class Trainer:
             return False
         said = self.launch.options.get("standalone", self.launch.env.get("PET_STANDALONE", "0"))
         return (atoi(said) or 0) != 0
-
-    @property
-    def options(self) -> Mapping[str, str]:
-        """All options as torchrun would hold them."""
-        return self.seen.options
 
     def origin(self, option: str) -> Origin:
         """Who gives an option its value."""
@@ -254,13 +245,10 @@ def trainers(subject: Workload) -> tuple[Trainer, ...]:
     """The roles that train, each with the place where its container is written."""
     if not operators.part(subject.kind, "options") and not any(launches(template) for template in subject.templates):
         return ()
-    job = subject.job
-    if job is None or job.expansion.refused:
+    if subject.job is None or subject.job.expansion.refused:
         return ()
-    from ptcompile.simulation.meeting import training
-
     found = []
-    for role, pod, seen in training(job):
+    for role, pod, seen in subject.leads:
         written = _written(subject, role.name)
         if written is not None:
             found.append(Trainer(role, pod, seen, *written, subject.kind, subject.manifest))

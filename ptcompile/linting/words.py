@@ -4,7 +4,7 @@ Half of a cold start would be rules that have nothing to find: each is a file of
 table with its needs: words apart by spaces are all needed, of `a/b` one is enough, and letter case means nothing. A
 word is a run of ASCII letters and digits in a key or a text of the object, or one of the signs `$ & | < > ;`:
 `nvidia.com/gpu` has `nvidia`, `com` and `gpu`, `--nproc_per_node` has `nproc`, `per` and `node`. The word `@Service`
-is there where an object of that kind stands in the stream.
+is there where an object of that kind stands in the stream, and `@blank` where a text has a blank or a line's end.
 """
 
 from __future__ import annotations
@@ -42,12 +42,14 @@ def words_of(subject: Subject) -> list[str] | None:
     texts = subject.stream.texts.get(id(subject.manifest)) or _texts(subject.manifest)
     if subject.base is not None:
         texts |= _texts(subject.base.source)
-    text = "\n".join(texts).casefold()
+    text = "\0".join(texts).casefold()
     quoted = '"' in text or "'" in text or "\\" in text
     if _joined(text) if quoted else "$" in text and _joined_unquoted(text):
         return None
     words = text.encode("ascii", "replace").translate(_APART).decode("ascii").split()
     words += [sign for sign in _SIGNS if sign in text]
+    if text.split(None, 1) != [text]:
+        words.append("@blank")
     words += subject.stream.kinds
     return words
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from ptcompile.kubernetes.untyped import Json
     from ptcompile.operators.common.base import Base
     from ptcompile.simulation import Job
-    from ptcompile.simulation.meeting import Meeting
+    from ptcompile.simulation.meeting import Lead
+    from ptcompile.simulation.rendezvous import Rendezvous
 
 
 class Workload:
@@ -95,14 +96,19 @@ class Workload:
             return None
         if self.kind not in RUNS_PODS:
             return None
-        return job_of(self.manifest, Objects((self.manifest,), self.stream.deciding), self.versions, None)
+        return job_of(self.manifest, self.stream.deciding, self.versions, None)
 
     @cached_property
-    def meeting(self) -> Meeting | None:
-        """How the pods of the job meet; None for kinds without pods."""
-        from ptcompile.simulation.meeting import meeting
+    def leads(self) -> list[Lead]:
+        """The roles that train, each with its first pod and how that meets the others; none for kinds without pods."""
+        from ptcompile.simulation.meeting import training
 
-        return meeting(self.job) if self.job is not None else None
+        return training(self.job) if self.job is not None else []
+
+    @property
+    def met(self) -> Rendezvous | None:
+        """How the first pod that trains meets the others; None for kinds without pods."""
+        return self.leads[0][2] if self.leads else None
 
     @cached_property
     def neighbours(self) -> Objects:

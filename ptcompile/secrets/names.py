@@ -6,10 +6,11 @@ from functools import lru_cache
 
 from ptcompile.kubernetes.credentials import is_credential
 from ptcompile.kubernetes.patterns import Pattern
+from ptcompile.memo import kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Final, TypeVar
+    from typing import Final, Literal, TypeVar
 
     _Value = TypeVar("_Value")
 
@@ -98,12 +99,20 @@ def normal(name: str) -> str:
 
 def is_secret(name: str, value: object = None) -> bool:
     """Whether a name says that its value is a secret. Doubtful names need a value that looks like one."""
-    known = normal(name)
-    if _SECRET.search(known) is not None:
-        return not _is_path(value) if known.endswith(("_FILE", "_PATH", "CREDENTIALS", "PWD")) else True
-    if value is None or _DOUBTFUL.search(known) is None:
+    sort = _sort(name)
+    if sort == "secret":
+        return not _is_path(value) if normal(name).endswith(("_FILE", "_PATH", "CREDENTIALS", "PWD")) else True
+    if value is None or sort == "plain":
         return False
     return not isinstance(value, bool | int | float) and not (isinstance(value, str) and _is_harmless(value))
+
+
+@kept(4096)
+def _sort(name: str) -> Literal["secret", "doubtful", "plain"]:
+    known = normal(name)
+    if _SECRET.search(known) is not None:
+        return "secret"
+    return "plain" if _DOUBTFUL.search(known) is None else "doubtful"
 
 
 def _is_path(value: object) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ptcompile.kubernetes.index import Objects
 from ptcompile.kubernetes.quantity import Quantity
-from ptcompile.kubernetes.untyped import kind_of, namespace, object_name, text
+from ptcompile.kubernetes.untyped import kind_of, namespace, object_name
 from ptcompile.kubernetes.versions import Versions
 from ptcompile.memo import cached_property
 from ptcompile.operators.common.expansion import ContainerView, Expansion, PodView, Role, main_of
@@ -94,15 +94,6 @@ class Pod:
         """The main container's variables in order, `$(X)` expanded; what no manifest holds reads `<source>`."""
         main = self.main
         return {} if main is None else kubelet.environment(main, self.view)
-
-    def variable(self, name: str) -> str:
-        """One of the main container's variables, empty where it has none: the others need not be looked at."""
-        if self.main is None or "env" in self.__dict__:
-            return self.env.get(name, "")
-        found = [entry for entry in self.main.env if entry.get("name") == name]
-        if not found or "$" in text(found[-1].get("value")):
-            return self.env.get(name, "")
-        return kubelet.value(found[-1], self.view)
 
     @property
     def command(self) -> list[str] | None:

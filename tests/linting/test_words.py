@@ -77,6 +77,13 @@ def test_manifests_from_everywhere() -> None:
         assert_same([one])
 
 
+@pytest.mark.parametrize(
+    ("texts", "there"), [(["a", "b"], False), (["a b"], True), (["a\tb"], True), (["a\n"], True), (["", "a"], False)]
+)
+def test_a_blank_is_a_word(texts: list[str], there: bool) -> None:
+    assert ("@blank" in (words_of(Subject({"args": texts})) or ())) is there
+
+
 SPLIT = """\
 apiVersion: kubeflow.org/v1
 kind: PyTorchJob

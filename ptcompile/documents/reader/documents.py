@@ -116,7 +116,7 @@ class Document:
     def positions(self) -> Node | None:
         """Where its values stand, as offsets from `start()`; None for a document that was no text."""
         if self._root is None and self._source is not None:
-            self._root = self._source.positions(self._start, self._end)
+            self._root = self._source.positions(self._start, self._end, fast=self.texts is not None)
         return self._root
 
 
@@ -173,9 +173,13 @@ class Source:
         at = self.text.find("\n", start, end)
         return end if at < 0 else at - (self.text[at - 1] == "\r")
 
-    def positions(self, start: int, end: int) -> Node | None:
-        """Read a part of the text again, for the positions of its values."""
+    def positions(self, start: int, end: int, *, fast: bool = False) -> Node | None:
+        """Read a part of the text again, for the positions of its values. `fast`: it was taken by the fast reader."""
         text = self.text[start:end]
+        if fast:
+            from ptcompile.documents.reader.places import places
+
+            return places(text)
         if self.is_json:
             from ptcompile.documents.reader.json_stream import as_yaml
 

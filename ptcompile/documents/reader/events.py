@@ -36,7 +36,7 @@ _SLASH_ESCAPE: Final = re.compile(r"(?<!\\)(?:\\\\)*\\/")
 def parse(text: str) -> Parsed:
     """Read one document. Never raises on its content: a refusal is a finding, and the data is then `None`."""
     findings: list[Finding] = []
-    if bad := (_UNPRINTABLE_ASCII if text.isascii() else _UNPRINTABLE).search(text):
+    if bad := unprintable(text):
         code = ord(bad[0])
         message = f"the character U+{code:04X} is not allowed in YAML"
         cure = "remove it, or write it as an escape between double quotes"
@@ -50,7 +50,13 @@ def parse(text: str) -> Parsed:
     return Parsed(value.data, value.node, findings)
 
 
-def _events(text: str) -> Iterator[Any]:
+def unprintable(text: str) -> re.Match[str] | None:
+    """The first character that YAML does not allow."""
+    return (_UNPRINTABLE_ASCII if text.isascii() else _UNPRINTABLE).search(text)
+
+
+def events(text: str) -> Iterator[Any]:
+    """The events of PyYAML's parser. Raises `Refused` where it raises an error."""
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -90,7 +96,7 @@ def _read(text: str, findings: list[Finding], *, check_slash: bool) -> Value | N
     anchors: dict[str, Value | None] = {}
     root: Value | None = None
     total = 0
-    for event in _events(text):
+    for event in events(text):
         kind = type(event)
         if kind is kinds.ScalarEvent:
             if check_slash and event.style == '"':

@@ -123,8 +123,8 @@ def _changes(number: float) -> bool:
 
 def _may_be_no_strings(texts: frozenset[str], text: str) -> bool:
     """Whether kubectl may take one of the strings for something else: `on`, or `0o7` that is not in quotes."""
-    low = [one for one in texts if one < ":"]  # digits and signs stand before it
-    suspects = [*(texts & _words), *[one for one in low if one[:1] in _number_start and one[:2] != "--"]]
+    low = [one for one in texts if one < ":"]  # as all numbers are, and few words
+    suspects = [*_words & texts, *[one for one in low if one[:1] in _number_start and one[:2] != "--"]]
     return any(_is_no_string(one) and _may_be_plain(text, one) for one in suspects)
 
 

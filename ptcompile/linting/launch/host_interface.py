@@ -82,7 +82,7 @@ def _more_networks(template: Template) -> bool:
 
 def _network_device(container: Container) -> bool:
     """Whether it asks for devices that may bring an interface: any extended resource that is not an accelerator."""
-    return any("/" in str(name) and not is_accelerator(str(name)) for name in container.amounts("limits"))
+    return any("/" in str(name) and not is_accelerator(str(name)) for name in container.limits)
 
 
 RULE = Rule("host-interface", _check, severity="error", stage="run", authority="ptcompile")

@@ -68,8 +68,8 @@ def _check(subject: Subject) -> Iterator[Found]:
 
 def _of(container: Container, limit: Json) -> Iterator[Found]:
     defaults = {**mapping(limit.get("max")), **mapping(limit.get("default"))}
-    limits = {**defaults, **container.amounts("limits")}
-    requests = {**defaults, **mapping(limit.get("defaultRequest")), **limits, **container.amounts("requests")}
+    limits = {**defaults, **container.limits}
+    requests = {**defaults, **mapping(limit.get("defaultRequest")), **limits, **container.requests}
     for field, side, amounts in (("max", "limits", limits), ("min", "requests", requests)):
         for resource, bound in mapping(limit.get(field)).items():
             allowed, asked = quantity.parse(bound), quantity.parse(_text(amounts.get(resource)))

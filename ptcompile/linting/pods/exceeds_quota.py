@@ -91,7 +91,7 @@ def _limits(subject: Subject, resource: str, counts: dict[str, int]) -> Quantity
     total = Quantity(0)
     for template in subject.templates:
         for container in template.containers:
-            amount = quantity.parse(container.amounts("limits").get(resource))
+            amount = quantity.parse(container.limits.get(resource))
             if amount is not None and not container.init:
                 total = total + amount * counts.get(template.role, template.replicas)
     return total
