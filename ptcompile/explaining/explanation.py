@@ -126,14 +126,10 @@ def explain(
                 )
                 for one in own
             ]
-            job = Explained(
-                streams.resource(document.data) or "TrainingJob",
-                compiled.target.name,
-                "caller" if target else "spec" if document.data["spec"].get("target") else "default",
-                tuple(range(first, len(manifests))),
-                trace(compiled.steps() if compiled.steps else ()),
-            )
-            jobs.append(job)
+            name = streams.resource(document.data) or "TrainingJob"
+            by = "caller" if target else "spec" if document.data["spec"].get("target") else "default"
+            steps = trace(compiled.steps() if compiled.steps else ())
+            jobs.append(Explained(name, compiled.target.name, by, tuple(range(first, len(manifests))), steps))
     if not read.documents and not read.problems:
         diagnostics.append(streams.stamp(streams.nothing(), None, filename))
     told = left(read, diagnostics, advised, asked, filename).told
