@@ -162,14 +162,25 @@ def test_a_mistake_in_a_spec_needs_no_pydantic(mistake: str) -> None:
     assert "ptcompile.vocabulary.faults" in loaded
 
 
+NO_USE = {"typing", "re", "enum", "json", "contextlib", "argparse", "importlib.util", "math", "array", "bisect"}
+"""Modules of Python's own that are 1 to 10 % of a cold start each: what they are for is written out, or waits."""
+
+
 @pytest.mark.parametrize("text", [POD, PYTORCHJOB, JOB], ids=["Pod", "PyTorchJob", "Job"])
-def test_a_clean_manifest_needs_none_of_these_modules_of_python(text: str, tmp_path: Path) -> None:
-    """Of the command too: each is between 1 and 10 % of a cold lint. What they are for is written out, or waits."""
+def test_linting_a_clean_manifest_needs_little_of_python(text: str, tmp_path: Path) -> None:
     path = tmp_path / "manifest.yaml"
     path.write_text(text, encoding="utf-8")
     loaded = _commanded("lint", str(path)) - _loaded("pass")
-    assert not loaded & {"typing", "re", "enum", "json", "contextlib", "argparse", "importlib.util", "math", "array"}
+    assert not loaded & NO_USE
     assert "ryaml._ryaml" in loaded
+
+
+@pytest.mark.parametrize("words", [(), ("compile",), ("compile", "--no-lint")])
+def test_compiling_a_spec_needs_little_of_python(words: tuple[str, ...], tmp_path: Path) -> None:
+    path = tmp_path / "spec.yaml"
+    path.write_text(SPEC, encoding="utf-8")
+    loaded = _commanded(*words, str(path)) - _loaded("pass")
+    assert not loaded & (NO_USE - {"math"} if "--no-lint" in words else {"typing", "json", "argparse"})
 
 
 def test_the_command_is_english_and_asks_no_terminal(tmp_path: Path) -> None:

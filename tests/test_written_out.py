@@ -34,6 +34,19 @@ def _is_scalar_number(text: str) -> bool:
     return _INTEGER.fullmatch(text) is not None or _FLOAT.fullmatch(text) is not None
 
 
+def _needs_quotes(text: str) -> bool:
+    simple = r"(?:--?(?=[A-Za-z]))?[A-Za-z_/$(][A-Za-z0-9_./$()=+*@%,;~^&|<>!?\\'\"\[\]{}-]*"
+    indicator = r"[\s,\[\]{}#&*!|>'\"%@`]|[-?:](?:\s|$)|---|\.\.\.|[^\x20-\x7e].*\s$"
+    if re.fullmatch(simple, text):
+        return text.lower() in scalars._QUOTED_WORDS
+    if re.fullmatch("[0-9]+", text) or text.lower() in scalars._QUOTED_WORDS:
+        return True
+    if re.match(indicator, text) or scalars._breaks(text):
+        return True
+    number = text[0] in scalars._NUMBER_START and scalars._numberish(text)
+    return bool(number) and not scalars._dotted(text)
+
+
 TAKEN: dict[str, tuple[Callable[[str], bool], Callable[[str], bool], str, int]] = {
     "a quantity": (
         lambda text: (
@@ -51,6 +64,7 @@ TAKEN: dict[str, tuple[Callable[[str], bool], Callable[[str], bool], str, int]] 
         "018+.eExXbBoaF",
         4,
     ),
+    "a text that needs quotes": (_needs_quotes, scalars.needs_quotes, "-?:.,{#%@ \nAe0_+xé\u2028", 4),
     "a tag": (_whole(r"(?a)\w[\w.-]{0,127}"), lambda text: why_not_image(f"a:{text}") is None, "aZ0_.-+é", 4),
     "a key of an old server's environment": (
         _whole(r"[-._a-zA-Z][-._a-zA-Z0-9]*"),

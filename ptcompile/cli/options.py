@@ -12,6 +12,12 @@ if TYPE_CHECKING:
     from ptcompile.extending import Extensions
 
 
+def add_common(parser: argparse.ArgumentParser) -> None:
+    """Add --cluster, and the form of the findings."""
+    parser.add_argument("--cluster", metavar="FILE", help="the cluster profile (kind: ClusterProfile)")
+    add_output_format(parser)
+
+
 def add_output_format(parser: argparse.ArgumentParser) -> None:
     """Add --output-format, the form of the findings."""
     parser.add_argument(

@@ -6,15 +6,19 @@ quoted where any reader would take it for something else; text of several lines 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
-from re import Match
 
 from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.kubernetes.scalars import needs_quotes
 
+try:
+    from _json import encode_basestring as _json_text  # what json.dumps asks, without json and the re that it imports
+except ImportError:
+    from json.encoder import encode_basestring as _json_text
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from re import Match
     from typing import Any, Final
 
 # Readers take a key for a key only within 1,024 characters; longer ones need the explicit `? ` form.
@@ -149,7 +153,7 @@ _plain: Final = _Plain()
 
 def _quoted(value: str) -> str:
     """Double quotes with JSON's escapes, which all readers share; never surrogate pairs, which kubectl refuses."""
-    text = json.dumps(value, ensure_ascii=False)
+    text = _json_text(value)
     return text if text.isascii() and text.isprintable() else _escaped.sub(_escape, text)
 
 

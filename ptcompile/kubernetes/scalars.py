@@ -146,9 +146,12 @@ _numberish = Pattern(
     r"|[0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt \t].*)?"
 ).fullmatch
 _dotted = Pattern(r"[0-9]+(?:\.[0-9]+){2,}").fullmatch
-# Characters that may stand anywhere in a plain scalar, and those that may begin one; an option is such a one too.
-_simple = Pattern(r"(?:--?(?=[A-Za-z]))?[A-Za-z_/$(][A-Za-z0-9_./$()=+*@%,;~^&|<>!?\\'\"\[\]{}-]*").fullmatch
-_indicator = Pattern(r"[\s,\[\]{}#&*!|>'\"%@`]|[-?:](?:\s|$)|---|\.\.\.|[^\x20-\x7e].*\s$")
+_LETTERS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz")
+# Characters that may begin a plain scalar, and those that may stand anywhere in one.
+_simple_start: Final = _LETTERS | frozenset("_/$(")
+_is_simple: Final = (_LETTERS | frozenset("0123456789_./$()=+*@%,;~^&|<>!?\\'\"[]{}-")).issuperset
+_INDICATORS: Final = frozenset(",[]{}#&*!|>'\"%@`")
+_NUMBERISH: Final = "0123456789_.:eE+-xXoObBaAcCdDfF"
 _breaking = Pattern(
     r": |:$| #|\s$|[\x00-\x1f\x7f-\xa0\u1680\u2000-\u200f\u2028-\u202f\u205f-\u206f\u3000\ufeff\ufff9-\uffff]"
     r"|[\ud800-\udfff]"
@@ -160,15 +163,24 @@ def needs_quotes(text: str) -> bool:
 
     True where one of them reads the plain text as anything else, or where it cannot stand plain at all.
     """
-    if _simple(text):
+    option = len(text) - len(text.lstrip("-"))
+    begins = text[option : option + 1] in _LETTERS if 1 <= option <= 2 else text[:1] in _simple_start
+    if begins and _is_simple(text):
         return text.lower() in _QUOTED_WORDS
     if text.isdecimal() and text.isascii():
         return True
-    if not text or text.lower() in _QUOTED_WORDS or _indicator.match(text) or _breaks(text):
+    if not text or text.lower() in _QUOTED_WORDS or _is_indicator(text) or _breaks(text):
         return True
-    if text[0] not in _NUMBER_START:
+    if text[0] not in _NUMBER_START or (text.strip(_NUMBERISH) and text[4:5] != "-"):
         return False
     return bool(_numberish(text)) and not _dotted(text)
+
+
+def _is_indicator(text: str) -> bool:
+    """Whether a string that is not empty begins with what is a mark in YAML."""
+    if text[0] in _INDICATORS or text[0].isspace() or text.startswith(("---", "...")):
+        return True
+    return text[0] in "-?:" and (len(text) == 1 or text[1].isspace())
 
 
 def _breaks(text: str) -> bool:

@@ -9,11 +9,11 @@ What is taken here they take too, as an object that is equal field by field: tes
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 
 from ptcompile.documents.schema_files import load
+from ptcompile.kubernetes.patterns import Pattern
 from ptcompile.typed import cast
 from ptcompile.vocabulary.blocks import CLUSTER_FILE, SPEC_FILE, Block
 from ptcompile.vocabulary.checks import CHECKS
@@ -223,11 +223,12 @@ def _text(pattern: str | None, longest: int | None) -> _Read:
     """
     if pattern is None or longest is not None:
         return _exactly(str)
+    search = Pattern(pattern).search
 
     def read_text(value: Any) -> str:
         if type(value) is not str or "\n" in value:
             raise ValueError
-        if re.search(pattern, value) is None:  # compiled where there is a value, once
+        if search(value) is None:
             raise ValueError
         return value
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import os
 from collections.abc import Mapping, Sequence
 
@@ -16,6 +15,7 @@ from ptcompile.verbs import compile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
     from typing import Any
 
     from ptcompile.vocabulary.cluster.model import ClusterProfile
