@@ -28,6 +28,14 @@ def structure(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: st
     return root_check(kind, kubernetes)(manifest if isinstance(manifest, dict) else dict(manifest)) or []
 
 
+def complete(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str) -> bool:
+    """Whether `structure` finds nothing in an operator's object, no field of whose spec is null or a fraction.
+
+    In such objects what is equal is the same: 1, 1.0 and True are never of one field. May be False of one of them.
+    """
+    return root_check(kind, kubernetes, complete=True)(manifest) is None
+
+
 def covered(faults: list[Fault]) -> set[Path]:
     """The paths of which nothing more is to be said: where the faults are, and fields that they probably mean."""
     paths: set[Path] = set()
@@ -46,7 +54,7 @@ def outside(problem: Problem, paths: set[Path]) -> bool:
 
 
 @cache
-def root_check(kind: tuple[str, str], kubernetes: str) -> Check:
+def root_check(kind: tuple[str, str], kubernetes: str, *, complete: bool = False) -> Check:
     """The compiled check of a kind's whole manifest."""
     if kind in BUILT_IN:
         return definition(CORE, BUILT_IN[kind], kubernetes, False)
@@ -58,7 +66,7 @@ def root_check(kind: tuple[str, str], kubernetes: str) -> Check:
         return definition(place.document, place.definition, kubernetes, False)
     document = CUSTOM[kind]
     schema = load(document)
-    scope = Scope(document, schema["x-kubernetes-version"], True, as_tuple(kubernetes))
+    scope = Scope(document, schema["x-kubernetes-version"], True, as_tuple(kubernetes), complete)
     return without_status(compile_node(schema, scope))
 
 

@@ -50,20 +50,33 @@ class Scope(NamedTuple):
     crd: bool
     server: Version = NEWEST
     """The API server that holds an object to the CRD; `version` is the one whose types the CRD was made of."""
+    complete: bool = False
+    """Whether to doubt what is no mistake of a CRD's object: nulls, fractions such as 4.0, what no schema describes."""
+
+
+def doubted(value: Any) -> Found:
+    """What `Scope.complete` takes for a mistake."""
+    return [mismatch("value", value)]
+
+
+def doubtful(scope: Scope) -> frozenset[type]:
+    """The types of the values that are doubted wherever they stand."""
+    return frozenset({type(None), float} if scope.complete else ())
 
 
 class Checks(dict[str, "Check | None"]):
     """The checks of an object's fields, each compiled when a document first has the field."""
 
-    def __init__(self, properties: Mapping[str, Schema], scope: Scope) -> None:
+    def __init__(self, properties: Mapping[str, Schema], scope: Scope, *, any_other: bool) -> None:
         super().__init__()
         self.properties = properties
         self.scope = scope
+        self.other = scalars.anything if any_other else None
 
     def __missing__(self, key: str) -> Check | None:
         field = self.properties.get(key)
         if field is None or not in_version(field, self.scope.version):
-            return None
+            return self.other
         check = self[key] = compile_node(field, self.scope)
         return check
 
@@ -76,21 +89,24 @@ def in_version(field: Schema, version: str) -> bool:
 
 
 @cache
-def definition(document: str, name: str, version: str, crd: bool, server: Version = NEWEST) -> Check:
+def definition(
+    document: str, name: str, version: str, crd: bool, server: Version = NEWEST, complete: bool = False
+) -> Check:
     """The compiled definition of a schema file."""
     if document == CORE and (name, crd) in NAMED:
         return NAMED[name, crd]
     schema = load(document)["$defs"][name]
     if crd and "x-in-crd" in schema:
-        return definition(*resolve(document, schema["x-in-crd"]), version, crd, server)
-    return compile_node(schema, Scope(document, version, crd, server))
+        return definition(*resolve(document, schema["x-in-crd"]), version, crd, server, complete)
+    return compile_node(schema, Scope(document, version, crd, server, complete))
 
 
 def compile_node(schema: Schema, scope: Scope) -> Check:
     """The check of one schema node, for values that are not null."""
     if "$ref" in schema:
         crd = scope.crd and not schema.get("x-decoded")
-        return definition(*resolve(scope.document, schema["$ref"]), scope.version, crd, scope.server)
+        complete = scope.complete and crd
+        return definition(*resolve(scope.document, schema["$ref"]), scope.version, crd, scope.server, complete)
     check = _typed(schema, scope)
     return further(check, schema, scope.server) if scope.crd else check
 
@@ -107,7 +123,9 @@ def _typed(schema: Schema, scope: Scope) -> Check:
         return crd_amount(schema)
     if kind == "integer":
         return _integer(schema, scope)
-    return {"boolean": scalars.boolean, "number": scalars.number, "any": scalars.anything}[kind]
+    if kind == "any":
+        return doubted if scope.complete else scalars.anything
+    return {"boolean": scalars.boolean, "number": scalars.number}[kind]
 
 
 def _integer(schema: Schema, scope: Scope) -> Check:
@@ -128,7 +146,7 @@ def _plain_type(schema: Schema) -> type | None:
 
 def _object(schema: Schema, scope: Scope) -> Check:
     if schema.get("x-kubernetes-preserve-unknown-fields") and not schema.get("properties"):
-        return _any_object
+        return doubted if scope.complete else _any_object
     if isinstance(schema.get("additionalProperties"), dict):
         return _map(schema["additionalProperties"], scope)
     return _fields(schema, scope)
@@ -140,10 +158,11 @@ def _any_object(value: Any) -> Found:
 
 def _fields(schema: Schema, scope: Scope) -> Check:
     properties: Mapping[str, Schema] = schema.get("properties", {})
-    checks = Checks(properties, scope)
+    any_other = bool(schema.get("x-kubernetes-preserve-unknown-fields")) and not scope.complete
+    checks = Checks(properties, scope, any_other=any_other)
     plain = {k: t for k, s in properties.items() if (t := _plain_type(s)) and in_version(s, scope.version)}
     required = tuple(schema.get("required", ())) if scope.crd else ()
-    any_other = bool(schema.get("x-kubernetes-preserve-unknown-fields"))
+    doubts = doubtful(scope)
 
     def check(value: Any) -> Found:
         if type(value) is not dict and not isinstance(value, dict):
@@ -153,10 +172,10 @@ def _fields(schema: Schema, scope: Scope) -> Check:
             if type(item) is plain.get(key):
                 continue
             field = checks[key]
-            if field is None and any_other:
-                continue
             if field is None:
                 found = [_unknown(key, properties, scope, value)]
+            elif type(item) in doubts:
+                found = doubted(item)  # type: ignore[assignment]
             elif item is None or (found := field(item)) is None:  # type: ignore[assignment]
                 continue
             else:
@@ -230,15 +249,19 @@ def _fields_of(schema: Schema, scope: Scope) -> Mapping[str, Any]:
 def _map(values: Schema, scope: Scope) -> Check:
     plain = _plain_type(values)
     check_item = compile_node(values, scope)
+    doubts = doubtful(scope)
 
     def check(value: Any) -> Found:
         if type(value) is not dict and not isinstance(value, dict):
             return [mismatch("object", value)]
         faults: Found = None
         for key, item in value.items():
-            if type(item) is plain or item is None:
+            if type(item) in doubts:
+                found = doubted(item)
+            elif type(item) is plain or item is None:
                 continue
-            found = check_item(item)
+            else:
+                found = check_item(item)
             if found is not None:
                 _adopt(found, key)
                 faults = found if faults is None else faults + found
@@ -253,6 +276,7 @@ def _list(schema: Schema, scope: Scope) -> Check:
     check_item = compile_node(items, scope)
     as_whole = list_bounds(schema, _defaults(items, scope)) if scope.crd else None
     crd = scope.crd
+    doubts = doubtful(scope)
 
     def check(value: Any) -> Found:
         if type(value) is not list and not isinstance(value, list):
@@ -264,6 +288,8 @@ def _list(schema: Schema, scope: Scope) -> Check:
             if item is None:
                 # Go leaves a null item at its zero value; a CRD's schema refuses it.
                 found: Found = [_no_item(items.get("type", "object"))] if crd else None
+            elif type(item) in doubts:
+                found = doubted(item)
             else:
                 found = check_item(item)
             if found is not None:

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
+from ptcompile.kubernetes import untyped
 
 
 def mapping(value: Any, key: str) -> Mapping[str, Any]:
     """The object under a key, or an empty one."""
-    found = value.get(key) if isinstance(value, Mapping) else None
-    return found if isinstance(found, Mapping) else {}
+    return untyped.at(value, key)
 
 
 def entries(value: Any, key: str) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -20,6 +20,17 @@ STRINGS = "strings"
 """A list of strings."""
 
 
+def as_go_reads(spec: Any, shape: Shape, loose: Shape, *, complete: bool) -> Any:
+    """A spec as a webhook decodes it: without nulls, and with what Go fills in.
+
+    `complete`: the CRD's schema takes the spec and it holds no null, so that only what is in `loose`, of all of
+    `shape` what the schema does not require, is left to look for.
+    """
+    if complete and after_go(spec, loose) is spec:
+        return spec
+    return after_go(without_nulls(spec), shape)
+
+
 def after_go(value: Any, shape: Any) -> Any:
     """The value with null items and missing fields filled in as Go does; the same object where nothing changes."""
     if isinstance(shape, list):
@@ -29,11 +40,9 @@ def after_go(value: Any, shape: Any) -> Any:
     if not isinstance(value, dict):
         return value
     out: dict[str, Any] | None = None
-    for key, old in value.items():
-        if type(old) is str or old is None:
-            continue
-        inner = shape.get(key) if key else None
-        if inner is None or not inner:
+    for key in value if len(value) < len(shape) else shape:
+        old, inner = value.get(key), shape.get(key)
+        if type(old) is str or old is None or not inner or key == ZERO:
             continue
         new = after_go(old, inner)
         if new is not old:
@@ -220,6 +229,8 @@ POD_SPEC: Shape = {
     "dnsConfig": {"nameservers": STRINGS, "searches": STRINGS, "options": [{}]},
 }
 POD_TEMPLATE: Shape = {ZERO: {"spec": {}}, "spec": POD_SPEC}
+LOOSE_TEMPLATE: Shape = {ZERO: {"spec": {}}, "spec": {"volumes": [{"projected": {ZERO: {"sources": None}}}]}}
+"""What of `POD_TEMPLATE` the schemas of the CRDs do not require."""
 _EXIT_CODES: Shape = {ZERO: {"operator": "", "values": None}}
 JOB_SPEC: Shape = {
     ZERO: {"template": {}},
@@ -238,3 +249,12 @@ JOB_SPEC: Shape = {
     "successPolicy": {ZERO: {"rules": None}, "rules": [{}]},
 }
 JOB_TEMPLATE: Shape = {ZERO: {"spec": {}}, "spec": JOB_SPEC}
+LOOSE_JOB_TEMPLATE: Shape = {
+    ZERO: {"spec": {}},
+    "spec": {
+        ZERO: {"template": {}},
+        "template": LOOSE_TEMPLATE,
+        "podFailurePolicy": {"rules": [{"onPodConditions": [{ZERO: {"status": ""}}]}]},
+    },
+}
+"""What of `JOB_TEMPLATE` the schemas of the CRDs do not require."""
