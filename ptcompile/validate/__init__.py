@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ptcompile.findings.diagnostics import Problem, field_path
+from ptcompile.kubernetes.index import objects
 from ptcompile.kubernetes.untyped import at
 from ptcompile.kubernetes.versions import Versions, parse_version
 from ptcompile.operators import all as operators
@@ -152,7 +153,7 @@ def _custom(
     from ptcompile.validate.core import metadata_problems
     from ptcompile.validate.core.templates import template_problems
 
-    told = _in_newest_words(manifest, kind, releases)
+    told, others = _in_newest_words(manifest, kind, releases), objects(others)
     server = known_version(context.kubernetes)
     seen = told if webhook is None else webhook.default(told, complete=True)
     whole = webhook is not None and complete(seen, kind, server)
@@ -169,7 +170,7 @@ def _custom(
             fault.stage = "apply"
         # Servers before 1.36 do not hold a CRD's integers to 32 bits, and Go does.
         same_server = context.kubernetes == releases.kubernetes
-        known = Known(decodes=whole and context.at_least(36), pods=not pods and same_server)
+        known = Known(exact=whole, decodes=whole and context.at_least(36), pods=not pods and same_server)
         layers += [webhook.check(seen, releases, others, known), webhook.later(seen, releases, others)]
     layers.append(pods)
     found = _merged(faults, _first_told(layers))

@@ -13,8 +13,9 @@ from typing import Any, Final
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.diagnostics import Path, Problem
 from ptcompile.validate.schemas import BUILT_IN, CORE, CUSTOM, as_tuple
-from ptcompile.validate.structure_compile import Scope, compile_node, definition
+from ptcompile.validate.structure_compile import compile_node, definition
 from ptcompile.validate.structure_fault import Check, Fault, Found
+from ptcompile.validate.structure_scope import Scope
 
 _UNKNOWN: Final = frozenset({"unknown-field", "version-unknown-field"})
 
@@ -29,9 +30,10 @@ def structure(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: st
 
 
 def complete(manifest: Mapping[str, Any], kind: tuple[str, str], kubernetes: str) -> bool:
-    """Whether `structure` finds nothing in an operator's object, no field of whose spec is null or a fraction.
+    """Whether `structure` finds nothing in an operator's object, and Go would change nothing in its spec.
 
-    In such objects what is equal is the same: 1, 1.0 and True are never of one field. May be False of one of them.
+    No field there is null or a fraction. In such an object what is equal is the same: 1, 1.0 and True are never of one
+    field. May be False of one of them.
     """
     return root_check(kind, kubernetes, complete=True)(manifest) is None
 

@@ -7,19 +7,18 @@ apiextensions server holds an operator's object to its CRD.
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from ptcompile.documents.schema_files import load
 from ptcompile.findings.value_fixes import NO_ITEM, listed
-from ptcompile.kubernetes.versions import Version, Versions
+from ptcompile.kubernetes.versions import Version
 from ptcompile.validate import structure_scalars as scalars
-from ptcompile.validate.schemas import CORE, as_tuple, resolve
+from ptcompile.validate.schemas import CORE, resolve
 from ptcompile.validate.structure_bounds import bounded_string, crd_amount, least_properties, list_bounds
 from ptcompile.validate.structure_fault import Check, Fault, Found, mismatch
 from ptcompile.validate.structure_further import further
 from ptcompile.validate.structure_hints import find_home, unknown_field, wrong_version
-
-Schema = Mapping[str, Any]
+from ptcompile.validate.structure_scope import NEWEST, Schema, Scope, doubted, doubtful, fields_of, in_version
 
 NAMED: Final[dict[tuple[str, bool], Check]] = {
     ("Quantity", False): scalars.decoded_quantity,
@@ -35,33 +34,15 @@ NAMED: Final[dict[tuple[str, bool], Check]] = {
 }
 """Definitions of the core schema that are one value, by name and by whether a CRD holds them."""
 
+_WRITTEN: Final = {
+    "PodFailurePolicyOnPodConditionsPattern": "status",
+    "PodTemplateSpec": "spec",
+    "ProjectedVolumeSource": "sources",
+}
+"""Definitions with a field that Go always writes (`operators.common.roundtrip`) and the schema does not require."""
+
 _PLAIN: Final[dict[str, type]] = {"string": str, "boolean": bool}
 _BOUNDS: Final = ("enum", "pattern", "minLength", "maxLength", "format", "x-logic")
-
-
-NEWEST: Final = Versions().kubernetes
-
-
-class Scope(NamedTuple):
-    """How a schema is read: which file it is in, for which Kubernetes version, and whether as a CRD's."""
-
-    document: str
-    version: str
-    crd: bool
-    server: Version = NEWEST
-    """The API server that holds an object to the CRD; `version` is the one whose types the CRD was made of."""
-    complete: bool = False
-    """Whether to doubt what is no mistake of a CRD's object: nulls, fractions such as 4.0, what no schema describes."""
-
-
-def doubted(value: Any) -> Found:
-    """What `Scope.complete` takes for a mistake."""
-    return [mismatch("value", value)]
-
-
-def doubtful(scope: Scope) -> frozenset[type]:
-    """The types of the values that are doubted wherever they stand."""
-    return frozenset({type(None), float} if scope.complete else ())
 
 
 class Checks(dict[str, "Check | None"]):
@@ -81,13 +62,6 @@ class Checks(dict[str, "Check | None"]):
         return check
 
 
-def in_version(field: Schema, version: str) -> bool:
-    """Whether a Kubernetes version knows a field."""
-    if "x-since" in field and as_tuple(field["x-since"]) > as_tuple(version):
-        return False
-    return "x-until" not in field or as_tuple(field["x-until"]) >= as_tuple(version)
-
-
 @cache
 def definition(
     document: str, name: str, version: str, crd: bool, server: Version = NEWEST, complete: bool = False
@@ -98,6 +72,8 @@ def definition(
     schema = load(document)["$defs"][name]
     if crd and "x-in-crd" in schema:
         return definition(*resolve(document, schema["x-in-crd"]), version, crd, server, complete)
+    if complete and name in _WRITTEN:
+        schema = {**schema, "required": [*schema.get("required", ()), _WRITTEN[name]]}
     return compile_node(schema, Scope(document, version, crd, server, complete))
 
 
@@ -222,28 +198,12 @@ def _unknown(key: str, properties: Mapping[str, Schema], scope: Scope, there: Ma
     if field is not None:
         return wrong_version(key, field.get("x-since"), field.get("x-until"), scope.version, in_crd=scope.crd)
     known = {name: schema for name, schema in properties.items() if in_version(schema, scope.version)}
-    fault = unknown_field(key, known, lambda schema: _fields_of(schema, scope), there)
+    fault = unknown_field(key, known, lambda schema: fields_of(schema, scope), there)
     if fault.cure is not None and fault.suggestion is not None and there[key] is not None:
         wrong = compile_node(known[fault.suggestion], scope)(there[key]) or ()
         if any(one.name == "wrong-type" and not one.path for one in wrong):
             fault.cure = None  # a list under the name of a number would only be wrong in another way
     return fault
-
-
-def _fields_of(schema: Schema, scope: Scope) -> Mapping[str, Any]:
-    """The fields of a node through references, list items and map values."""
-    for _ in range(4):
-        if "$ref" in schema:
-            document, name = resolve(scope.document, schema["$ref"])
-            schema, scope = load(document)["$defs"][name], Scope(document, scope.version, scope.crd)
-        elif "items" in schema:
-            schema = schema["items"]
-        elif isinstance(schema.get("additionalProperties"), dict):
-            schema = schema["additionalProperties"]
-        else:
-            break
-    fields: Mapping[str, Schema] = schema.get("properties", {})
-    return {name: field for name, field in fields.items() if in_version(field, scope.version)}
 
 
 def _map(values: Schema, scope: Scope) -> Check:
@@ -316,4 +276,4 @@ def _no_item(expected: str) -> Fault:
 
 def _defaults(items: Schema, scope: Scope) -> dict[str, Any]:
     """The defaults of a list item's fields: the server fills them in before it compares list-map keys."""
-    return {name: field["default"] for name, field in _fields_of(items, scope).items() if "default" in field}
+    return {name: field["default"] for name, field in fields_of(items, scope).items() if "default" in field}

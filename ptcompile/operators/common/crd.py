@@ -11,7 +11,8 @@ from ptcompile.kubernetes import untyped
 
 def mapping(value: Any, key: str) -> Mapping[str, Any]:
     """The object under a key, or an empty one."""
-    return untyped.at(value, key)
+    found = (value if type(value) is dict else untyped.mapping(value)).get(key)
+    return found if type(found) is dict else untyped.mapping(found)
 
 
 def entries(value: Any, key: str) -> Iterator[tuple[int, Mapping[str, Any]]]:

@@ -23,8 +23,8 @@ STRINGS = "strings"
 def as_go_reads(spec: Any, shape: Shape, loose: Shape, *, complete: bool) -> Any:
     """A spec as a webhook decodes it: without nulls, and with what Go fills in.
 
-    `complete`: the CRD's schema takes the spec and it holds no null, so that only what is in `loose`, of all of
-    `shape` what the schema does not require, is left to look for.
+    `complete`: only what is in `loose` is looked for, which is what of `shape` neither the schema nor
+    `validate.structure.complete` requires. Of what then is complete to that function, nothing else would have changed.
     """
     if complete and after_go(spec, loose) is spec:
         return spec
@@ -229,8 +229,6 @@ POD_SPEC: Shape = {
     "dnsConfig": {"nameservers": STRINGS, "searches": STRINGS, "options": [{}]},
 }
 POD_TEMPLATE: Shape = {ZERO: {"spec": {}}, "spec": POD_SPEC}
-LOOSE_TEMPLATE: Shape = {ZERO: {"spec": {}}, "spec": {"volumes": [{"projected": {ZERO: {"sources": None}}}]}}
-"""What of `POD_TEMPLATE` the schemas of the CRDs do not require."""
 _EXIT_CODES: Shape = {ZERO: {"operator": "", "values": None}}
 JOB_SPEC: Shape = {
     ZERO: {"template": {}},
@@ -249,12 +247,3 @@ JOB_SPEC: Shape = {
     "successPolicy": {ZERO: {"rules": None}, "rules": [{}]},
 }
 JOB_TEMPLATE: Shape = {ZERO: {"spec": {}}, "spec": JOB_SPEC}
-LOOSE_JOB_TEMPLATE: Shape = {
-    ZERO: {"spec": {}},
-    "spec": {
-        ZERO: {"template": {}},
-        "template": LOOSE_TEMPLATE,
-        "podFailurePolicy": {"rules": [{"onPodConditions": [{ZERO: {"status": ""}}]}]},
-    },
-}
-"""What of `JOB_TEMPLATE` the schemas of the CRDs do not require."""

@@ -42,6 +42,8 @@ def quoted(names: Iterable[str]) -> str:
 class Known(NamedTuple):
     """What the API server's own rules have said of an object already, so that its webhook need not look again."""
 
+    exact: bool = False
+    """Whether its equal parts are the same data: `validate.structure.complete`."""
     decodes: bool = False
     """Whether it is for certain that Go decodes every value."""
     pods: bool = False
@@ -57,7 +59,7 @@ class Webhook(NamedTuple):
     default: Callable[..., Json]
     """`default(manifest, complete=False)`: the object after the mutating webhook. Never raises.
 
-    The object itself where there is none. `complete`: the CRD's schema takes it, and it holds no null.
+    The object itself where there is none. `complete`: as if nothing had to be decoded, see `roundtrip.as_go_reads`.
     """
     check: Callable[..., Iterator[Problem]]
     """`check(mutated, versions, others=(), known=NOTHING)`: what the validating webhook refuses."""

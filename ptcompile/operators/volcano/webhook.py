@@ -28,7 +28,7 @@ _TASKS: roundtrip.Shape = {
     "partitionPolicy": {roundtrip.ZERO: {"totalPartitions": 0, "partitionSize": 0}},
 }
 SPEC: roundtrip.Shape = {"tasks": [_TASKS]}
-LOOSE: roundtrip.Shape = {"tasks": [{roundtrip.ZERO: {"template": {}}, "template": roundtrip.LOOSE_TEMPLATE}]}
+LOOSE: roundtrip.Shape = {"tasks": [{roundtrip.ZERO: {"template": {}}}]}
 
 
 def default(manifest: Json, *, complete: bool = False) -> Json:
@@ -128,9 +128,9 @@ def _tasks(job: str, tasks: Sequence[Json], versions: Versions, known: Known) ->
     for i, task in enumerate(tasks):
         path: Path = ("spec", "tasks", i)
         name, count = text(task.get("name")), integer(task.get("replicas"))
-        partition = at(task, "partitionPolicy")
-        yield from _topology(at(partition, "networkTopology"), (*path, "partitionPolicy", "networkTopology"))
-        yield from _partition(task, partition, path)
+        if partition := at(task, "partitionPolicy"):
+            yield from _topology(at(partition, "networkTopology"), (*path, "partitionPolicy", "networkTopology"))
+            yield from _partition(task, partition, path)
         least = task.get("minAvailable")
         if isinstance(least, int) and least > count:
             text_ = f"Invalid value: {least}: 'minAvailable' is greater than 'replicas' ({count}) in task {name}"
@@ -139,9 +139,10 @@ def _tasks(job: str, tasks: Sequence[Json], versions: Versions, known: Known) ->
             yield _say((*path, "name"), f"Duplicate value: duplicated task name {name}", "rename the task")
             return  # the webhook looks at no later task
         seen.add(name)
-        yield from policies(task.get("policies"), (*path, "policies"), versions.volcano)
+        if task.get("policies"):
+            yield from policies(task["policies"], (*path, "policies"), versions.volcano)
         yield from _pod_name(f"{job}-{name}-{i}", job, (*path, "name"))
-        if known.pods or not same(task.get("template"), clean):  # what pods do not say is soon said
+        if not same(task.get("template"), clean, exact=known.exact):
             said = list(template(task, path, versions, known))
             yield from said
             clean = clean if said else task.get("template")

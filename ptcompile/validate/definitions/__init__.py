@@ -12,8 +12,9 @@ from ptcompile.findings.diagnostics import Problem
 from ptcompile.kubernetes.versions import Version
 from ptcompile.validate.schemas import SHIPPED, known_version
 from ptcompile.validate.structure import covered, outside, without_status
-from ptcompile.validate.structure_compile import Scope, compile_node
+from ptcompile.validate.structure_compile import compile_node
 from ptcompile.validate.structure_fault import Check, to_problem
+from ptcompile.validate.structure_scope import Scope
 
 Kind = tuple[str, str]
 Schema = Mapping[str, Any]
