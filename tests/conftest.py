@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
 from collections.abc import Callable, Iterable
@@ -121,6 +122,19 @@ def golden_file(snapshot: SnapshotAssertion) -> GoldenFile:
         return snapshot(name=stem, extension_class=_extension(case.folder, ending))
 
     return file
+
+
+def pytest_collection() -> None:
+    """What is collected here is tests, and none of them is garbage."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    """The tests themselves are no garbage: to look through them again and again is a tenth of all the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -84,7 +84,7 @@ def test_any_value_anywhere_in_a_manifest(rule: Rule) -> None:
     for example in (page(rule).bad, page(rule).good):
         documents = [one for one in yaml.safe_load_all(example) if isinstance(one, dict)]
         whole = {"apiVersion": "v1", "kind": "List", "items": documents}
-        for path in thinned(places(whole), 6, start=len(rule.name)):
+        for path in thinned(places(whole), 9, start=len(rule.name)):
             stream = put(whole, path, next(values))
             assert ptcompile.lint(stream).documents == 1
             json.dumps(ptcompile.simulate(stream).to_dict())

@@ -28,7 +28,7 @@ from ptcompile.documents.emit import emit_all
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.job.model import Context, Job
 from ptcompile.operators.targets import TARGETS, target_named
-from ptcompile.passes import PASSES, run
+from ptcompile.passes import PASSES, run, steps
 from ptcompile.validate import validate
 from ptcompile.vocabulary.cluster.model import ClusterProfile
 from tests import kubectl
@@ -151,17 +151,17 @@ def test_text_and_mapping_say_the_same(spec: Json, target: str | None) -> None:
 @given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
 def test_law_3_passes_are_idempotent_one_by_one_and_together(spec: Json, profile: Json, target: str) -> None:
     job, context = _lowered(spec, profile, target)
-    done, steps = run(job, context)
-    assert [step.name for step in steps] == [one.__name__ for one in PASSES]
-    for step, one in zip(steps, PASSES, strict=True):
+    done, walked = run(job, context), steps(job, context)
+    assert [step.name for step in walked] == [one.__name__ for one in PASSES]
+    for step, one in zip(walked, PASSES, strict=True):
         assert one(step.after, context) == step.after, step.name
-    assert run(done, context)[0] == done
+    assert run(done, context) == done
 
 
 @given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
 def test_law_3_what_the_user_wrote_stands(spec: Json, profile: Json, target: str) -> None:
     job, context = _lowered(spec, profile, target)
-    done, _ = run(job, context)
+    done = run(job, context)
     assert (done.name, done.namespace, done.run_policy) == (job.name, job.namespace, job.run_policy)
     if job.launch is None:
         assert done.launch is None
@@ -273,6 +273,6 @@ def test_law_8_every_pass_changes_a_golden() -> None:
         spec, problems = read_spec(document)
         assert spec is not None, problems
         cluster = ClusterProfile.model_validate(yaml.safe_load(case.cluster)) if case.cluster else DEFAULT_CLUSTER
-        _, steps = run(lower(spec, cluster), Context(cluster, target_named(target)))
-        idle -= {step.name for step in steps if step.before != step.after}
+        walked = steps(lower(spec, cluster), Context(cluster, target_named(target)))
+        idle -= {step.name for step in walked if step.before != step.after}
     assert not idle

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from ptcompile.documents import source
 from ptcompile.frontends import checks
+from ptcompile.frontends.amounts import parts_of
 from ptcompile.vocabulary import spec
 from ptcompile.vocabulary.cluster import model as cluster
 from ptcompile.vocabulary.cluster.model import ClusterProfile
@@ -43,7 +44,8 @@ def _taken(document: dict[str, Any]) -> bool:
         return True
     names_of_the_profile = {"accelerator": None, "fabric": None, "topology": None}
     anything = model.but(spec=model.spec.but(**names_of_the_profile))
-    return not any(problem.severity == "error" for problem in checks.check(anything, DEFAULT_CLUSTER))
+    found = checks.check(anything, DEFAULT_CLUSTER, parts_of(anything.spec, DEFAULT_CLUSTER))
+    return not any(problem.severity == "error" for problem in found)
 
 
 def _files(kind: str) -> list[Path]:

@@ -16,6 +16,8 @@ from typing import Final
 _LOOPBACK: Final = "127.0.0.1"
 _WAIT: Final = 20.0
 """Seconds after which a request for a change is answered though there is none."""
+_POLL: Final = 0.05
+"""Seconds between two looks at whether it has ended: what Ctrl-C waits for."""
 
 _FRAME: Final = """\
 <!DOCTYPE html>
@@ -85,7 +87,7 @@ class Live:
         self._server = ThreadingHTTPServer((_LOOPBACK, port), Handler)
         self._server.daemon_threads = True
         self.host = f"{_LOOPBACK}:{self._server.server_address[1]}"
-        self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(_POLL,), daemon=True)
 
     @property
     def address(self) -> str:

@@ -11,6 +11,7 @@ from ptcompile.compiling.kubernetes_parts import freeform
 from ptcompile.compiling.needed import needed
 from ptcompile.findings.diagnostics import Path, Problem, once
 from ptcompile.frontends import checks, checks_fabric
+from ptcompile.frontends.amounts import parts_of
 from ptcompile.frontends.lines import settle
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.job.model import Context, Job, Pass, Target
@@ -38,7 +39,8 @@ class Compiled(NamedTuple):
     manifests: tuple[Json, ...]
     problems: tuple[Problem, ...]
     target: Target | None = None
-    steps: tuple[passes.Step, ...] = ()
+    steps: Callable[[], tuple[passes.Step, ...]] | None = None
+    """What each pass did, found out when it is asked for; None where none was run."""
     record: Callable[[], "Record"] | None = None
     """What wrote each value, made when it is first asked for; None where nothing was emitted."""
 
@@ -65,7 +67,8 @@ def _of_spec(
     target: str | None,
     extensions: "Extensions | None",
 ) -> Compiled:
-    problems += checks.check(spec, cluster)
+    parts = parts_of(spec.spec, cluster)
+    problems += checks.check(spec, cluster, parts)
     problems += freeform(spec, data)
     wanted = target or spec.spec.target
     targets = TARGETS if extensions is None else (*TARGETS, *extensions.targets)
@@ -75,7 +78,7 @@ def _of_spec(
     if _failed(left):
         return Compiled((), tuple(problems))
     problems = left  # the target says how long the name may be
-    job = lower(spec, cluster)
+    job = lower(spec, cluster, parts)
     if extensions is not None and (extensions.passes or wanted in extensions.targets):
         return _extended(data, spec, job, cluster, wanted, problems, extensions)
     return _for_target(data, spec, job, cluster, _chosen(wanted, job, cluster), problems)
@@ -115,8 +118,9 @@ def _for_target(
     problems = [*problems, *checks.reserved_env(spec, job, cluster, target), *once(refused)]
     if _failed(problems):
         return Compiled((), tuple(problems), target)
-    lowered = job
-    job, steps = passes.run(lowered, Context(cluster, target), (*passes.PASSES, *more) if more else passes.PASSES)
+    context, every = Context(cluster, target), (*passes.PASSES, *more)
+    steps = partial(passes.steps, job, context, every)
+    job = passes.run(job, context, every)
 
     @cache
     def record() -> "Record":

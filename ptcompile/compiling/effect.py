@@ -70,5 +70,5 @@ def _with(fields: Any, words: tuple[str, ...], value: Any) -> JobSpec:
 
 
 def _emitted(spec: Spec, cluster: ClusterProfile, target: Target, more: tuple[Pass, ...]) -> tuple[Any, ...]:
-    job, _ = passes.run(lower(spec, cluster), Context(cluster, target), (*passes.PASSES, *more))
+    job = passes.run(lower(spec, cluster), Context(cluster, target), (*passes.PASSES, *more))
     return tuple(target.emit(job, cluster))

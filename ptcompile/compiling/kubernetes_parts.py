@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.frontends.checks import blocks
+from ptcompile.frontends.amounts import blocks
 from ptcompile.frontends.errors import problem
 from ptcompile.frontends.lines import moved
 from ptcompile.frontends.roles import written

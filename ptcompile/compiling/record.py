@@ -119,7 +119,7 @@ def recorded(spec: "Spec", cluster: "ClusterProfile", target: Target, more: tupl
     said = _marked(spec, ())
     job = _placed(_counted(lower(said, cluster), spec), "spec")
     for one in (*passes.PASSES, *more):
-        after, _ = passes.run(job, Context(cluster, target), (one,))
+        after = passes.run(job, Context(cluster, target), (one,))
         job = _placed(_decided(after, job, one.__name__), one.__name__)
     manifests: Sequence[dict[str, Any]] = target.emit(job, cluster)
     manifests = patches.applied(manifests, said.spec.manifest.get(target.name))

@@ -79,7 +79,7 @@ class Explanation(NamedTuple):
 
 def explain(
     read: Source,
-    cluster: "ClusterProfile",
+    cluster: "ClusterProfile | None",
     cluster_source: Source | None,
     *,
     target: str | None,
@@ -90,8 +90,11 @@ def explain(
 ) -> Explanation:
     """Every TrainingJob of a stream explained. `cluster_source` is the profile's text, `found` what was found in it.
 
-    `asked` are the rules whose findings are wanted; None for those of compiling alone.
+    `asked` are the rules whose findings are wanted; None for those of compiling alone. Where the profile is wrong, and
+    None, there is nothing but what was found.
     """
+    if cluster is None:
+        return Explanation((), (), (), tuple(found), {})
     profile = next(iter(streams.profiles(cluster_source)), None) if cluster_source is not None else None
     diagnostics = [streams.stamp(problem, None, filename) for problem in read.problems]
     advised: list[Diagnostic] = []
@@ -120,7 +123,7 @@ def explain(
                 compiled.target.name,
                 "caller" if target else "spec" if document.data["spec"].get("target") else "default",
                 tuple(range(first, len(manifests))),
-                trace(compiled.steps),
+                trace(compiled.steps() if compiled.steps else ()),
             )
             jobs.append(job)
     if not read.documents and not read.problems:

@@ -72,7 +72,7 @@ def provenance(
         if only is not None and path not in inputs:
             continue
         found, mark = inputs.get(path, ()), record.mark(int(path[0]), path[1:])
-        by = "spec" if _is_switch(value, path, found) else _by(mark, path)
+        by = "spec" if _is_switch(value, path, found) else writer(mark, path)
         if by == "target":
             found = (*found, *choice.get(path, ()))
         elif by == "spec" and not found:
@@ -97,7 +97,7 @@ def _hidden(one: Input, shown: Any) -> Input:
     return one._replace(value=shown, masked=shown != one.value)
 
 
-def _by(mark: Mark, path: Path) -> str:
+def writer(mark: Mark, path: Path) -> str:
     """Who wrote a value, by its mark: a pass, "spec" for what the user wrote there, else "target".
 
     Outside pod templates the target writes all; under the user's own key it carries over what he wrote.
@@ -167,7 +167,7 @@ def _of_file(file: File, found: Iterable[tuple[Change, frozenset[Path]]]) -> lis
 
 
 def _manifests(spec: "Spec", cluster: "ClusterProfile", target: Target, more: tuple[Pass, ...]) -> Manifests:
-    job, _ = passes.run(lower(with_stand_in(spec), cluster), Context(cluster, target), (*passes.PASSES, *more))
+    job = passes.run(lower(with_stand_in(spec), cluster), Context(cluster, target), (*passes.PASSES, *more))
     manifests = patches.applied(target.emit(job, cluster), spec.spec.manifest.get(target.name))
     return manifests if spec.metadata.generate_name is None else renamed(manifests, spec.metadata.generate_name)
 

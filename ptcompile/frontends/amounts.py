@@ -1,8 +1,9 @@
-"""How much a node of a spec asks for, before the passes say it: needed to count its processes and to check them."""
+"""The parts of a spec that describe pods, and how much each asks for, counted once for the checks and for lowering."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.job import pods
 from ptcompile.kubernetes import quantity
@@ -10,10 +11,55 @@ from ptcompile.vocabulary.cluster import hardware
 from ptcompile.vocabulary.fields import Beside, as_text_or_null
 
 if TYPE_CHECKING:
+    from ptcompile.findings.diagnostics import Path
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import Resources
     from ptcompile.vocabulary.pod_fields import PodFields
     from ptcompile.vocabulary.spec import JobSpec
+
+
+class Part(NamedTuple):
+    """A part of a spec that describes pods: the job, or a role that is written."""
+
+    path: Path
+    fields: PodFields
+    own: pods.Resources
+    """The amounts that it gives."""
+    amounts: pods.Resources
+    """Those over the job's and the profile's defaults, as the pass `resources` will decide them."""
+
+    @property
+    def beside(self) -> bool:
+        """Whether it is an auxiliary role, whose pods are no nodes."""
+        return isinstance(self.fields, Beside)
+
+
+def blocks(job: JobSpec) -> list[tuple[Path, PodFields]]:
+    """The parts of a spec that describe pods, with their paths: the job, then the roles that are written."""
+    out: list[tuple[Path, PodFields]] = [(("spec",), job)]
+    if job.master is not None:
+        out.append((("spec", "master"), job.master))
+    if job.worker is not None:
+        out.append((("spec", "worker"), job.worker))
+    out += [(("spec", "roles", name), role) for name, role in job.roles.items()]
+    return out
+
+
+def parts_of(job: JobSpec, cluster: ClusterProfile) -> list[Part]:
+    """The same, with their amounts."""
+    defaults = cluster.spec.defaults
+    profile = pods.resources(as_text_or_null(defaults.requests), as_text_or_null(defaults.limits))
+    parts: list[Part] = []
+    for path, fields in blocks(job):
+        own = lowered(fields.resources)
+        of_a_node = parts and not isinstance(fields, Beside)  # the job's amounts are those of a node
+        parts.append(Part(path, fields, own, own.over(parts[0].amounts if of_a_node else profile)))
+    return parts
+
+
+def nodes_of(parts: Sequence[Part]) -> Sequence[Part]:
+    """The parts that decide what a node has: the roles that train, or the job where there are none."""
+    return [part for part in parts[1:] if not part.beside] or parts[:1]
 
 
 def lowered(resources: Resources) -> pods.Resources:
@@ -22,23 +68,9 @@ def lowered(resources: Resources) -> pods.Resources:
     return pods.resources({**flat, **requests} if requests else flat, {**flat, **limits} if limits else flat)
 
 
-def effective(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> pods.Resources:
-    """A block's amounts over the job's over the profile's defaults, as the resources pass will decide them."""
-    defaults = cluster.spec.defaults
-    below = pods.resources(as_text_or_null(defaults.requests), as_text_or_null(defaults.limits))
-    if fields is not job and not isinstance(fields, Beside):  # the job's amounts are those of a node
-        below = lowered(job.resources).over(below)
-    return lowered(fields.resources).over(below)
-
-
-def gpus_per_node(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> int:
-    """How many accelerators a node of this block has; 0 where it asks for none."""
-    return hardware.accelerators_in(cluster, effective(job, fields, cluster).limits)
-
-
-def processes_per_node(job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> int:
-    """How many processes the accelerators of a node of this block take; 0 where it asks for none."""
-    return hardware.processes_in(cluster, effective(job, fields, cluster).limits, job.accelerator)
+def gpus_per_node(part: Part, cluster: ClusterProfile) -> int:
+    """How many accelerators a node of this part has; 0 where it asks for none."""
+    return hardware.accelerators_in(cluster, part.amounts.limits)
 
 
 def amount(text: str) -> quantity.Quantity:

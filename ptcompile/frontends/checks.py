@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ptcompile.catalogue.rdzv_options import why_not_option
 from ptcompile.catalogue.topology import levels_of
 from ptcompile.findings.diagnostics import Path, Problem, field_path
 from ptcompile.frontends import checks_fabric
-from ptcompile.frontends.checks_amounts import amounts_of, nodes_of
+from ptcompile.frontends.amounts import Part, nodes_of
+from ptcompile.frontends.checks_amounts import amounts_of
 from ptcompile.frontends.checks_endings import endings_of
 from ptcompile.frontends.checks_images import images_of
 from ptcompile.frontends.checks_roles import roles_of
@@ -31,8 +32,8 @@ _WORDS = frozenset({"true", "false", "null"})
 """What kubectl makes of a key that YAML takes for a word of its own."""
 
 
-def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
-    """Every contradiction in a spec that has the right shape."""
+def check(spec: Spec, cluster: ClusterProfile, parts: Sequence[Part]) -> Iterator[Problem]:
+    """Every contradiction in a spec that has the right shape. `parts` are those of its job."""
     beginning, named = spec.metadata.generate_name, "name" in spec.metadata.model_fields_set
     if not named and beginning is None:
         yield problem("spec-missing-field", ("metadata", "name"), "is missing", "add name")
@@ -51,8 +52,7 @@ def check(spec: Spec, cluster: ClusterProfile) -> Iterator[Problem]:
     yield from _queue(job, cluster)
     yield from _names(job)
     yield from roles_of(job, cluster)
-    parts = blocks(job)
-    for path, fields in parts:
+    for path, fields, _, _ in parts:
         yield from _env(path, fields)
         if fields.image is None and job.image is None and job.runtime_ref is None:
             roles_train = job.master is not None or job.worker is not None  # then the job need not have one
@@ -125,17 +125,6 @@ def _said(job: JobSpec, role: str, name: str) -> Path:
 def _reserved(path: Path, text: str, name: str, target: Target) -> Problem:
     message = f"{text}: the target {target.name} cannot pass it to the pods: the operator sets {name} itself"
     return problem("unsupported-by-target", path, message, f"remove {name}", on_key=True)
-
-
-def blocks(job: JobSpec) -> list[tuple[Path, PodFields]]:
-    """The parts of a spec that describe pods, with their paths: the job, then the roles that are written."""
-    out: list[tuple[Path, PodFields]] = [(("spec",), job)]
-    if job.master is not None:
-        out.append((("spec", "master"), job.master))
-    if job.worker is not None:
-        out.append((("spec", "worker"), job.worker))
-    out += [(("spec", "roles", name), role) for name, role in job.roles.items()]
-    return out
 
 
 def _start(job: JobSpec) -> Iterator[Problem]:

@@ -6,52 +6,46 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from ptcompile.findings.diagnostics import Path, Problem
-from ptcompile.frontends.amounts import amount, effective, lowered
+from ptcompile.frontends.amounts import Part, amount, nodes_of
 from ptcompile.frontends.checks_devices import devices_of
 from ptcompile.frontends.errors import bad, conflict, problem
 from ptcompile.kubernetes.names import never_shared
 from ptcompile.vocabulary.cluster import hardware
-from ptcompile.vocabulary.fields import Beside
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import ResourceList, Resources
-    from ptcompile.vocabulary.pod_fields import PodFields
     from ptcompile.vocabulary.spec import JobSpec
 
-Block = tuple[Path, "PodFields"]
 
-
-def amounts_of(job: JobSpec, blocks: Sequence[Block], cluster: ClusterProfile) -> Iterator[Problem]:
-    """Every contradiction between the amounts of a spec. `blocks` are the job and its roles, with their paths."""
+def amounts_of(job: JobSpec, parts: Sequence[Part], cluster: ClusterProfile) -> Iterator[Problem]:
+    """Every contradiction between the amounts of a spec."""
     gpu = hardware.gpu_resource(cluster, job.accelerator)
-    for path, fields in blocks:
-        for resources, at in _levels(fields.resources, (*path, "resources")):
+    for part in parts:
+        if not part.fields.resources.model_fields_set:
+            continue
+        for resources, at in _levels(part.fields.resources, (*part.path, "resources")):
             if resources.gpu is not None and gpu in resources.devices:
                 yield conflict((*at, "devices", gpu), "gpu requests the same resource", "set it once")
-        yield from _halves((*path, "resources"), fields.resources)
-    nodes, beside = nodes_of(blocks), [block for block in blocks if isinstance(block[1], Beside)]
-    for path, fields in nodes:
-        yield from _shared_memory(path, job, fields, cluster)
-    yield from devices_of(job, nodes, beside, cluster)
+        yield from _halves(part)
+    nodes = nodes_of(parts)
+    if isinstance(job.shared_memory, str):
+        for part in nodes:
+            yield from _shared_memory(job.shared_memory, part)
+    yield from devices_of(job, nodes, [part for part in parts if part.beside], cluster)
     if job.accelerator is not None:
         from ptcompile.frontends.checks_machines import fit_of
 
         yield from fit_of(job, nodes, cluster)
 
 
-def nodes_of(blocks: Sequence[Block]) -> Sequence[Block]:
-    """The blocks that decide what a node has: the roles that train, or the job where there are none."""
-    return [block for block in blocks[1:] if not isinstance(block[1], Beside)] or blocks[:1]
-
-
 def _levels(resources: Resources, path: Path) -> list[tuple[ResourceList, Path]]:
     return [(resources, path), (resources.requests, (*path, "requests")), (resources.limits, (*path, "limits"))]
 
 
-def _halves(path: Path, resources: Resources) -> Iterator[Problem]:
-    """Requests against limits, as one block gives them."""
-    requests, limits, nulls = lowered(resources)
+def _halves(part: Part) -> Iterator[Problem]:
+    """Requests against limits, as one part gives them."""
+    path, resources, (requests, limits, nulls) = (*part.path, "resources"), part.fields.resources, part.own
     for where, name in sorted(nulls):
         if (name == "gpu" or never_shared(name)) and not {("requests", name), ("limits", name)} <= nulls:
             message = (
@@ -92,13 +86,10 @@ def _word(name: str) -> Path:
     return ("ephemeralStorage",) if name == "ephemeral-storage" else ("devices", name)
 
 
-def _shared_memory(path: Path, job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> Iterator[Problem]:
-    size = job.shared_memory
-    if not isinstance(size, str):
-        return
-    limit = effective(job, fields, cluster).limits.get("memory")
+def _shared_memory(size: str, part: Part) -> Iterator[Problem]:
+    limit = part.amounts.limits.get("memory")
     if limit is not None and amount(size) > amount(limit):
-        whose = "" if path == ("spec",) else f" of {path[-1]}"
+        whose = "" if part.path == ("spec",) else f" of {part.path[-1]}"
         yield problem(
             "shm-above-memory-limit",
             ("spec", "sharedMemory"),

@@ -5,7 +5,7 @@ from math import prod
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
-from ptcompile.frontends.amounts import effective, gpus_per_node
+from ptcompile.frontends.amounts import Part, gpus_per_node
 from ptcompile.frontends.errors import bad, conflict, problem
 from ptcompile.kubernetes import names
 from ptcompile.kubernetes.accelerators import is_cuda
@@ -13,7 +13,6 @@ from ptcompile.vocabulary.cluster import hardware
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
-    from ptcompile.vocabulary.pod_fields import PodFields
     from ptcompile.vocabulary.spec import JobSpec
 
 _NPROC: Path = ("spec", "elastic", "nprocPerNode")
@@ -23,7 +22,7 @@ _SHOWN = 12
 
 
 class _Node(NamedTuple):
-    """What a node of one block has."""
+    """What a node of one part has."""
 
     path: Path
     devices: int
@@ -67,19 +66,18 @@ def _near(name: str, own: Iterable[str], cloud: str) -> list[str]:
     return holding[:4] or ([like] if like else [])
 
 
-_Block = tuple[Path, "PodFields"]
-
-
 def devices_of(
-    job: "JobSpec", pods: Sequence[_Block], beside: Sequence[_Block], cluster: "ClusterProfile"
+    job: "JobSpec", pods: Sequence[Part], beside: Sequence[Part], cluster: "ClusterProfile"
 ) -> Iterator[Problem]:
     """Every contradiction between accelerators, their name and the processes.
 
-    `pods` are the blocks that decide what a node has; the roles `beside` may have accelerators too.
+    `pods` are the parts that decide what a node has; the roles `beside` may have accelerators too.
     """
-    nodes = [_node(path, job, fields, cluster) for path, fields in pods]
+    if job.accelerator is None and job.script is None and job.module is None:
+        return
+    nodes = [_node(part, job.accelerator, cluster) for part in pods]
     if hardware.accelerator(cluster, job.accelerator) is not None:
-        others = (gpus_per_node(job, fields, cluster) for _, fields in beside)
+        others = (gpus_per_node(part, cluster) for part in beside)
         if not any((*(node.devices for node in nodes), *others)):
             message = f"{job.accelerator} is set, but no node requests a GPU"
             yield conflict(_ACCELERATOR, message, "add resources.gpu, or remove accelerator")
@@ -88,11 +86,12 @@ def devices_of(
         yield from _processes(job, nodes, cluster)
 
 
-def _node(path: Path, job: "JobSpec", fields: "PodFields", cluster: "ClusterProfile") -> _Node:
-    limits = effective(job, fields, cluster).limits
+def _node(part: Part, accelerator: str | None, cluster: "ClusterProfile") -> _Node:
+    limits = part.amounts.limits
     devices = {name: amount for name, amount in limits.items() if hardware.is_accelerator(cluster, name)}
-    processes = hardware.processes_in(cluster, devices, job.accelerator)
-    return _Node(path, hardware.accelerators_in(cluster, devices), processes, frozenset(devices))
+    count = hardware.accelerators_in(cluster, devices)
+    processes = count if accelerator is None else hardware.processes_in(cluster, devices, accelerator)
+    return _Node(part.path, count, processes, frozenset(devices))
 
 
 def _processes(job: "JobSpec", nodes: Sequence[_Node], cluster: "ClusterProfile") -> Iterator[Problem]:

@@ -6,29 +6,30 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from ptcompile.findings.diagnostics import Path, Problem
+from ptcompile.frontends.amounts import Part
 from ptcompile.frontends.errors import conflict, problem
 
 if TYPE_CHECKING:
-    from ptcompile.vocabulary.pod_fields import PodFields, RestartPolicy
+    from ptcompile.vocabulary.pod_fields import RestartPolicy
     from ptcompile.vocabulary.spec import JobSpec
 
 _POLICY: Path = ("spec", "runPolicy")
 
 
-def endings_of(job: JobSpec, blocks: Sequence[tuple[Path, PodFields]]) -> Iterator[Problem]:
-    """Every contradiction about restarts. `blocks` are the job and its roles, with their paths.
+def endings_of(job: JobSpec, parts: Sequence[Part]) -> Iterator[Problem]:
+    """Every contradiction about restarts.
 
     onPodFailure is for the pods that train; those of other roles restart in place beside it.
     """
     policy = job.run_policy
-    restarts = _in_place(one for path, one in blocks if path[1:2] != ("roles",))
+    restarts = _in_place(part for part in parts if not part.beside)
     if policy.on_pod_failure is not None and restarts is not None:
         message = f"restartPolicy {restarts} restarts a failed container in its pod, so no pod ever fails"
         yield conflict((*_POLICY, "onPodFailure"), message, "set only one of the two")
     if policy.on_pod_failure == "FailJob" and policy.backoff_limit:
         message = f"FailJob retries nothing, but backoffLimit allows {policy.backoff_limit}"
         yield conflict((*_POLICY, "onPodFailure"), message, "use RestartPod or RestartJob, or remove backoffLimit")
-    anywhere = _in_place(one for _, one in blocks)
+    anywhere = _in_place(parts)
     asks = policy.on_pod_failure if policy.on_pod_failure in {"RestartPod", "RestartJob"} else anywhere
     if policy.backoff_limit == 0 and asks is not None and asks != "Always":
         yield problem(
@@ -41,6 +42,7 @@ def endings_of(job: JobSpec, blocks: Sequence[tuple[Path, PodFields]]) -> Iterat
         )
 
 
-def _in_place(blocks: Iterable[PodFields]) -> RestartPolicy | None:
+def _in_place(parts: Iterable[Part]) -> RestartPolicy | None:
     """The first restart policy by which the kubelet starts a failed container again."""
-    return next((one.restart_policy for one in blocks if one.restart_policy not in {None, "Never"}), None)
+    said = (part.fields.restart_policy for part in parts)
+    return next((one for one in said if one not in {None, "Never"}), None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile.catalogue.fabric_words import concerns
 from ptcompile.findings.diagnostics import Path, Problem, field_path
-from ptcompile.frontends.amounts import effective, gpus_per_node
+from ptcompile.frontends.amounts import Part, gpus_per_node
 from ptcompile.frontends.errors import bad, problem
 from ptcompile.job import pod_template
 from ptcompile.job.model import Job
@@ -16,12 +16,11 @@ from ptcompile.vocabulary.cluster import hardware
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
-    from ptcompile.vocabulary.pod_fields import PodFields
     from ptcompile.vocabulary.spec import JobSpec
 
 
-def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: ClusterProfile) -> Iterator[Problem]:
-    """An unknown name, and an unknown number of devices. `pods` are the blocks that decide."""
+def check(job: JobSpec, pods: Sequence[Part], cluster: ClusterProfile) -> Iterator[Problem]:
+    """An unknown name, and an unknown number of devices. `pods` are the parts that decide."""
     if job.fabric is None:
         return
     at: Path = ("spec", "fabric")
@@ -36,11 +35,11 @@ def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: Cluster
     yield from _domain(job, pods, cluster)
     counted, entry = hardware.counted(cluster, job.fabric), hardware.accelerator(cluster, job.accelerator)
     least = hardware.fabric_amounts(cluster, job.fabric, None, 0).get(counted or "")
-    for _, fields in pods:
+    for part in pods:
         there = entry is not None and hardware.devices_of_fabric(cluster, job.fabric, entry) is not None
         whole = entry.devices_per_node if entry is not None and there else None
-        said = counted in effective(job, fields, cluster).limits
-        if counted and not said and (whole is None or gpus_per_node(job, fields, cluster) < whole):
+        said = counted in part.amounts.limits
+        if counted and not said and (whole is None or gpus_per_node(part, cluster) < whole):
             message = f"{least} {counted} per node, since the number on its machines is unknown"
             help = f"write resources.devices[{counted}], or name the accelerator of a whole node"
             yield _run(at, message, help)
@@ -50,7 +49,7 @@ def check(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: Cluster
             return
 
 
-def _domain(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: ClusterProfile) -> Iterator[Problem]:
+def _domain(job: JobSpec, pods: Sequence[Part], cluster: ClusterProfile) -> Iterator[Problem]:
     """A ComputeDomain where NVLink ends at the node, of more nodes than a rack has, or of two pods on a node.
 
     A node gives one pod its channel: the second waits for it (dra-driver-nvidia-gpu, compute-domain-kubelet-plugin).
@@ -73,13 +72,13 @@ def _domain(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: Clust
         )
         help = "or set topology to place them" if job.topology is None else "or expect both networks to be used"
         yield _run(at, message, f"use at most {rack} nodes, {help}")
-    for path, fields in pods:
-        asked, whole = gpus_per_node(job, fields, cluster), entry.devices_per_node
+    for part in pods:
+        asked, whole = gpus_per_node(part, cluster), entry.devices_per_node
         if whole and 0 < asked < whole:
             message = (
                 f"{asked} of a machine's {whole} GPUs, but a node has one channel: a second pod on it stays Pending"
             )
-            yield _run((*path, "resources"), message, f"request {whole} GPUs per node, on fewer nodes")
+            yield _run((*part.path, "resources"), message, f"request {whole} GPUs per node, on fewer nodes")
             return
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from ptcompile.findings.diagnostics import Path, Problem, field_path
-from ptcompile.frontends.amounts import amount, effective
+from ptcompile.frontends.amounts import Part, amount
 from ptcompile.frontends.errors import problem
 from ptcompile.kubernetes.quantity import NANO
 from ptcompile.vocabulary.cluster import hardware
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from ptcompile.catalogue.shapes import Machines
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import Resources
-    from ptcompile.vocabulary.pod_fields import PodFields
     from ptcompile.vocabulary.spec import JobSpec
 
 _INSTANCE_TYPE = "node.kubernetes.io/instance-type"
@@ -35,8 +34,8 @@ class _Said(NamedTuple):
     ask: Ask
 
 
-def fit_of(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: ClusterProfile) -> Iterator[Problem]:
-    """What no machine has, and what the kubelet keeps. `pods` are the blocks that decide what a node has."""
+def fit_of(job: JobSpec, pods: Sequence[Part], cluster: ClusterProfile) -> Iterator[Problem]:
+    """What no machine has, and what the kubelet keeps. `pods` are the parts that decide what a node has."""
     from ptcompile.catalogue.accelerators import machines_of
 
     name, cloud = job.accelerator or "", cluster.spec.cloud
@@ -47,38 +46,36 @@ def fit_of(job: JobSpec, pods: Sequence[tuple[Path, PodFields]], cluster: Cluste
     pinned = job.node_selector.get(_INSTANCE_TYPE)
     machines = tuple(one for one in every if one.name == pinned) or every
     told = set()
-    for path, fields in pods if machines else ():
-        for found in _of_block(path, job, fields, machines, cluster):
+    for part in pods if machines else ():
+        for found in _of_part(part, job, machines, cluster):
             if found.path not in told:
                 told.add(found.path)
                 yield found
 
 
-def _of_block(
-    path: Path, job: JobSpec, fields: PodFields, machines: Machines, cluster: ClusterProfile
-) -> Iterator[Problem]:
+def _of_part(part: Part, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Iterator[Problem]:
     from ptcompile.catalogue.fit import misfits
 
-    said, cloud = _said(path, job, fields, cluster), cluster.spec.cloud
+    said, cloud = _said(part, job, cluster), cluster.spec.cloud
     found = list(misfits([one.ask for one in said], machines, cloud))
     for one in found:
         yield _told(one, next(each for each in said if each.ask is one.ask), job.accelerator or "", cloud)
     if not found and "/" not in (job.accelerator or ""):  # a slice says itself how much of a machine it is
-        yield from _part(said, machines, job, cloud)
-    yield from _disk(path, job, fields, machines, cluster)
+        yield from _share(said, machines, job, cloud)
+    yield from _disk(part, job, machines, cluster)
 
 
-def _said(path: Path, job: JobSpec, fields: PodFields, cluster: ClusterProfile) -> list[_Said]:
+def _said(part: Part, job: JobSpec, cluster: ClusterProfile) -> list[_Said]:
     """The accelerators first, since they decide which machines it can be."""
     from ptcompile.catalogue.fit import Ask
 
-    amounts = effective(job, fields, cluster)
+    amounts = part.amounts
     device, nics = hardware.gpu_resource(cluster, job.accelerator), hardware.counted(cluster, job.fabric)
     parts = "/" in (job.accelerator or "") and device != "google.com/tpu"  # slices: several of each device
     words = {**({} if parts else {"gpu": "devices", device: "devices"}), "cpu": "cpu", "memory": "memory"}
     if nics is not None and job.fabric:
         words[nics] = _counted_fabric(job.fabric, cluster)
-    blocks: list[tuple[Path, Resources]] = [(path, fields.resources), (("spec",), job.resources)]
+    blocks: list[tuple[Path, Resources]] = [(part.path, part.fields.resources), (("spec",), job.resources)]
     found = []
     for name, what in words.items():
         text = amounts.requests.get(name) or amounts.limits.get(name)
@@ -124,7 +121,7 @@ def _told(found: Misfit, said: _Said, name: str, cloud: str | None) -> Problem:
     return problem("fits-no-machine", said.path, f"{field_path(said.path)}: {message}", help, stage="run")
 
 
-def _part(said: Sequence[_Said], machines: Machines, job: JobSpec, cloud: str | None) -> Iterator[Problem]:
+def _share(said: Sequence[_Said], machines: Machines, job: JobSpec, cloud: str | None) -> Iterator[Problem]:
     """A node that takes a part of its machine's accelerators: what is left of them is of use to other pods alone."""
     from ptcompile.catalogue.fit import shared
 
@@ -147,16 +144,13 @@ def _part(said: Sequence[_Said], machines: Machines, job: JobSpec, cloud: str | 
     yield problem("part-of-a-machine", devices.path, text, help, severity="note", stage="style", authority="ptcompile")
 
 
-def _disk(
-    path: Path, job: JobSpec, fields: PodFields, machines: Machines, cluster: ClusterProfile
-) -> Iterator[Problem]:
+def _disk(part: Part, job: JobSpec, machines: Machines, cluster: ClusterProfile) -> Iterator[Problem]:
     """Ephemeral storage beyond what the nodes have: on EKS by default it is the root volume, elsewhere local disks."""
     from ptcompile.catalogue.disks import DISKS, EKS_ROOT_LEFT
     from ptcompile.catalogue.fit import amount as nano
 
     name, cloud = "ephemeral-storage", cluster.spec.cloud
-    amounts = effective(job, fields, cluster)
-    asked = amounts.requests.get(name) or amounts.limits.get(name)
+    asked = part.amounts.requests.get(name) or part.amounts.limits.get(name)
     disks = {one.name: nano(DISKS[one.name]) for one in machines if one.name in DISKS}
     if asked is None or len(disks) < len(machines):
         return
@@ -168,6 +162,6 @@ def _disk(
         help = f"have the nodes made with a larger one, or with their local disks ({DISKS[most]}, RAID0)"
     else:
         return
-    at = _place([(path, fields.resources), (("spec",), job.resources)], name)
+    at = _place([(part.path, part.fields.resources), (("spec",), job.resources)], name)
     text = f"{field_path(at)}: {asked}: {message}"
     yield problem("ephemeral-storage-above-disk", at, text, help, severity="warning", stage="run", authority="kubelet")

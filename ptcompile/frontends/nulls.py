@@ -22,9 +22,12 @@ def of_fields(fields: PodFields, at: Path, main: str) -> Tree:
     """What the words of a block keep empty. `at` is the block's path, `main` what its container is called."""
     tree: Tree = {}
     holders: dict[str, Place] = {"metadata": ("metadata",), "spec": ("spec",), "main": ("spec", "containers", main)}
+    given = fields.model_fields_set
     for word, attribute, holder, field, _, _ in _NULLABLE:
+        if attribute not in given:
+            continue
         value = getattr(fields, attribute)
-        if value is None and attribute in fields.model_fields_set:
+        if value is None:
             _put(tree, (*holders[holder], field), (*at, word))
         elif value and isinstance(value, Mapping) and None in value.values():
             for key in [key for key, one in value.items() if one is None]:

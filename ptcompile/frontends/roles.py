@@ -116,7 +116,10 @@ def written(fields: PodFields, words: Iterable[PodWord], name: str = MAIN) -> di
     pod: dict[str, Any] = {"containers": [main]}
     metadata: dict[str, Any] = {}
     holders = {"metadata": metadata, "spec": pod, "main": main}
+    given = fields.model_fields_set
     for _, attribute, holder, field, _, nullable in words:
+        if attribute not in given:
+            continue
         value = getattr(fields, attribute)
         if value and nullable and type(value) is dict:
             value = {key: one for key, one in value.items() if one is not None}

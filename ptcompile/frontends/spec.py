@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ptcompile.findings.diagnostics import Problem
-from ptcompile.frontends.amounts import lowered, processes_per_node
+from ptcompile.frontends.amounts import Part, nodes_of, parts_of
 from ptcompile.frontends.roles import roles_of
 from ptcompile.job import model as ir
 from ptcompile.vocabulary import from_schema
 from ptcompile.vocabulary.blocks import CLUSTER, SPEC, Block
+from ptcompile.vocabulary.cluster import hardware
 
 if TYPE_CHECKING:
     from ptcompile.vocabulary.cluster.model import ClusterProfile
     from ptcompile.vocabulary.model import Model
-    from ptcompile.vocabulary.pod_fields import PodFields
     from ptcompile.vocabulary.spec import Elastic, JobSpec, RuntimeRef, Spec
 
     _Model = TypeVar("_Model", bound=Model)
@@ -102,9 +102,13 @@ def _validated(model: type[_Model], data: Any, document: Block) -> tuple[_Model 
         return None, errors.problems(error.errors(include_url=False), data, document)
 
 
-def lower(spec: Spec, cluster: ClusterProfile) -> ir.Job:
-    """A checked spec as a `Job`: every default of the vocabulary decided, nothing of the profile applied yet."""
+def lower(spec: Spec, cluster: ClusterProfile, parts: Sequence[Part] | None = None) -> ir.Job:
+    """A checked spec as a `Job`: every default of the vocabulary decided, nothing of the profile applied yet.
+
+    `parts` are those of its job, where they are known.
+    """
     job = spec.spec
+    parts = parts_of(job, cluster) if parts is None else parts
     least, most = job.node_range()
     policy = job.run_policy
     reference = job.runtime_ref
@@ -115,8 +119,8 @@ def lower(spec: Spec, cluster: ClusterProfile) -> ir.Job:
         annotations=spec.metadata.annotations,
         roles=roles_of(job),
         min_nodes=least,
-        resources=lowered(job.resources),
-        launch=_launch(spec, cluster),
+        resources=parts[0].own,
+        launch=_launch(spec, cluster, parts),
         run_policy=ir.RunPolicy(
             clean_pod_policy=policy.clean_pod_policy,
             ttl_seconds_after_finished=policy.ttl_seconds_after_finished,
@@ -161,7 +165,7 @@ def _nearness(job: JobSpec) -> ir.Nearness | None:
     return ir.Nearness(wish.required or wish.preferred or "", required=wish.required is not None)
 
 
-def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
+def _launch(spec: Spec, cluster: ClusterProfile, parts: Sequence[Part]) -> ir.Launch | None:
     """How torchrun starts the job; None where it does not."""
     job, elastic = spec.spec, spec.spec.elastic
     if job.script is not None:
@@ -179,7 +183,7 @@ def _launch(spec: Spec, cluster: ClusterProfile) -> ir.Launch | None:
     common_id = spec.metadata.name if beginning is None or etcd else beginning.rstrip("-")
     return ir.Launch(
         entry=entry,
-        nproc_per_node=elastic.nproc_per_node if elastic else _by_devices(job, cluster),
+        nproc_per_node=elastic.nproc_per_node if elastic else _by_devices(job, cluster, parts),
         rdzv_backend=(elastic and elastic.rdzv_backend) or None,
         rdzv_id=elastic.rdzv_id if elastic and own_id else common_id,
         rdzv_endpoint=elastic.rdzv_endpoint if elastic else None,
@@ -198,13 +202,12 @@ def _interval(elastic: Elastic | None, otherwise: float | None) -> float | None:
     return elastic.monitor_interval if elastic and "monitor_interval" in elastic.model_fields_set else otherwise
 
 
-def _by_devices(job: JobSpec, cluster: ClusterProfile) -> int:
+def _by_devices(job: JobSpec, cluster: ClusterProfile, parts: Sequence[Part]) -> int:
     """Processes on a node of a job that does not say: one for each GPU of a worker, one without GPUs.
 
     A device that takes several, such as a Trainium with its cores, gets them.
     """
-    block: PodFields = job.worker or job.master or job
-    return processes_per_node(job, block, cluster) or 1
+    return hardware.processes_in(cluster, nodes_of(parts)[-1].amounts.limits, job.accelerator) or 1
 
 
 READERS: dict[str, Callable[[Any], tuple[Model | None, list[Problem]]]] = {

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ptcompile import passes
 from ptcompile.compiling import patches
-from ptcompile.frontends.checks import blocks
+from ptcompile.frontends.amounts import parts_of
 from ptcompile.frontends.checks_endings import endings_of
 from ptcompile.frontends.spec import lower, read_spec
 from ptcompile.job.model import Context
@@ -21,12 +21,15 @@ Json = dict[str, Any]
 def manifests(spec: Json, cluster: ClusterProfile) -> tuple[Json, ...] | None:
     """What the spec compiles to; None where it is rejected."""
     read, _ = read_spec(spec)
-    if read is None or any(one.severity == "error" for one in endings_of(read.spec, blocks(read.spec))):
+    if read is None:
         return None
-    job = lower(read, cluster)
+    parts = parts_of(read.spec, cluster)
+    if any(one.severity == "error" for one in endings_of(read.spec, parts)):
+        return None
+    job = lower(read, cluster, parts)
     named = read.spec.target
     target = target_named(named) if named is not None else default_target(job, cluster)
     if any(one.severity == "error" for one in target.unsupported(job, cluster)):
         return None
-    done, _ = passes.run(job, Context(cluster, target))
+    done = passes.run(job, Context(cluster, target))
     return patches.applied(target.emit(done, cluster), read.spec.manifest.get(target.name))

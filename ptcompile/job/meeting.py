@@ -35,7 +35,13 @@ def _a_pod_returns(job: Job) -> bool:
     return bool(policy.backoff_limit) or policy.on_pod_failure == "RestartPod" or outlives_nodes
 
 
-def conf(job: Job, launch: Launch) -> dict[str, str | None]:
+def settled(job: Job, launch: Launch) -> Launch:
+    """The launch with all that is decided of the meeting."""
+    how = backend(job, launch)
+    return launch._replace(rdzv_backend=how, rdzv_conf=_conf(job, launch, how))
+
+
+def _conf(job: Job, launch: Launch, backend: str) -> dict[str, str | None]:
     """--rdzv-conf: how long nodes wait for one another, in seconds, the user's words last; None keeps one away.
 
     `timeout` is the static rendezvous' and etcd's. c10d does not read it: there nodes wait for node 0, whose store they
@@ -45,7 +51,7 @@ def conf(job: Job, launch: Launch) -> dict[str, str | None]:
     if job.most_nodes == 1 or (job.runtime is not None and not launch.entry):  # a runtime's command has its own
         return {**own}
     waits: dict[str, str | None] = {"timeout": str(MEETING_SECONDS), "join_timeout": str(MEETING_SECONDS)}
-    if backend(job, launch) == "c10d":
+    if backend == "c10d":
         told = own.get("timeout", waits["timeout"])
         waits["read_timeout"] = told if told is None or told.strip().isdigit() else waits["timeout"]
     return {**waits, **own}

@@ -1,6 +1,6 @@
 """What the compiler knows of a pod: its template, the container that trains, and the amounts that it asks for."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple, cast
 
 from ptcompile.kubernetes.names import never_shared
@@ -69,6 +69,10 @@ class Container(NamedTuple):
     mounts: tuple[Json, ...] = ()
     extra: Json = NOTHING
 
+    def with_env(self, env: Iterable[Json]) -> "Container":
+        """The same with these variables."""
+        return Container(*self[:4], tuple(env), *self[5:])  # by place: half of what _replace costs
+
 
 class PodTemplate(NamedTuple):
     """A pod template: the fields that passes look at, and in `extra` and `metadata` all the others as they are."""
@@ -86,3 +90,11 @@ class PodTemplate(NamedTuple):
     nulls: Json = NOTHING
     """What is removed from the finished template, whatever wrote it: a tree of the fields' names, with an item of
     a list by what names it, and as its leaves the places of the spec that say so."""
+
+    def with_main(self, main: Container) -> "PodTemplate":
+        """The same with another container that trains."""
+        return PodTemplate(main, *self[1:])
+
+    def with_env(self, env: Iterable[Json]) -> "PodTemplate":
+        """The same with these variables of the container that trains."""
+        return PodTemplate(self.main.with_env(env), *self[1:])

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ptcompile import streams
+from ptcompile import arguments, streams
 from ptcompile.compiling.advice import of_all
 from ptcompile.documents import source
+from ptcompile.explaining import explanation
 from ptcompile.explaining.explanation import Explanation
 from ptcompile.explaining.variants import File
 from ptcompile.findings.diagnostics import Diagnostic
+from ptcompile.findings.selection import NO_CODES, selection
 from ptcompile.kubernetes.untyped import object_name
 from ptcompile.operators.targets import TARGETS
 from ptcompile.page.listing import inside, listing
@@ -39,19 +41,39 @@ def gather(
     `spec` and `cluster` are texts: a page is about their lines. A profile that is wrong leaves no listings. The other
     arguments are those of `explain`.
     """
+    arguments.check(target=target, filename=filename, cluster_filename=cluster_filename, extensions=extensions)
+    sources: dict[File, source.Source] = {"spec": streams.read(spec, filename)}
+    if cluster is not None:
+        sources["cluster"] = streams.read(cluster, cluster_filename)
+    files: dict[File, str] = {"spec": filename, "cluster": cluster_filename}
+    profile, found = compile.read_cluster(cluster, filename=cluster_filename)
     explain = partial(
-        compile.explain,
-        spec,
-        cluster=cluster,
+        explanation.explain,
+        sources["spec"],
+        profile,
+        sources.get("cluster"),
         filename=filename,
-        cluster_filename=cluster_filename,
-        lint=lint,
-        select=select,
-        ignore=ignore,
+        found=found,
+        asked=selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None,
         extensions=extensions,
     )
+    wanted, taken, explanations = _explained(explain, target)
+    versions = profile.versions() if profile is not None else None
+    return Page(
+        ", ".join(filter(None, (object_name(one.data) for one in sources["spec"].documents))) or filename,
+        tuple(_panel(file, files[file], read, wanted) for file, read in sources.items()),
+        tuple(listing(name, one, versions) for name, one in explanations.items()) if versions is not None else (),
+        tuple(_findings(explanations, sources, files)),
+        taken,
+        wanted.diagnostics,
+    )
+
+
+def _explained(
+    explain: Callable[..., Explanation], target: str | None
+) -> tuple[Explanation, str, dict[str, Explanation]]:
+    """What the caller asked for, the target to show of it, and the explanation for each target."""
     wanted = explain(target=target)
-    profile, _ = compile.read_cluster(cluster)
     taken = list(dict.fromkeys(job.target for job in wanted.jobs))
     explanations: dict[str, Explanation] = {}
     for name in TARGETS if target is None else (target,):
@@ -61,19 +83,7 @@ def gather(
     able = [name for name, one in explanations.items() if one.jobs]
     if not wanted.jobs and able:  # the target of a job without one is a matter of taste
         wanted = explanations[able[0]]
-    versions = profile.versions() if profile is not None else None
-    sources: dict[File, source.Source] = {"spec": streams.read(spec, filename)}
-    if cluster is not None:
-        sources["cluster"] = streams.read(cluster, cluster_filename)
-    files: dict[File, str] = {"spec": filename, "cluster": cluster_filename}
-    return Page(
-        ", ".join(filter(None, (object_name(one.data) for one in sources["spec"].documents))) or filename,
-        tuple(_panel(file, files[file], read, wanted) for file, read in sources.items()),
-        tuple(listing(name, one, versions) for name, one in explanations.items()) if versions is not None else (),
-        tuple(_findings(explanations, sources, files)),
-        next(iter([*taken, *able, *explanations])),
-        wanted.diagnostics,
-    )
+    return wanted, next(iter([*taken, *able, *explanations])), explanations
 
 
 def _panel(file: File, filename: str, read: source.Source, explanation: Explanation) -> Panel:

@@ -47,18 +47,27 @@ class Step(NamedTuple):
     after: Job
 
 
-def run(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES) -> tuple[Job, tuple[Step, ...]]:
-    """The job after all passes, and the steps on the way. Another tuple of passes extends the compiler.
+def run(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES) -> Job:
+    """The job after all passes. Another tuple of passes extends the compiler.
 
     What the job keeps empty is taken from each pass again: a null is as much the user's word as a value.
     """
-    steps = []
-    if job.runtime is not None:
-        passes = tuple([one for one in passes if one in WITH_RUNTIME])
-    for one in passes:
+    keeps_empty = any(role.template.nulls for role in job.roles)
+    for one in _asked(job, passes):
         after = one(job, context)
-        if after is not job and any(role.template.nulls for role in after.roles):
-            after = map_templates(after, stripped)
-        steps.append(Step(one.__name__, job, after))
+        job = map_templates(after, stripped) if keeps_empty and after is not job else after
+    return job
+
+
+def steps(job: Job, context: Context, passes: tuple[Pass, ...] = PASSES) -> tuple[Step, ...]:
+    """The same, step by step."""
+    found = []
+    for one in _asked(job, passes):
+        after = run(job, context, (one,))
+        found.append(Step(one.__name__, job, after))
         job = after
-    return job, tuple(steps)
+    return tuple(found)
+
+
+def _asked(job: Job, passes: tuple[Pass, ...]) -> tuple[Pass, ...]:
+    return passes if job.runtime is None else tuple([one for one in passes if one in WITH_RUNTIME])

@@ -19,20 +19,22 @@ def env(job: Job, context: Context) -> Job:
     accelerator = hardware.accelerator(context.cluster, job.accelerator)
 
     def add(template: PodTemplate) -> PodTemplate:
-        own = template.main.env
-        names = {entry.get("name") for entry in own}
-        devices = accelerator and hardware.accelerators_in(context.cluster, template.main.resources.limits)
-        ours = {**defaults, **(accelerator.env if accelerator and devices else {})}
+        ours = defaults
+        if accelerator and hardware.accelerators_in(context.cluster, template.main.resources.limits):
+            ours = {**defaults, **accelerator.env}
+        if not ours:
+            return template
+        names = {entry.get("name") for entry in template.main.env}
         front: list[Json] = [{"name": k, "value": v} for k, v in ours.items() if k not in names]
-        return template._replace(main=template.main._replace(env=(*front, *own))) if front else template
+        return template.with_env((*front, *template.main.env)) if front else template
 
     def train(template: PodTemplate) -> PodTemplate:
         threads = "OMP_NUM_THREADS"
         full = add(template)
         several = job.launch is not None and _several(job.launch, template, context)
-        if not several or any(entry.get("name") == threads for entry in full.main.env):
+        if not several or threads in [entry.get("name") for entry in full.main.env]:
             return full
-        return full._replace(main=full.main._replace(env=(*full.main.env, {"name": threads, "value": "1"})))
+        return full.with_env((*full.main.env, {"name": threads, "value": "1"}))
 
     return map_templates(job, train, add)
 

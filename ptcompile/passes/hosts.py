@@ -22,7 +22,7 @@ def hosts(job: Job, context: Context) -> Job:
     def tell(template: PodTemplate) -> PodTemplate:
         there = {entry.get("name") for entry in template.main.env}
         front: list[Json] = [{"name": k, "value": v} for k, v in found.items() if k not in there]
-        return template._replace(main=template.main._replace(env=(*front, *template.main.env)))
+        return template.with_env((*front, *template.main.env))
 
     return map_templates(job, tell)
 

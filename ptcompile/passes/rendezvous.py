@@ -17,9 +17,9 @@ Nodes that meet through c10d again, since processes restart or pods join late, g
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
-from ptcompile.job.meeting import backend, conf
+from ptcompile.job.meeting import settled
 from ptcompile.job.model import Context, Job, Launch, Wiring, map_templates, unchanged
 from ptcompile.job.pods import Json, PodTemplate
 from ptcompile.kubernetes.versions import OWN_STORE, SHARED_STORE, torch_of
@@ -28,30 +28,31 @@ from ptcompile.kubernetes.versions import OWN_STORE, SHARED_STORE, torch_of
 def rendezvous(job: Job, context: Context) -> Job:
     """The main container of each role that trains gets its torchrun command, or its variables."""
     wiring = context.target.wiring(job)
-    if job.launch is not None:
-        meets = job.launch._replace(rdzv_backend=backend(job, job.launch), rdzv_conf=conf(job, job.launch))
-        job = job if meets == job.launch else job._replace(launch=meets)
+    if job.launch is None:
+        return map_templates(job, lambda template: _with_env(template, wiring.env), beside=unchanged)
+    launch = settled(job, job.launch)
+    job = job if launch == job.launch else job._replace(launch=launch)
+    options = _options(job, launch, wiring)
+    command = ("torchrun", *[f"--{name}=" + value if value else f"--{name}" for name, value in options.items()])
 
     def wire(template: PodTemplate) -> PodTemplate:
-        if job.launch is None:
-            return _with_env(template, wiring.env)
-        added = _variables(job, job.launch, template, context)
-        if not job.launch.entry:
-            return _with_env(template, (*_told(job, job.launch, wiring), *added))
+        added = tuple(_variables(job, launch, template, context))
+        if not launch.entry:
+            return _with_env(template, (*_told(options, wiring), *added))
         if template.main.command is None:
-            command = ("torchrun", *_words(job, job.launch, wiring), *job.launch.entry)
-            template = template._replace(main=template.main._replace(command=command))
+            template = template.with_main(template.main._replace(command=(*command, *launch.entry)))
         return _with_env(template, added)
 
     return map_templates(job, wire, beside=unchanged)
 
 
-def _with_env(template: PodTemplate, entries: Iterable[Json]) -> PodTemplate:
+def _with_env(template: PodTemplate, entries: Sequence[Json]) -> PodTemplate:
     """The template with the variables that it does not name."""
-    main = template.main
-    there = {entry.get("name") for entry in main.env}
+    if not entries:
+        return template
+    there = {entry.get("name") for entry in template.main.env}
     added = [entry for entry in entries if entry["name"] not in there]
-    return template._replace(main=main._replace(env=(*main.env, *added))) if added else template
+    return template.with_env((*template.main.env, *added)) if added else template
 
 
 def _variables(job: Job, launch: Launch, template: PodTemplate, context: Context) -> Iterator[Json]:
@@ -65,18 +66,12 @@ def _variables(job: Job, launch: Launch, template: PodTemplate, context: Context
         yield {"name": "PET_LOCAL_ADDR", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
 
 
-def _words(job: Job, launch: Launch, wiring: Wiring) -> list[str]:
-    return [
-        f"--{option}=" + value if value else f"--{option}" for option, value in _options(job, launch, wiring).items()
-    ]
-
-
-def _told(job: Job, launch: Launch, wiring: Wiring) -> Iterator[Json]:
+def _told(options: Mapping[str, str], wiring: Wiring) -> Iterator[Json]:
     """torchrun's options as variables: each option has one called PET_<OPTION> (PyTorch 2.13).
 
     A variable cannot refer to one that a controller appends, so the rank is read from the pod itself.
     """
-    for option, value in _options(job, launch, wiring).items():
+    for option, value in options.items():
         source = wiring.rank_from if option == "node-rank" else {"value": value or "1"}
         yield {"name": f"PET_{option.upper().replace('-', '_')}", **source}
 
@@ -101,6 +96,6 @@ def _meeting(job: Job, launch: Launch, wiring: Wiring) -> dict[str, str | None]:
         how = {"node-rank": wiring.node_rank, "master-addr": wiring.host, "master-port": str(job.master_port)}
     else:
         endpoint = launch.rdzv_endpoint or f"{wiring.host}:{job.master_port}"
-        how = {"rdzv-backend": backend(job, launch), "rdzv-endpoint": endpoint, "rdzv-id": launch.rdzv_id}
+        how = {"rdzv-backend": launch.rdzv_backend, "rdzv-endpoint": endpoint, "rdzv-id": launch.rdzv_id}
     count = f"{job.min_nodes}:{nodes}" if job.elastic else str(nodes)
     return {"nnodes": count, "nproc-per-node": processes, **how, "rdzv-conf": settings}

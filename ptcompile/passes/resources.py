@@ -30,8 +30,8 @@ def resources(job: Job, context: Context) -> Job:
 
     def fill(template: PodTemplate, below: Resources) -> PodTemplate:
         own = _named(template.main.resources, gpu)
-        filled = _without_none(own.over(below))
-        return template._replace(main=template.main._replace(resources=filled))
+        filled = _without_none(own.over(below) if any(own) else below)
+        return template.with_main(template.main._replace(resources=filled))
 
     return map_templates(
         job, lambda node: fill(node, of_a_node), lambda beside: fill(beside, profile.over(Resources()))

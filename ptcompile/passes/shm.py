@@ -23,7 +23,8 @@ def shm(job: Job, _context: Context) -> Job:
     sized = {**free, "sizeLimit": job.shared_memory} if isinstance(job.shared_memory, str) else free
 
     def mount(template: PodTemplate, empty_dir: dict[str, str]) -> PodTemplate:
-        if any((m.get("mountPath") or "").rstrip("/") == PATH for m in template.main.mounts) or _unwanted(template):
+        there = [(mount.get("mountPath") or "").rstrip("/") for mount in template.main.mounts]
+        if PATH in there or (template.nulls and _unwanted(template)):
             return template
         name = _free_name({volume.get("name") for volume in template.volumes})
         mounts = (*template.main.mounts, {"name": name, "mountPath": PATH})

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 def tolerations(job: Job, context: Context) -> Job:
     """Each role's pods tolerate the taints of the nodes that they are meant for."""
     profile = context.cluster.spec
-    everywhere = [*profile.defaults.tolerations, *(profile.spot.tolerations if job.spot else ())]
+    everywhere = [
+        one.given() for one in (*profile.defaults.tolerations, *(profile.spot.tolerations if job.spot else ()))
+    ]
     in_template: list[Json] = profile.defaults.pod_template.get("spec", {}).get("tolerations", [])
     accelerator = hardware.accelerator(context.cluster, job.accelerator)
     of_gpu = profile.gpu.tolerations
@@ -32,10 +34,12 @@ def tolerations(job: Job, context: Context) -> Job:
     def tolerate(template: PodTemplate) -> PodTemplate:
         devices = _devices(template, context.cluster)
         own = [_own_name(name) for name in devices] if of_gpu is None else ()
-        on_gpu = [*(of_gpu or ()), *named] if devices else []
-        asked = _asked(template) if profile.resource_tolerations else set()
-        of_resources = [one for name in asked for one in profile.resource_tolerations.get(name, ())]
-        added = [*in_template, *own, *(one.given() for one in (*everywhere, *on_gpu, *of_resources))]
+        on_gpu = [one.given() for one in (*(of_gpu or ()), *named)] if devices else ()
+        added = [*in_template, *own, *everywhere, *on_gpu]
+        for name in _asked(template) if profile.resource_tolerations else ():
+            added += [one.given() for one in profile.resource_tolerations.get(name, ())]
+        if not added:
+            return template
         there = {_meaning(one) for one in template.tolerations}
         new = {meaning: one for one in added if (meaning := _meaning(one)) not in there}
         if not new:

@@ -118,8 +118,7 @@ def _job_of(spec: Spec, target: str, cluster: ClusterProfile) -> Job:
     from ptcompile.job.model import Context
     from ptcompile.operators.targets import target_named
 
-    job, _ = passes.run(lower(spec, cluster), Context(cluster, target_named(target)))
-    return job
+    return passes.run(lower(spec, cluster), Context(cluster, target_named(target)))
 
 
 def software(target: str, cluster: ClusterProfile) -> list[Requirement]:

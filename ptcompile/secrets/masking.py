@@ -24,10 +24,12 @@ if TYPE_CHECKING:
 
 Hide = Callable[[str], str]
 
-_mentioned = Pattern(
-    r"token|key|pass|secret|pwd|_pat\b|auth|credential|bearer|dsn|webhook|conn|://[^\s/@]{0,512}@", re.IGNORECASE
-)
-_named = Pattern(r"[A-Za-z_][\w.-]{0,80}(?=[\"']?[ \t]{0,3}[:=])")
+_WORDS: Final = (
+    "token", "key", "pass", "secret", "pwd", "auth", "credential", "bearer", "dsn", "webhook", "conn",
+)  # fmt: skip
+_pat = Pattern(r"_pat\b")
+_login = Pattern(r"://[^\s/@]{0,512}@")
+_named = Pattern(r"[A-Za-z_][\w.-]{0,80}+(?=[\"']?[ \t]{0,3}[:=])")
 
 
 def hide_of(objects: Iterable[object]) -> Hide | None:
@@ -116,7 +118,7 @@ def masked_lines(text: str, fill: str = " ") -> list[str]:
     spaces out.
     """
     lines = [line.removesuffix("\r") for line in text.split("\n")]
-    if not _mentioned.search(text) and "\\" not in text:
+    if "\\" not in text and not _mentioned(text):
         return lines
     stream = read(text)
     readable = [False] * len(lines)
@@ -139,6 +141,12 @@ def masked_lines(text: str, fill: str = " ") -> list[str]:
             found.setdefault(number, []).extend(where(line))  # in comments
     shown = [_filled(line, found[at], fill) if at in found else line for at, line in enumerate(lines)]
     return _blind(shown, readable)
+
+
+def _mentioned(text: str) -> bool:
+    """Whether anything in a file may be a secret: one expression for all these words takes 0.2 s of a megabyte."""
+    folded = text.lower() if text.isascii() else text.upper().casefold()
+    return any(word in folded for word in _WORDS) or any(one.search(folded) is not None for one in (_pat, _login))
 
 
 def _filled(line: str, found: Iterable[Part], fill: str) -> str:

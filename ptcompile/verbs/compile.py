@@ -199,8 +199,6 @@ def explain(
     asked = selection(select, ignore, extensions.codes if extensions is not None else NO_CODES) if lint else None
     filename = arguments.filename(spec, filename)
     profile, found = read_cluster(cluster, filename=cluster_filename)
-    if profile is None:
-        return explanation.Explanation((), (), (), tuple(found), {})
     text = streams.read(cluster, cluster_filename, "cluster") if isinstance(cluster, str | bytes) else None
     return explanation.explain(
         streams.read(spec, filename, "spec"),

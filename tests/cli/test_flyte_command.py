@@ -169,7 +169,7 @@ def test_a_workflow_of_flytekit(tmp_path: Path) -> None:
     words = ("flyte", f"{file}:whole", "--input", "epochs=3", "--output-format", "concise")
     missing = process(*words)
     assert (missing.status, missing.out) == (1, "")
-    assert f"{file}:6:11: error PTC022 spec-missing-field: inputs.data: has to be given" in missing.err
+    assert f"{file}:6:11: error PTC022 spec-missing-field: inputs.data: needs a value" in missing.err
     assert f"{file}:12:2: warning PTC601 not-carried-over: n0: prepare is a task without" in missing.err
     ran = process(*words, "--input", "train.data=s3://b")
     assert ran.status == 0

@@ -101,7 +101,7 @@ def test_tokens_differ() -> None:
 
 def test_a_change_is_told_as_soon_as_it_is_there(live: Live) -> None:
     assert get(live, f"/{live.token}/version?0")[1] == "1"
-    threading.Timer(0.3, live.show, ["<p>two</p>"]).start()
+    threading.Timer(0.1, live.show, ["<p>two</p>"]).start()
     start = time.monotonic()
     assert get(live, f"/{live.token}/version?1")[1] == "2"
     assert time.monotonic() - start < 15, "it waits for nothing but the change"

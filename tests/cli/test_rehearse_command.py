@@ -89,8 +89,8 @@ def test_the_manifest_s_own_command_finds_the_simulated_environment(
 @pytest.mark.usefixtures("able")
 def test_faults_of_an_own_command_count_from_its_start(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "own.yaml"
-    path.write_text(text("image: i\nnodes: 2\ncommand: [sleep, '5']"), encoding="utf-8")
-    words = ["--own-command", "--python", fake_python(tmp_path), "--kill", "1@1s", "--target", "job"]
+    path.write_text(text("image: i\nnodes: 2\ncommand: [sh, -c, 'exec sleep $((RANK * 60))']"), encoding="utf-8")
+    words = ["--own-command", "--python", fake_python(tmp_path), "--kill", "1@0.3s", "--target", "job"]
     main(["rehearse", str(path), *words, "--limit", "60s"])
     assert "lost" in capsys.readouterr().out
 

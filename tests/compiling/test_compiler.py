@@ -44,7 +44,8 @@ def test_what_is_nearly_ours_is_told_what_is_missing(data: dict[str, Any]) -> No
 def test_a_clean_job_has_its_target_and_its_steps() -> None:
     done = compiled(smallest("nodes: 2"))
     assert done.target is target_named("job")
-    assert [step.name for step in done.steps] == [one.__name__ for one in passes.PASSES]
+    assert done.steps is not None
+    assert [step.name for step in done.steps()] == [one.__name__ for one in passes.PASSES]
     assert done.problems == ()
 
 

@@ -47,7 +47,7 @@ def emitted(data: Json, cluster: Json | ClusterProfile, target: str | None) -> l
     assert profile is not None
     job = lower(spec, profile)
     chosen = target_named(target) if target is not None else default_target(job, profile)
-    job, _ = passes.run(job, Context(profile, chosen))
+    job = passes.run(job, Context(profile, chosen))
     return chosen.emit(job, profile)
 
 

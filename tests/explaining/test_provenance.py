@@ -16,14 +16,13 @@ from ptcompile.explaining.provenance import provenance
 from ptcompile.operators.targets import TARGETS, target_named
 from ptcompile.passes import PASSES
 from ptcompile.vocabulary.cluster.model import ClusterProfile
-from tests.conftest import ABLE, Case, pair_name, thinned
-from tests.explaining.cases import explained
+from tests.conftest import PROFILE, Case, pair_name
+from tests.explaining.cases import SOME, by_record, explained
 from tests.explaining.reference import Json, emitted, every_leaf, place, told, without
 from tests.making import DEFAULT_CLUSTER, profile, smallest
 from tests.strategies import profiles, specs
 
 WRITERS = {"spec", "target", *(one.__name__ for one in PASSES)}
-SOME = thinned(ABLE, 5)  # a number that no number of targets divides: each target is asked
 
 
 @pytest.mark.parametrize(("case", "target"), SOME, ids=pair_name)
@@ -31,6 +30,9 @@ def test_every_value_of_every_golden_is_explained(case: Case, target: str) -> No
     explanation = explained(case, target).explanation
     assert explanation.manifests == case.compile(target).manifests
     _law_1(explanation.causes, explanation.manifests)
+    said = {(one.manifest, *one.path): (one.by, one.rule) for one in explanation.causes}
+    for path, by, rule in by_record(case, target):
+        assert said[path] == (by, rule)
 
 
 @pytest.mark.parametrize(("case", "target"), SOME, ids=pair_name)
@@ -39,7 +41,7 @@ def test_without_its_line_a_value_of_a_golden_is_another(case: Case, target: str
     _law_2(explanation.causes, list(explanation.manifests), data, cluster, target)
 
 
-@settings(max_examples=settings().max_examples // 4)  # each is compiled some hundred times, three times over
+@settings(max_examples=settings().max_examples // (4 if PROFILE == "long" else 7))  # each is compiled 300 times
 @given(specs(catalogue=True), profiles(), st.sampled_from(list(TARGETS)))
 def test_both_laws_of_generated_specs(spec: Json, given_profile: Json, target: str) -> None:
     cluster = ClusterProfile.model_validate(given_profile)

@@ -21,7 +21,9 @@ from tests.making import profile, smallest
 @pytest.mark.parametrize(("case", "target"), thinned(ABLE, 5), ids=pair_name)
 def test_a_step_taken_back_is_the_job_before_it(case: Case, target: str) -> None:
     data, cluster, explanation = explained(case, target)
-    steps = compile_document(data, cluster, target).steps
+    walked = compile_document(data, cluster, target).steps
+    assert walked is not None
+    steps = walked()
     assert explanation.jobs[0].steps == trace(steps)
     assert [one.name for one in trace(steps)] == [one.__name__ for one in PASSES]
     for step in steps:

@@ -282,6 +282,7 @@ ROWS = (
                 "backoffLimit": 2,
             }
         },
+        told("task_config.run_policy.active_deadline_seconds"),
     ),
     Row(
         migrated_roles,
@@ -359,7 +360,13 @@ ROWS = (
         ("PyTorchJob", 4, 32),
         {"resources": {"memory": "200Gi", "gpu": 8, "requests": {"cpu": 16}, "limits": {"cpu": 32}}},
     ),
-    Row(elastic_range, {"data_path": "s3://b"}, ("PyTorchJob", 2, 8), {"sharedMemory": "2Gi"}),
+    Row(
+        elastic_range,
+        {"data_path": "s3://b"},
+        ("PyTorchJob", 2, 8),
+        {"sharedMemory": "2Gi"},
+        told("task_config.nnodes"),
+    ),
 )
 
 

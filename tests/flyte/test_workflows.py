@@ -159,12 +159,12 @@ def test_every_other_kind_of_node_is_named() -> None:
     }
 
 
-def test_what_another_node_returns_has_to_be_given() -> None:
+def test_the_output_of_another_node_needs_a_value() -> None:
     found = said(flyte.from_workflow(pipeline).compile(), "error")
     assert found == {
-        "train:inputs.data": "inputs.data: has to be given: it is what node n0 (prepare) returns",
-        "train:inputs.epochs": "inputs.epochs: has to be given: it is the workflow's input 'epochs'",
-        "tune:inputs.model": "inputs.model: has to be given: it is what node n2 (train) returns",
+        "train:inputs.data": "inputs.data: needs a value: it is the output of node n0 (prepare)",
+        "train:inputs.epochs": "inputs.epochs: needs a value: it is the workflow's input 'epochs'",
+        "tune:inputs.model": "inputs.model: needs a value: it is the output of node n2 (train)",
     }
 
 
@@ -173,7 +173,7 @@ def test_what_another_node_returns_has_to_be_given() -> None:
     [
         ({"epoch": 1}, "epoch", "inputs.epoch: unknown input; the workflow has epochs, team"),
         ({"epochs": "x"}, "epochs", "inputs.epochs: is not an int"),
-        ({"trian.data": "x"}, "trian.data", "no job is called so; the jobs are train, tune"),
+        ({"trian.data": "x"}, "trian.data", "no job has this name; the jobs are train, tune"),
     ],
 )
 def test_wrong_inputs_of_a_workflow(inputs: dict[str, Any], path: str, message: str) -> None:

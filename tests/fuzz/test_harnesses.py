@@ -15,6 +15,7 @@ from fuzz import engine, guard, harness
 from fuzz.harnesses import HARNESSES, SHARES
 from fuzz.mutate import MAX_SIZE, _anchors, _chain, _stream, mutate
 from fuzz.seeds import seeds
+from tests.conftest import thinned
 from tests.making import smallest
 
 PROFILE = "---\napiVersion: ptcompile/v1\nkind: ClusterProfile\nspec: {accelerators: !x {}}\n"
@@ -106,7 +107,7 @@ def test_what_was_found_stays_mended(name: str) -> None:
     which, text = FOUND[name]
     if which == "lint":
         harness.world(ptcompile.simulate(text))
-    for tail in range(64):  # the options that an input is tried with depend on its bytes
+    for tail in thinned(range(64), 4):  # the options that an input is tried with depend on its bytes
         HARNESSES[which](f"{text}# {tail}\n".encode())
 
 
@@ -153,7 +154,7 @@ def test_memory_is_limited(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("step", [_chain, _stream, _anchors], ids=lambda step: step.__name__)
 def test_grammar_steps_make_what_is_read(step: Callable[[str, random.Random], str]) -> None:
-    start = [data.decode() for data in seeds("lint", [])[:40]]
+    start = [data.decode() for data in thinned(seeds("lint", [])[:40], 2)]
     made = [step(text, random.Random(i)) for i, text in enumerate(start)]  # noqa: S311
     assert made != start
     assert sum(bool(ptcompile.lint(one).documents) for one in made) > len(made) / 2

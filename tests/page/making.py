@@ -57,12 +57,12 @@ spec:
 
 
 @functools.cache
-def page(spec: str, cluster: str | None = None, target: str | None = None) -> Page:
+def page(spec: str | bytes, cluster: str | None = None, target: str | None = None) -> Page:
     return gather(spec, cluster=cluster, target=target, filename="spec.yaml", cluster_filename="cluster.yaml")
 
 
 @functools.cache
-def text(spec: str, cluster: str | None = None, target: str | None = None) -> str:
+def text(spec: str | bytes, cluster: str | None = None, target: str | None = None) -> str:
     return html(page(spec, cluster, target))
 
 

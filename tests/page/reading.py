@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from html.parser import HTMLParser
 
 VOID = frozenset({"meta", "link", "br", "img", "input", "hr"})
@@ -30,7 +31,11 @@ class Element:
                 yield from one.all(name)
 
     def id(self, wanted: str) -> Element:
-        return next(one for one in self.all() if one.attributes.get("id") == wanted)
+        return self._ids[wanted]
+
+    @cached_property
+    def _ids(self) -> dict[str, Element]:
+        return {one.attributes["id"]: one for one in self.all() if "id" in one.attributes}
 
 
 class _Reader(HTMLParser):

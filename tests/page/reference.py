@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections import defaultdict
 from collections.abc import Sequence
 
@@ -9,11 +10,17 @@ import yaml
 
 import ptcompile
 from ptcompile.documents import emit
+from ptcompile.explaining.explanation import Explanation
 from ptcompile.findings.diagnostics import Path
 from ptcompile.secrets.structure import without_secrets
 
 Kin = dict[str, set[str]]
 """For the id of each line the ids of the lines that belong to it."""
+
+
+@functools.cache
+def _explained(spec: str, cluster: str | None, target: str | None) -> Explanation:
+    return ptcompile.explain(spec, target=target, cluster=cluster)
 
 
 def lines(nodes: Sequence[yaml.Node], index: int, path: Path) -> range:
@@ -37,9 +44,9 @@ def _last(node: yaml.Node) -> int:
 
 def kin(spec: str, cluster: str | None, name: str) -> tuple[Kin, Kin]:
     """From lines of the spec and the profile to those of the manifests of a target, and back."""
-    explanation = ptcompile.explain(spec, cluster=cluster)
+    explanation = _explained(spec, cluster, None)
     if [job.target for job in explanation.jobs] != [name]:
-        explanation = ptcompile.explain(spec, target=name, cluster=cluster)
+        explanation = _explained(spec, cluster, name)
     nodes = list(yaml.compose_all(emit.emit_all([without_secrets(one) for one in explanation.manifests])))
     given = {"spec": list(yaml.compose_all(spec)), "cluster": list(yaml.compose_all(cluster or ""))}
     down: Kin = defaultdict(set)

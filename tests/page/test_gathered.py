@@ -8,8 +8,8 @@ import pytest
 import yaml
 
 from ptcompile.operators.targets import TARGETS
-from ptcompile.page import gather, html
-from tests.page.making import HOSTILE, SIX, example, page
+from ptcompile.page import gather
+from tests.page.making import HOSTILE, SIX, example, page, text
 from tests.page.reading import read_html
 from tests.page.reference import kin
 
@@ -36,8 +36,8 @@ ODD: dict[str, str | bytes] = {
 
 @pytest.mark.parametrize("case", ODD)
 def test_whatever_is_given_gives_a_page(case: str) -> None:
-    made = gather(ODD[case])
-    read = read_html(html(made))
+    made = page(ODD[case])
+    read = read_html(text(ODD[case]))
     assert len(made.listings) == 6
     able = [one.target for one in made.listings if one.text.lines]
     assert bool(able) != any(one.diagnostic.severity == "error" for one in made.findings if len(one.targets) == 6)
@@ -48,7 +48,7 @@ def test_whatever_is_given_gives_a_page(case: str) -> None:
 def test_other_ways_to_write_it_have_their_lines_too(case: str) -> None:
     spec = ODD[case]
     assert isinstance(spec, str)
-    made = gather(spec)
+    made = page(spec)
     assert made.panels[0].text is not None
     assert len(made.panels[0].text.lines) == len(spec.rstrip("\n").split("\n"))
     down, _ = kin(spec.removeprefix("\ufeff"), None, made.chosen)

@@ -29,8 +29,8 @@ def after(
     """The templates of the node and of a role beside it, after all passes."""
     job = making.job(replicas=2, **{"resources": GPUS, **fields})
     job = job._replace(roles=(*job.roles, Role("loader", 1, beside, "OnFailure", trains=False)))
-    done, _ = passes.run(job, making.context(cluster, target))
-    assert passes.run(done, making.context(cluster, target))[0] == done
+    done = passes.run(job, making.context(cluster, target))
+    assert passes.run(done, making.context(cluster, target)) == done
     node, other = done.roles
     return node.template, other.template
 

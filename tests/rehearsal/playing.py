@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import stat
 import sys
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ptcompile.rehearsal import Settings
+import pytest
+
+from ptcompile.rehearsal import Settings, course
 from ptcompile.rehearsal.grounds import Ground, Opening
 
 FAKE = '''\
@@ -59,13 +60,29 @@ def fake_python(folder: Path, status: int = 0) -> str:
     return str(path)
 
 
+class Clock:
+    """What a course asks of the module `time`, and nobody waits: time goes on when it sleeps."""
+
+    def __init__(self) -> None:
+        self.now = 1_700_000_000.0
+
+    def time(self) -> float:
+        return self.now
+
+    monotonic = time
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
 class Scripted:
     """A back end whose pods meet at once, all that run, and end when they are told to finish.
 
-    `fails` says which pods exit with 1 when one of these goes.
+    `fails` says which pods exit with 1 when one of these goes. `clock` is the time of the course that it plays in.
     """
 
     def __init__(self, fails: dict[int, Iterable[int]] | None = None, *, rejoin: bool = True) -> None:
+        self.clock = Clock()
         self.torch, self.engine = "2.13.0+fake", ""
         self.launchers: tuple[str, ...] = ()
         self.fails, self.rejoin = fails or {}, rejoin
@@ -77,15 +94,10 @@ class Scripted:
     def opening(self) -> Opening:
         @contextmanager
         def open_(folder: str, settings: Settings, images: Sequence[str]) -> Iterator[Ground]:
-            yield Ground(
-                self,
-                settings.python or "python",
-                self.torch,
-                self.launchers,
-                "10.77",
-                {"PATH": "/usr/bin"},
-                self.engine,
-            )
+            python, env = settings.python or "python", {"PATH": "/usr/bin"}
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(course, "time", self.clock)
+                yield Ground(self, python, self.torch, self.launchers, "10.77", env, self.engine)
 
         return open_
 
@@ -115,7 +127,7 @@ class Scripted:
             total = world * (world - 1) // 2
             line = {"rank": rank, "world": world, "hosts": world, "sum": total, "GROUP_RANK": str(rank)}
             with (self.folders[pod] / "seen.jsonl").open("a", encoding="utf-8") as file:
-                file.write(json.dumps({**line, "time": time.time() + 0.05}) + "\n")
+                file.write(json.dumps({**line, "time": self.clock.time() + 0.05}) + "\n")
 
     def exits(self) -> Iterable[tuple[int, int]]:
         for pod in sorted(self.running):

@@ -12,6 +12,7 @@ import ptcompile
 from ptcompile.explaining.explanation import Explanation
 from ptcompile.page import gather, html
 from ptcompile.report import FORMATS, renderer
+from ptcompile.secrets import masking
 from ptcompile.secrets.masking import hiding, masked_lines
 from ptcompile.secrets.structure import secrets_of
 from ptcompile.simulation.overview import overview
@@ -225,3 +226,26 @@ def test_a_finding_at_a_doubtful_secret_hides_its_value() -> None:
     shown = renderer("full")(ptcompile.lint(text, filename="f").diagnostics, {"f": text})
     assert "SORT_KEY" in shown
     assert "4096" not in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a_PAT: x",
+        "url: s3://key:s@b",
+        "PA\u017fS: x",
+        "to\u212aen: x",
+        "credent\u0131als: x",
+        "API-Key",
+        "WebHook",
+        "é DSN",
+    ],
+)
+def test_a_file_that_may_have_a_secret_is_read_for_it(text: str) -> None:
+    assert masking._mentioned(text)
+
+
+@pytest.mark.parametrize("text", ["image: i:1\nargs: [--data_path=/a]", "url: https://host/a/@b", "é: ü"])
+def test_a_file_that_has_none_is_shown_as_it_is(text: str) -> None:
+    assert not masking._mentioned(text)
+    assert masked_lines(text) == text.split("\n")

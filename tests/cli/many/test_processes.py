@@ -143,7 +143,7 @@ def _counted(send: Callable[..., None], sent: list[int]) -> Callable[..., None]:
 def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder that takes some seconds."""
     folder = tmp_path_factory.mktemp("long")
-    text = "---\n".join(smallest("", f"job-{number}") for number in range(40))
+    text = "---\n".join(smallest("", f"job-{number}") for number in range(20))
     for number in range(108):  # the first eight are judged before the processes are there
         (folder / f"{number:03}.yaml").write_text(text if number >= 8 else smallest(), encoding="utf-8")
     return folder

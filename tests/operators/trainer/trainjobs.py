@@ -32,7 +32,7 @@ def both(body: str = "", cluster: ClusterProfile = DEFAULT_CLUSTER, name: str = 
     spec, problems = read_spec(yaml.safe_load(smallest(body, name)))
     assert spec is not None, problems
     target = target_named("trainjob")
-    job, _ = run(lower(spec, cluster), Context(cluster, target))
+    job = run(lower(spec, cluster), Context(cluster, target))
     assert not [one for one in target.unsupported(job, cluster) if one.severity == "error"]
     return tuple(target.emit(job, cluster))
 

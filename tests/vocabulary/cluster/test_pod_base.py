@@ -65,5 +65,5 @@ def test_what_is_taken_breaks_no_pass_and_is_laid_once(template: dict[str, Any])
     except ValueError:
         return
     where = making.context(profile)
-    job, _ = run(making.job(making.template(limits={"nvidia.com/gpu": "1"}), spot=True), where)
-    assert run(job, where)[0] == job
+    job = run(making.job(making.template(limits={"nvidia.com/gpu": "1"}), spot=True), where)
+    assert run(job, where) == job
